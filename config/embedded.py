@@ -73,11 +73,7 @@ def hold_services(services: Services) -> None:
     run_dir.mkdir(parents=True, exist_ok=True)
     users = (run_dir / "users.lock").open("w")
     fcntl.flock(users, fcntl.LOCK_SH)
-    with _locked(run_dir / "start.lock"):
-        if services.runs_broker:
-            _start_valkey(services)
-        if services.runs_database:
-            _start_postgres(services)
+    start_services(services)
     holder = os.getpid()
 
     def leave() -> None:
@@ -92,6 +88,15 @@ def hold_services(services: Services) -> None:
         users.close()
 
     atexit.register(leave)
+
+
+def start_services(services: Services) -> None:
+    """Start what is ours and does not answer; quick when all is well."""
+    with _locked(services.data_dir / "run" / "start.lock"):
+        if services.runs_broker:
+            _start_valkey(services)
+        if services.runs_database:
+            _start_postgres(services)
 
 
 def stop_services(services: Services) -> None:
