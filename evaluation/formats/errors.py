@@ -1,0 +1,31 @@
+"""The one error of every reader."""
+
+from pathlib import Path
+
+
+class FormatError(ValueError):
+    """A file that cannot be read as what it should be.
+
+    Attributes:
+        file: the path as it was given.
+        line: 1-based place of the first offence; None where the file as a whole is at fault.
+        reason: what is wrong there, for a person.
+        unit: what `line` counts: "line", or "row" in a file without lines (parquet).
+    """
+
+    def __init__(
+        self, file: str | Path, line: int | None, reason: str, *, unit: str = "line"
+    ) -> None:
+        self.file = str(file)
+        self.line = line
+        self.reason = reason
+        self.unit = unit
+        place = self.file if line is None else f"{self.file}, {unit} {line}"
+        super().__init__(f"{place}: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.file, self.line, self.reason, self.unit)
+
+
+def _rebuilt(file: str, line: int | None, reason: str, unit: str) -> FormatError:
+    return FormatError(file, line, reason, unit=unit)

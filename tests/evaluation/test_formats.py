@@ -1,0 +1,313 @@
+"""Readers name file, line and reason; writers and readers agree."""
+
+import copy
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.formats import (
+    FormatError,
+    Qrels,
+    Run,
+    read_products,
+    read_qrels,
+    read_run,
+    write_csv,
+    write_trec_qrels,
+    write_trec_run,
+    write_vsd,
+)
+from evaluation.formats.text import protected, unprotected
+from evaluation.formats.write import numbered_ids
+
+LABELS = [("q1", "b", 1), ("q1", "a", 0), ("q2", "b", 1)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="labels"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def parquet(tmp_path, **columns):
+    path = tmp_path / "pairs.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_labels_are_arrays_with_ids_in_order_and_a_table_by_query():
+    labels = Qrels.of(LABELS)
+    assert labels.query_ids == ("q1", "q2")
+    assert labels.candidate_ids == ("a", "b")
+    assert labels.queries.tolist() == [0, 0, 1]
+    assert labels.candidates.tolist() == [1, 0, 1]
+    assert labels.by_query() == {"q1": {"b": 1, "a": 0}, "q2": {"b": 1}}
+    assert list(labels) == LABELS
+    assert len(labels) == 3
+
+
+def test_a_run_is_arrays_with_a_table_by_query():
+    run = Run.of("beit", [("q1", "b", 0.25), ("q1", "a", -3)])
+    assert run.scores.dtype == np.float64
+    assert run.by_query() == {"q1": {"b": 0.25, "a": -3.0}}
+    assert len(run) == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '[{"key": ["q1", "b"], "value": 1}, {"key":["q1","a"],"value":0},\n'
+        '{"key":["q2","b"],"value":1}]',
+        "q1 0 b 1\n\nq1 0 a 0\r\nq2\t0\tb\t1",
+        "query,candidate,label\nq1,b,1\nq1,a,0\n\nq2,b,1\n",
+        "note,label,candidate,query\nx,1,b,q1\ny,0,a,q1\nz,1,b,q2\n",
+        "query-id,corpus-id,score\nq1,b,1\nq1,a,0\nq2,b,1\n",
+        "\ufeffquery,candidate,label\nq1,b,1\nq1,a,0\nq2,b,1\n",
+    ],
+)
+def test_labels_are_read_whatever_their_format(file, content):
+    assert list(read_qrels(file(content))) == LABELS
+
+
+def test_labels_are_read_from_parquet_with_ids_of_any_type(tmp_path):
+    path = parquet(tmp_path, query=[1, 1], candidate=["a", "b"], label=[0, 1], votes=[3, 3])
+    assert list(read_qrels(path)) == [("1", "a", 0), ("1", "b", 1)]
+
+
+def test_a_run_is_read_from_trec_csv_and_parquet(file, tmp_path):
+    pairs = {"q1": {"a": 0.5, "b": -1e-3}}
+    trec = read_run(file("q1 Q0 a 9 0.5 beit_v1\nq1 Q0 b 1 -1e-3 beit_v1\n", "r.run"))
+    assert trec.name == "beit_v1"
+    assert trec.by_query() == pairs
+    table = read_run(file("query,candidate,score\nq1,a,0.5\nq1,b,-0.001\n", "clip.csv"))
+    assert table.name == "clip"
+    assert table.by_query() == pairs
+    path = parquet(tmp_path, query=["q1", "q1"], candidate=["a", "b"], score=[0.5, -1e-3])
+    assert read_run(path).by_query() == pairs
+
+
+def test_a_float32_score_in_parquet_keeps_its_exact_value(tmp_path):
+    scores = np.array([0.1, 0.2], dtype=np.float32)
+    path = parquet(tmp_path, query=["q", "q"], candidate=["a", "b"], score=scores)
+    assert read_run(path).scores.tolist() == scores.astype(np.float64).tolist()
+
+
+def test_the_same_label_twice_counts_once(file):
+    labels = read_qrels(file("q 0 a 1\nq 0 b 0\nq 0 a 1\n"))
+    assert list(labels) == [("q", "a", 1), ("q", "b", 0)]
+
+
+VSD = '[{"key": ["q", "a"], "value": 1},\n\n {"key": ["q", "b"], "value": %s}]'
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("", 1, "empty"),
+        (" \n\n", 1, "empty"),
+        ("q 0 a 1\nq 0 b\n", 2, "3 fields where there must be 4"),
+        ("q 0 a 1\nq 0 b 2\n", 2, "label '2' is neither 0 nor 1"),
+        ("q 0 a -1\n", 1, "neither 0 nor 1"),
+        ("q 0 a 1\nq 0 b 0\nq 0 a 0\n", 3, "label 0 here and 1 in line 1"),
+        (b"q 0 a 1\nq 0 b\xff 0\n", 2, "byte 0xff is not UTF-8"),
+        (b"\xff\xfe\n", 1, "byte 0xff is not UTF-8"),
+        ("query,candidate\nq,a\n", 1, "needed: query,candidate,label"),
+        ("query,query,candidate,label\nq,q,a,1\n", 1, "needed"),
+        ("query,candidate,label\nq,a,1\nq,b\n", 3, "2 cells where the header names 3"),
+        ("query,candidate,label\nq,a,1\n,b,0\n", 3, "the query is empty"),
+        ("query,candidate,label\nq,,1\n", 2, "the candidate is empty"),
+        ("query,candidate,label\nq,a,yes\n", 2, "label 'yes'"),
+        ("query,candidate,label\nq,a,1_0\n", 2, "label '1_0'"),
+        ('query,candidate,label\nq,a,1\nq,"b,0\n', 3, "unexpected end of data"),
+        ("query,candidate,label\n", None, "holds no pairs"),
+        (b"query,candidate,label\nq,a,1\nq,\xe9,0\n", 3, "byte 0xe9"),
+        (VSD % 2, 3, "label 2 is neither"),
+        (VSD % "true", 3, "label True is neither"),
+        (VSD % "null", 3, "label None is neither"),
+        (VSD % "NaN", 3, "label nan is neither"),
+        ('[{"key": ["q", "a"], "value": 1},\n{"key": ["q"], "value": 1}]', 2, "key of entry 2"),
+        ('[\n{"key": ["q", 3], "value": 1}]', 2, "key of entry 1"),
+        ('[\n{"key": ["q", "a"]}]', 2, "entry 1 is no object"),
+        ('[\n{"key": ["q", "a"], "value": 1},\n]', 3, "not JSON"),
+        ('{"key": ["q", "a"], "value": 1}', 1, "the file is not a JSON array"),
+        ("[]", None, "holds no pairs"),
+        (b'[\n{"key": ["q", "\xff"], "value": 1}]', 2, "byte 0xff"),
+    ],
+)
+def test_bad_labels_are_refused_with_file_line_and_reason(file, content, line, reason):
+    path = file(content)
+    with pytest.raises(FormatError) as caught:
+        read_qrels(path)
+    assert caught.value.file == str(path)
+    assert caught.value.line == line
+    assert reason in caught.value.reason
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ("q Q0 a 1 0.5 x\nq Q0 b 2 nan x\n", 2, "score 'nan' is not finite"),
+        ("q Q0 a 1 inf x\n", 1, "not finite"),
+        ("q Q0 a 1 high x\n", 1, "score 'high' is not a number"),
+        ("q Q0 a 1 0.5 x\nq Q0 a 2 0.4 x\n", 2, "was scored before, in line 1"),
+        ("q Q0 a 0.5 x\n", 1, "5 fields where there must be 6"),
+        ("query,candidate,score\nq,a,\n", 2, "score '' is not a number"),
+        ("query,candidate,score\nq,a,-inf\n", 2, "not finite"),
+        ("[]", 1, "not JSON"),
+    ],
+)
+def test_bad_runs_are_refused_with_file_line_and_reason(file, content, line, reason):
+    path = file(content)
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert reason in caught.value.reason
+
+
+def test_bad_parquet_names_the_row(file, tmp_path):
+    path = parquet(tmp_path, query=["q", "q"], candidate=["a", "b"], score=[0.5, float("nan")])
+    with pytest.raises(FormatError, match="row 2: score nan is not finite"):
+        read_run(path)
+    path = parquet(tmp_path, query=["q", "q"], candidate=["a", None], label=[0, 1])
+    with pytest.raises(FormatError, match="row 2: a cell is empty"):
+        read_qrels(path)
+    with pytest.raises(FormatError, match="needed: query,candidate,score"):
+        read_run(path)
+    with pytest.raises(FormatError, match="not readable as parquet"):
+        read_run(file(b"PAR1 and then nothing", "torn.parquet"))
+
+
+def test_a_missing_file_is_an_operating_system_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_qrels(tmp_path / "nowhere")
+
+
+def test_products_are_read_from_vsd_metadata_and_csv(file):
+    expected = {"a.jpg": "id_1", "b.jpg": ""}
+    vsd = '{"images":[{"id":"id_1","path":"a.jpg","phase":"test"},{"id":"","path":"b.jpg"}]}'
+    assert read_products(file(vsd)) == expected
+    assert read_products(file("path,colour,product_id\na.jpg,red,id_1\nb.jpg,,\n")) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        ('{"images":[{"id":"1","path":"a"},\n{"path":"b"}]}', 2, "entry 2 lacks"),
+        ('{"images":[\n{"id":"1","path":"a"},\n{"id":"2","path":"a"}]}', 3, "product '2' here"),
+        ('{"pictures":[]}', 1, '"images" is not a JSON array'),
+        ("path,product\na,1\n", 1, "path and product_id"),
+        ("path,product_id\na\n", 2, "1 cells"),
+        ("path,product_id\na,1\na,2\n", 3, "product '2' here and '1' before"),
+        ("path,product_id\n,1\n", 2, "the path is empty"),
+    ],
+)
+def test_bad_metadata_is_refused_with_file_line_and_reason(file, content, line, reason):
+    with pytest.raises(FormatError) as caught:
+        read_products(file(content))
+    assert caught.value.line == line
+    assert reason in caught.value.reason
+
+
+def test_a_format_error_survives_a_trip_between_processes():
+    error = FormatError("a.csv", 3, "bad", unit="row")
+    again = copy.copy(error)  # by way of __reduce__, like a pickle
+    assert str(again) == str(error) == "a.csv, row 3: bad"
+
+
+# Ids that a directed pair of paths may be: anything printable, some that look like formulas.
+ids = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1)
+cells = st.one_of(ids, ids.map(lambda name: "=" + name), ids.map(lambda name: "'-" + name))
+pairs = st.dictionaries(st.tuples(cells, cells), st.integers(0, 1), min_size=1)
+
+
+@given(pairs)
+@settings(max_examples=60, deadline=None)
+def test_labels_survive_vsd_and_csv(tmp_path_factory, labels):
+    folder = tmp_path_factory.mktemp("labels")
+    for name, write in (("labels.json", write_vsd), ("labels.csv", write_csv)):
+        with (folder / name).open("w", encoding="utf-8", newline="") as out:
+            write(out, ((q, c, label) for (q, c), label in labels.items()))
+        assert {(q, c): label for q, c, label in read_qrels(folder / name)} == labels
+
+
+def test_written_vsd_is_what_the_benchmark_reads():
+    out = io.StringIO()
+    write_vsd(out, LABELS[:2])
+    assert json.loads(out.getvalue()) == [
+        {"key": ["q1", "b"], "value": 1},
+        {"key": ["q1", "a"], "value": 0},
+    ]
+    out = io.StringIO()
+    write_vsd(out, [])
+    assert json.loads(out.getvalue()) == []
+
+
+def test_written_trec_files_read_back(file):
+    out = io.StringIO()
+    write_trec_qrels(out, LABELS)
+    assert out.getvalue().splitlines()[0] == "q1 0 b 1"
+    assert list(read_qrels(file(out.getvalue()))) == LABELS
+    out = io.StringIO()
+    write_trec_run(out, [("q1", "b", 1), ("q1", "a", 2)], "beit", 1000)
+    assert out.getvalue().splitlines()[0] == "q1 Q0 b 1 1000 beit"
+    assert read_run(file(out.getvalue())).by_query() == {"q1": {"b": 1000.0, "a": 999.0}}
+
+
+def test_writers_refuse_what_their_format_cannot_hold():
+    out = io.StringIO()
+    with pytest.raises(ValueError, match="white space"):
+        write_trec_qrels(out, [("my photo.jpg", "a", 1)])
+    with pytest.raises(ValueError, match="neither 0 nor 1"):
+        write_vsd(out, [("q", "a", 2)])
+    with pytest.raises(ValueError, match=r"not in \[1, 5\]"):
+        write_trec_run(out, [("q", "a", 6)], "x", 5)
+    with pytest.raises(ValueError, match="float32"):
+        write_trec_run(out, [("q", "a", 6)], "x", 1 << 24)
+    with pytest.raises(ValueError, match="2 cells under a header of 3"):
+        write_csv(out, [("q", "a")])
+
+
+def test_a_formula_is_written_as_text_and_read_back():
+    out = io.StringIO()
+    write_csv(out, [("=HYPERLINK(1)", "@a", -0.5), ("plain", "'-b", 2)], ("query", "x", "score"))
+    assert out.getvalue().splitlines() == [
+        "query,x,score",
+        "'=HYPERLINK(1),'@a,-0.5",
+        "plain,''-b,2",
+    ]
+
+
+@given(st.text())
+def test_protection_can_always_be_taken_off(text):
+    assert unprotected(protected(text)) == text
+    assert protected(text)[:1] not in {"=", "+", "-", "@", "\t", "\r", "\n"}
+
+
+def test_writers_keep_nothing_of_what_they_wrote():
+    class Counting(io.StringIO):
+        longest = 0
+
+        def write(self, text, /):
+            self.longest = max(self.longest, len(text))
+            return len(text)
+
+    out = Counting()
+    write_csv(out, ((f"q{i}", f"c{i}", i % 2) for i in range(5000)))
+    write_vsd(out, ((f"q{i}", f"c{i}", i % 2) for i in range(5000)))
+    assert out.longest < 100
+
+
+def test_numbered_ids_stand_in_for_paths_with_spaces():
+    names = ["a b.jpg", "c.jpg", "a b.jpg"]
+    assert numbered_ids(names, "c") == {"a b.jpg": "c000001", "c.jpg": "c000002"}
