@@ -1,0 +1,138 @@
+"""What the commands that do background work share: progress, one JSON object, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.services import JobConflictError, JobError, Work, cancel_job, run_here, run_job
+
+
+class JobCommand(BaseCommand):
+    """A command whose work is a job: progress on stderr, the result on stdout.
+
+    A subclass calls `run_work` and then `report`. With --json stdout is one JSON object and
+    nothing else. An expected failure is a CommandError, so the exit code is not 0.
+    """
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add --json; a subclass that adds its own calls this too."""
+        parser.add_argument(
+            "--json", action="store_true", help="print the result as one JSON object"
+        )
+
+    def run_work(
+        self, *, task: str, subject: str, title: str, arguments: dict[str, Any], work: Work
+    ) -> dict[str, Any]:
+        """Do the work in this process and return the job's result.
+
+        The same job left by a command or worker that was killed is taken over. Ctrl-C cancels.
+
+        Raises:
+            CommandError: the work failed, is being done elsewhere, or was interrupted.
+        """
+        named = {"task": task, "subject": subject}
+        with _shown(title) as on_change, _stoppable():
+            try:
+                try:
+                    job = run_here(
+                        **named, title=title, arguments=arguments, work=work, on_change=on_change
+                    )
+                except JobConflictError:
+                    lost = _lost_job(**named)
+                    if lost is None:
+                        raise
+                    job = _take_over(lost, arguments, work, on_change)
+            except JobError as problem:
+                raise CommandError(str(problem)) from problem
+            except KeyboardInterrupt:
+                for job in Job.objects.filter(**named, state__in=OPEN_STATES):
+                    cancel_job(job=job)
+                raise CommandError(
+                    "Interrupted. What is done is kept; the same command goes on from there."
+                ) from None
+        return dict(job.result)
+
+    def report(self, result: dict[str, Any], *, as_json: bool, lines: list[str]) -> None:
+        """Write the result to stdout: one JSON object, or `lines` for people."""
+        if as_json:
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(lines))
+
+
+def _lost_job(*, task: str, subject: str) -> Job | None:
+    """Return the open job of a process that is gone, if that is what stands in the way."""
+    job = Job.objects.filter(task=task, subject=subject, state=JobState.RUNNING).first()
+    if job is None:
+        return None
+    host, _, pid = job.worker.rpartition(":")
+    is_gone = host == socket.gethostname() and pid.isdigit() and not Path(f"/proc/{pid}").exists()
+    is_late = job.lease_until is not None and job.lease_until < timezone.now()
+    return job if is_gone or is_late else None
+
+
+def _take_over(job: Job, arguments: dict[str, Any], work: Work, on_change: Any) -> Job:
+    past = timezone.now() - timedelta(seconds=1)
+    Job.objects.filter(pk=job.pk, n_attempts=job.n_attempts).update(
+        arguments=arguments, lease_until=past
+    )
+    run_job(job.uid, work, on_change=on_change)
+    job.refresh_from_db()
+    if job.state != JobState.SUCCEEDED:
+        raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
+    return job
+
+
+@contextmanager
+def _shown(title: str) -> Iterator[Any]:
+    """Draw a progress bar on stderr; what is yielded takes the job at each change."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
+        row = bar.add_task(title, total=None, rate="")
+
+        def on_change(job: Job) -> None:
+            bar.update(
+                row,
+                description=job.note or title,
+                completed=job.n_done,
+                total=job.n_total,
+                rate=f"{job.rate:.1f}/s" if job.rate else "",
+            )
+
+        yield on_change
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Treat a polite request to end (SIGTERM) like Ctrl-C, so that the job is not left open."""
+    try:
+        before = signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    except ValueError:  # not the main thread: tests and servers keep their own handling
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
