@@ -155,15 +155,11 @@ def _start_valkey(services: Services) -> None:
         "--save": "",
         "--logfile": str(log),
         "--maxmemory-policy": "noeviction",
+        "--daemonize": "yes",  # leaves our session: Ctrl-C in our terminal is not meant for it
+        "--pidfile": str(folder / "pid"),
     }
     flat = [part for pair in arguments.items() for part in pair]
-    subprocess.Popen(
-        [str(get_binary_path()), *flat],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C in our terminal is not meant for it
-    )
+    subprocess.run([str(get_binary_path()), *flat], stdin=subprocess.DEVNULL, check=True)
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:

@@ -27,13 +27,14 @@ def _configuration(host: str, port: int) -> str:
     """Return the supervisord configuration: what runs, and how it is stopped."""
     binaries = Path(sys.executable).parent
     run_dir = settings.DATA_DIR / "run"
+    celery = f"{binaries}/celery --quiet -A config worker --loglevel warning"
     programs = {
         "web": f"{binaries}/granian --interface wsgi --host {host} --port {port} --workers 2 "
-        "--blocking-threads 8 --backpressure 64 --no-ws --log-level warning config.wsgi:application",
-        "light": f"{binaries}/celery --quiet -A config worker --queues light --concurrency 2 --beat "
-        f"--schedule {run_dir}/beat --hostname light@%%h --loglevel warning",
-        "device": f"{binaries}/celery --quiet -A config worker --queues device --concurrency 1 "
-        "--hostname device@%%h --loglevel warning",
+        "--blocking-threads 8 --backpressure 64 --no-ws --log-level warning "
+        "config.wsgi:application",
+        "light": f"{celery} --queues light --concurrency 2 --hostname light@%%h --beat "
+        f"--schedule {run_dir}/beat",
+        "device": f"{celery} --queues device --concurrency 1 --hostname device@%%h",
     }
     parts = [
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"

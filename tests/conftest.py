@@ -1,18 +1,40 @@
-"""Every test runs against a real PostgreSQL and Valkey: the embedded ones of var/test."""
+"""Every test runs against a real PostgreSQL and Valkey: embedded ones of its own data folder.
+
+The first test run of a checkout uses var/test-0, one beside it var/test-1, and so on.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-os.environ.setdefault("LOOKALIKE_DATA", str(ROOT / "var" / "test"))
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+_held = []  # the lock lives as long as this process
+
+
+def _free_data_folder() -> Path:
+    for number in range(50):
+        folder = ROOT / "var" / f"test-{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "tests.lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+        else:
+            _held.append(lock)
+            return folder
+    raise RuntimeError("fifty test runs at once in one checkout")
+
+
+os.environ["LOOKALIKE_DATA"] = str(_free_data_folder())
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
 
-import pytest
+import pytest  # noqa: E402  (the environment comes first)
 
-from config import embedded, settings
+from config import embedded, settings  # noqa: E402
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
