@@ -1,5 +1,16 @@
-from django.urls import path
+"""Addresses of the front door, the own profile, and the people an admin looks after."""
+
+from django.urls import include, path
 
 from accounts import views
 
-urlpatterns = [path("", views.home, name="home")]
+pages = [
+    path("profile/", views.profile, name="profile"),
+    path("people/", views.people, name="people"),
+    path("people/new/", views.invite, name="invite"),
+    path("people/<int:pk>/", views.person, name="person"),
+    path("people/<int:pk>/role/", views.role, name="role"),
+    path("people/<int:pk>/active/", views.active, name="active"),
+    path("people/<int:pk>/link/", views.link, name="link"),
+]
+urlpatterns = [path("", views.home, name="home"), path("", include((pages, "accounts")))]

@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "django.contrib.postgres",
+    "django.forms",
     "csp",
     "django_htmx",
     "allauth",
@@ -123,6 +124,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
+    "config.middleware.back_office_policy",
+    "config.middleware.private_pages",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -140,6 +143,8 @@ TEMPLATES = [
         },
     }
 ]
+
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # fields in templates/django/forms
 
 # ---- people ----
 AUTH_USER_MODEL = "accounts.User"
@@ -163,8 +168,22 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by admins, not by strangers
 ACCOUNT_PREVENT_ENUMERATION = "strict"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # no mail to addresses that strangers type in
 ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "10/m/ip,5/5m/key",  # the key is the account that is tried
+    "reset_password": "20/m/ip,5/h/key",
+    "reset_password_from_key": "20/m/ip",
+    "change_password": "5/m/user",
+    "reauthenticate": "10/m/user",
+}
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Lookalike"
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
 EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "lookalike@localhost")
 
@@ -177,8 +196,9 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": str(DATA_DIR / "blobs")},
     },
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static.StaticStorage"},
 }
+WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
@@ -193,7 +213,6 @@ if env.flag("BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
-    "EXCLUDE_URL_PREFIXES": ["/admin/"],  # the back office sets its own, see config/urls.py
     "DIRECTIVES": {
         "default-src": ["'self'"],
         "img-src": ["'self'", "data:", "blob:"],

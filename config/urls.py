@@ -1,7 +1,12 @@
 """The site's addresses: each app brings its own."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
+
+# the back office has no sign-in of its own: throttling and second factor hold there too
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("", include("accounts.urls")),
@@ -10,6 +15,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("evaluation.urls")),
+    path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -1,0 +1,79 @@
+"""Forms about people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from accounts.models import Role, User
+
+
+def roles_to_give(actor: User) -> list[tuple[str, str]]:
+    """Return the roles an admin may give; only superusers make admins."""
+    return [
+        (role.value, str(role.label)) for role in Role if role != Role.ADMIN or actor.is_superuser
+    ]
+
+
+class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Name and address of a person."""
+
+    class Meta:
+        model = User
+        fields = ["first_name", "last_name", "email"]
+
+    def clean_email(self) -> str:
+        """Refuse an address that another account has: it could not be used to sign in."""
+        email: str = self.cleaned_data["email"].lower()
+        others = User.objects.exclude(pk=self.instance.pk)
+        if email and others.filter(email__iexact=email).exists():
+            raise forms.ValidationError("Another account has this e-mail address.")
+        return email
+
+
+class InvitationForm(DetailsForm):
+    """A new person."""
+
+    role = forms.ChoiceField(
+        help_text=(
+            "Annotators judge pairs and stay blind to everything else; researchers read results "
+            "and download labels; admins run catalogs, pools and campaigns."
+        )
+    )
+    sends_mail = forms.BooleanField(
+        required=False, label="Also send the link by e-mail", initial=False
+    )
+
+    class Meta(DetailsForm.Meta):
+        fields = ["username", "first_name", "last_name", "email"]
+
+    def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
+        self.fields["username"].help_text = "Letters, digits and @ . + - _ only."
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for an address where a mail is to go to it."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("sends_mail") and not cleaned.get("email"):
+            self.add_error("email", "Give an address, or untick the mail.")
+        return cleaned
+
+
+class RoleForm(forms.Form):
+    """Another role for a person."""
+
+    role = forms.ChoiceField()
+
+    def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
+
+
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What people may change about themselves."""
+
+    class Meta:
+        model = User
+        fields = ["first_name", "last_name"]

@@ -1,0 +1,171 @@
+"""The only writers of people: invite, change, deactivate. Every change is in the audit log."""
+
+from __future__ import annotations
+
+from allauth.account.forms import default_token_generator
+from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.core.exceptions import PermissionDenied
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from accounts.models import Role, User
+
+
+class PeopleError(Exception):
+    """The change is not possible; the message tells the admin why."""
+
+
+def may_change(*, actor: User, person: User) -> bool:
+    """Tell whether `actor` may change `person`: nobody themself, and admins only by superusers."""
+    if not actor.is_active or not actor.is_admin or actor.pk == person.pk:
+        return False
+    return actor.is_superuser or not (person.is_admin or person.is_superuser)
+
+
+@transaction.atomic
+def invite_person(
+    *, actor: User, username: str, email: str, first_name: str, last_name: str, role: Role
+) -> User:
+    """Make an account without a password; `password_link` lets its owner choose one.
+
+    Raises:
+        PermissionDenied: the actor is no admin, or makes an admin without being a superuser.
+    """
+    _require_role_right(actor, role)
+    person = User(
+        username=username,
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        role=role,
+        is_staff=role == Role.ADMIN,
+    )
+    person.set_unusable_password()
+    person.save()
+    _record(actor, person, ADDITION, f"Invited as {role.label.lower()}.")
+    return person
+
+
+@transaction.atomic
+def change_role(*, actor: User, person: User, role: Role) -> None:
+    """Give a person another role; only superusers make or unmake admins.
+
+    Raises:
+        PermissionDenied: the actor may not change this person, or not to this role.
+    """
+    _require_role_right(actor, role)
+    person = _locked(actor, person)
+    if person.role == role:
+        return
+    before = person.get_role_display()
+    person.role = role
+    person.is_staff = person.is_superuser or role == Role.ADMIN
+    person.save(update_fields=["role", "is_staff"])
+    _record(actor, person, CHANGE, f"Role changed from {before.lower()} to {role.label.lower()}.")
+
+
+@transaction.atomic
+def set_active(*, actor: User, person: User, is_active: bool) -> None:
+    """Open or close an account; a closed one is signed out at once, and its answers stay.
+
+    Raises:
+        PermissionDenied: the actor may not change this person.
+    """
+    person = _locked(actor, person)
+    if person.is_active == is_active:
+        return
+    person.is_active = is_active
+    person.save(update_fields=["is_active"])
+    _record(actor, person, CHANGE, "Reactivated." if is_active else "Deactivated.")
+
+
+@transaction.atomic
+def change_details(
+    *, actor: User, person: User, first_name: str, last_name: str, email: str
+) -> None:
+    """Correct a name or an address; links sent to the old address stop working.
+
+    Raises:
+        PermissionDenied: the actor may not change this person.
+    """
+    person = _locked(actor, person)
+    if person.email != email:
+        EmailAddress.objects.filter(user=person).delete()
+    changed = [
+        name
+        for name, value in (("first name", first_name), ("last name", last_name), ("e-mail", email))
+        if getattr(person, {"e-mail": "email"}.get(name, name.replace(" ", "_"))) != value
+    ]
+    person.first_name, person.last_name, person.email = first_name, last_name, email
+    person.save(update_fields=["first_name", "last_name", "email"])
+    if changed:
+        _record(actor, person, CHANGE, f"Changed {', '.join(changed)}.")
+
+
+def password_link(*, actor: User, person: User, site: str) -> str:
+    """Return a link with which a person chooses a password, once, within three days.
+
+    Args:
+        actor: the admin who asks.
+        person: whose password it is.
+        site: scheme and host, such as https://judge.example.org.
+
+    Raises:
+        PermissionDenied: the actor may not change this person.
+        PeopleError: the account is closed.
+    """
+    if not may_change(actor=actor, person=person):
+        raise PermissionDenied
+    if not person.is_active:
+        raise PeopleError(f"{person.username} is deactivated; reactivate the account first.")
+    key = default_token_generator.make_token(person)
+    path = reverse(
+        "account_reset_password_from_key",
+        kwargs={"uidb36": user_pk_to_url_str(person), "key": key},
+    )
+    _record(actor, person, CHANGE, "Made a link to choose a password.")
+    return site.rstrip("/") + path
+
+
+def mail_password_link(*, person: User, link: str) -> None:
+    """Send a person their link to choose a password.
+
+    Raises:
+        PeopleError: no address is known, or the mail server refused.
+    """
+    if not person.email:
+        raise PeopleError(f"{person.username} has no e-mail address; hand over the link yourself.")
+    text = render_to_string("accounts/email/password_link.txt", {"person": person, "link": link})
+    try:
+        send_mail("Your Lookalike account", text, None, [person.email])
+    except OSError as problem:
+        raise PeopleError(
+            f"No mail could be sent to {person.email} ({problem}); hand over the link yourself."
+        ) from problem
+
+
+def _require_role_right(actor: User, role: Role) -> None:
+    if not actor.is_admin or (role == Role.ADMIN and not actor.is_superuser):
+        raise PermissionDenied
+
+
+def _locked(actor: User, person: User) -> User:
+    """Read the person again under a lock, so that the right to change is not out of date."""
+    fresh = User.objects.select_for_update().get(pk=person.pk)
+    if not may_change(actor=actor, person=fresh):
+        raise PermissionDenied
+    return fresh
+
+
+def _record(actor: User, person: User, flag: int, message: str) -> None:
+    LogEntry.objects.log_actions(
+        user_id=actor.pk,
+        queryset=[person],
+        action_flag=flag,
+        change_message=message,
+        single_object=True,
+    )

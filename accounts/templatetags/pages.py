@@ -1,0 +1,49 @@
+"""Template tags that every page may load."""
+
+from __future__ import annotations
+
+from django import template
+from django.template import RequestContext
+
+from accounts.models import User
+from accounts.navigation import Link, links_for
+
+register = template.Library()
+
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+@register.simple_tag(takes_context=True)
+def navigation(context: RequestContext) -> list[Link]:
+    """Return the header's links for whoever looks at the page; none for strangers."""
+    request = context.get("request")
+    person = getattr(request, "user", None)
+    return links_for(person, request.path) if isinstance(person, User) and request else []
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Say a time span the way people do: 8 s, 3 min 20 s, 2 h 5 min, 4 days."""
+    if seconds is None:
+        return "unknown"
+    whole = max(0, round(seconds))
+    if whole < MINUTE:
+        return f"{whole} s"
+    if whole < HOUR:
+        return _two(whole, MINUTE, "min", 1, "s")
+    if whole < DAY:
+        return _two(whole, HOUR, "h", MINUTE, "min")
+    days = round(whole / DAY)
+    return "1 day" if days == 1 else f"{days} days"
+
+
+def _two(whole: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
+    n_large, rest = divmod(whole, large)
+    n_small = rest // small
+    return f"{n_large} {large_unit}" + (f" {n_small} {small_unit}" if n_small else "")
+
+
+@register.filter
+def percent(share: float | None, digits: int = 0) -> str:
+    """Show a share of 1 as a percentage; nothing known is a dash."""
+    return "–" if share is None else f"{100 * share:.{digits}f} %"

@@ -1,0 +1,13 @@
+/* What every page has: theme button, menus, dialogs, confirmations, job panels. */
+import { bindCopyButtons } from "./lib/copy.js";
+import { bindConfirmations, bindDialogs } from "./lib/dialogs.js";
+import { bindJobEnd } from "./lib/jobs.js";
+import { bindMenus } from "./lib/menu.js";
+import { bindThemeButton } from "./lib/theme.js";
+
+for (const button of document.querySelectorAll("[data-theme-button]")) bindThemeButton(button);
+bindMenus();
+bindDialogs();
+bindConfirmations();
+bindCopyButtons();
+bindJobEnd();
