@@ -8,9 +8,10 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
-_held = []  # the lock lives as long as this process
+_held: list[TextIO] = []  # the lock lives as long as this process
 
 
 def _free_data_folder() -> Path:

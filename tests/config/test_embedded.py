@@ -52,7 +52,7 @@ def let_go(process: subprocess.Popen[str]) -> None:
 
 def run_sql(services: embedded.Services, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(services.database_url, autocommit=True) as connection:
-        cursor = connection.execute(statement)  # type: ignore[arg-type]
+        cursor = connection.execute(statement)
         return cursor.fetchall() if cursor.description else []
 
 
@@ -92,7 +92,7 @@ def test_killed_servers_come_back_with_their_data(services: embedded.Services) -
     run_sql(services, "insert into facts values (7)")
     pid_file = services.data_dir / "postgres" / "postmaster.pid"
     os.kill(int(pid_file.read_text().splitlines()[0]), signal.SIGKILL)
-    os.kill(int(broker(services).info()["process_id"]), signal.SIGKILL)  # type: ignore[index]
+    os.kill(int(broker(services).info()["process_id"]), signal.SIGKILL)
     embedded.start_services(services)
     assert run_sql(services, "select n from facts") == [(7,)]
     assert broker(services).ping()
