@@ -1,0 +1,223 @@
+"""Make campaigns, choose their panel, add questions, and open, pause or close them."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from accounts.models import User
+from annotation.errors import CampaignError
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Guideline,
+    PanelMember,
+    Question,
+    QuestionKind,
+    Serving,
+    StateChange,
+    TieRule,
+)
+from annotation.ordering import shuffled_by_query
+from annotation.services.bulk import copy_rows
+from annotation.services.queues import append_questions, prepare_member, prepare_questions
+from catalog.models import Image
+
+MAX_PANEL = 500
+STEPS = {
+    CampaignState.DRAFT: {CampaignState.OPEN},
+    CampaignState.OPEN: {CampaignState.PAUSED, CampaignState.CLOSED},
+    CampaignState.PAUSED: {CampaignState.OPEN, CampaignState.CLOSED},
+    CampaignState.CLOSED: {CampaignState.OPEN},
+}
+
+
+@transaction.atomic
+def create_campaign(
+    *,
+    name: str,
+    slug: str,
+    pairs: Iterable[tuple[int, int]],
+    panel: Sequence[User],
+    tie_rule: str = TieRule.NEGATIVE,
+    serving: str = Serving.EVERYONE,
+    k: int = 3,
+    seed: int = 0,
+    guidelines: str = "",
+    owner: User | None = None,
+) -> Campaign:
+    """Store a campaign as a draft with its questions and its panel.
+
+    Args:
+        pairs: (query image id, candidate image id), in any order; the order is not kept.
+        panel: the judges, all of them annotators.
+        guidelines: markdown, becomes version 1.
+
+    Raises:
+        CampaignError: the slug is taken or not a slug, a pair is repeated or joins an image to
+            itself or names an unknown image, there is no pair or no judge, a judge is not an
+            annotator, or k does not fit the panel.
+    """
+    if slugify(slug) != slug:
+        raise CampaignError(f"“{slug}” is not a slug; try “{slugify(slug) or 'campaign-1'}”.")
+    if tie_rule not in TieRule.values or serving not in Serving.values:
+        raise CampaignError(f"Unknown rule: {tie_rule!r} / {serving!r}.")
+    if serving == Serving.K_OF_N and not 1 <= k <= len(panel):
+        raise CampaignError(f"k = {k} judges cannot be had from a panel of {len(panel)}.")
+    if not panel:
+        raise CampaignError("A campaign needs at least one judge.")
+    try:
+        with transaction.atomic():
+            campaign = Campaign.objects.create(
+                name=name, slug=slug, tie_rule=tie_rule, serving=serving, k=k, seed=seed,
+                owner=owner,
+            )  # fmt: skip
+    except IntegrityError:
+        raise CampaignError(f"There is a campaign “{slug}” already.") from None
+    Guideline.objects.create(campaign=campaign, version=1, text=guidelines, author=owner)
+    if not add_questions(campaign=campaign, pairs=pairs):
+        raise CampaignError("A campaign needs at least one pair.")
+    add_members(campaign=campaign, annotators=panel)
+    campaign.refresh_from_db()
+    return campaign
+
+
+@transaction.atomic
+def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> int:
+    """Add pairs to a campaign, and to the end of its judges' queues; return how many are new.
+
+    Pairs that the campaign has already are left alone, so a top-up may overlap.
+
+    Raises:
+        CampaignError: the campaign is closed, a pair is repeated or joins an image to itself
+            or names an unknown image.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.state == CampaignState.CLOSED:
+        raise CampaignError(f"{campaign} is closed; open it again before adding pairs.")
+    known = set(
+        campaign.questions.filter(kind=QuestionKind.PAIR).values_list("query_id", "candidate_id")
+    )
+    given = _checked(pairs)
+    fresh = np.array([pair for pair in given if pair not in known], dtype=np.int64).reshape(-1, 2)
+    if not fresh.size:
+        return 0
+    rng = np.random.default_rng([campaign.seed, campaign.n_questions])
+    order = shuffled_by_query(fresh[:, 0], rng)
+    first = campaign.n_questions
+    n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
+    copy_rows(
+        Question,
+        ("uid", "campaign_id", "query_id", "candidate_id", "kind", "position", "n_counted",
+         "n_free", "is_settled"),
+        (
+            (uuid.uuid4(), campaign.pk, int(query), int(candidate), QuestionKind.PAIR.value,
+             first + place, 0, n_free, False)
+            for place, (query, candidate) in enumerate(fresh[order])
+        ),
+    )  # fmt: skip
+    campaign.n_questions = first + len(fresh)
+    campaign.save(update_fields=["n_questions"])
+    if campaign.state != CampaignState.DRAFT:
+        append_questions(campaign=campaign, first_position=first)
+    return len(fresh)
+
+
+def _checked(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs, or say which of them cannot be asked."""
+    given = list(pairs)
+    unique = set(given)
+    if len(unique) < len(given):
+        [(repeated, _)] = Counter(given).most_common(1)
+        raise CampaignError(f"The pair {repeated} is given twice.")
+    selves = [query for query, candidate in unique if query == candidate]
+    if selves:
+        raise CampaignError(f"Image {selves[0]} is paired with itself.")
+    ids = {image_id for pair in unique for image_id in pair}
+    known = set(Image.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    if ids - known:
+        raise CampaignError(f"Unknown images: {sorted(ids - known)[:5]}.")
+    return given
+
+
+@transaction.atomic
+def add_members(*, campaign: Campaign, annotators: Sequence[User]) -> list[PanelMember]:
+    """Put annotators on the panel; those who are on it already are left alone.
+
+    Raises:
+        CampaignError: somebody is not an annotator (and so need not stay blind), or the panel
+            would be too large.
+    """
+    seeing = [str(user) for user in annotators if not user.is_annotator]
+    if seeing:
+        raise CampaignError(
+            f"{', '.join(seeing)}: only annotators may judge, others see what models propose."
+        )
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    present = set(campaign.panel.values_list("annotator_id", flat=True))
+    fresh = list({user.pk: user for user in annotators if user.pk not in present}.values())
+    if len(present) + len(fresh) > MAX_PANEL:
+        raise CampaignError(f"A panel has at most {MAX_PANEL} judges.")
+    members = [
+        PanelMember.objects.create(campaign=campaign, annotator=user, number=number)
+        for number, user in enumerate(fresh, start=len(present) + 1)
+    ]
+    if any(user.is_simulated for user in fresh) and not campaign.is_simulated:
+        campaign.is_simulated = True
+        campaign.save(update_fields=["is_simulated"])
+    if campaign.state != CampaignState.DRAFT:
+        for member in members:
+            prepare_member(member=member)
+    return members
+
+
+def open_campaign(*, campaign: Campaign, by: User | None = None, reason: str = "") -> Campaign:
+    """Let judges answer; the first time, draw every judge's queue.
+
+    Raises:
+        CampaignError: it is open, or has no judge.
+    """
+    return _move(campaign, CampaignState.OPEN, by, reason)
+
+
+def pause_campaign(*, campaign: Campaign, by: User | None, reason: str) -> Campaign:
+    """Stop taking answers for a while.
+
+    Raises:
+        CampaignError: it is not open, or no reason is given.
+    """
+    return _move(campaign, CampaignState.PAUSED, by, reason)
+
+
+def close_campaign(*, campaign: Campaign, by: User | None, reason: str) -> Campaign:
+    """Stop taking answers for good (it can be opened again, with a reason).
+
+    Raises:
+        CampaignError: it is a draft or closed, or no reason is given.
+    """
+    return _move(campaign, CampaignState.CLOSED, by, reason)
+
+
+@transaction.atomic
+def _move(campaign: Campaign, after: CampaignState, by: User | None, reason: str) -> Campaign:
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    before = CampaignState(campaign.state)
+    if after not in STEPS[before]:
+        raise CampaignError(f"{campaign} is {before.label.lower()}; it cannot become {after}.")
+    if before != CampaignState.DRAFT and not reason.strip():
+        raise CampaignError("Say why: the reason is kept with the campaign.")
+    if before == CampaignState.DRAFT:
+        if not campaign.panel.exists():
+            raise CampaignError("A campaign needs at least one judge.")
+        prepare_questions(campaign=campaign)
+    campaign.state = after
+    campaign.save(update_fields=["state"])
+    StateChange.objects.create(
+        campaign=campaign, before=before, after=after, reason=reason.strip()[:500], changed_by=by
+    )
+    return campaign

@@ -1,0 +1,117 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.ordering import (
+    GAP,
+    Controls,
+    early_offsets,
+    judge_order,
+    sampled_mirrors,
+    sampled_repeats,
+    shuffled_by_query,
+)
+
+NOTHING = Controls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def runs(values: np.ndarray) -> int:
+    return int((np.diff(values) != 0).sum()) + 1 if values.size else 0
+
+
+@given(st.lists(st.integers(0, 5), max_size=40), st.integers(0, 5))
+def test_a_shuffle_keeps_every_pair_once_and_each_query_together(queries, seed):
+    query_ids = np.array(queries, dtype=np.int64)
+    order = shuffled_by_query(query_ids, rng(seed))
+    assert sorted(order) == list(range(len(queries)))
+    assert runs(query_ids[order]) == len(set(queries))
+
+
+def test_the_order_does_not_correlate_with_the_order_given():
+    query_ids = np.repeat(np.arange(400), 25)
+    rank = np.tile(np.arange(25), 400)
+    order = shuffled_by_query(query_ids, rng())
+    place_in_block = np.tile(np.arange(25), 400)
+    assert abs(np.corrcoef(place_in_block, rank[order])[0, 1]) < 0.03
+    assert abs(np.corrcoef(np.arange(10_000), query_ids[order])[0, 1]) < 0.15
+
+
+def test_the_same_seed_gives_the_same_order_and_another_seed_another():
+    query_ids = np.repeat(np.arange(30), 4)
+    assert (shuffled_by_query(query_ids, rng(1)) == shuffled_by_query(query_ids, rng(1))).all()
+    assert (shuffled_by_query(query_ids, rng(1)) != shuffled_by_query(query_ids, rng(2))).any()
+
+
+def test_half_of_the_gold_falls_into_the_first_quarter():
+    offsets = early_offsets(100, 1000, rng())
+    assert (np.diff(offsets) >= 0).all()
+    assert 48 <= (offsets <= 250).sum() <= 52
+    assert offsets.max() <= 1000
+
+
+def with_controls() -> tuple[np.ndarray, np.ndarray, Controls]:
+    question_ids = np.arange(1, 601)
+    query_ids = np.repeat(np.arange(1, 61), 10)
+    golds = np.arange(1001, 1031)
+    repeats = np.arange(2001, 2041)
+    originals = np.sort(rng(9).choice(question_ids, 40, replace=False))
+    controls = Controls(
+        np.concatenate([golds, repeats]),
+        np.concatenate([np.repeat(np.arange(101, 111), 3), query_ids[originals - 1]]),
+        np.concatenate([np.zeros(30, dtype=np.int64), originals]),
+    )
+    return question_ids, query_ids, controls
+
+
+def test_controls_stand_between_blocks_and_lose_no_pair():
+    question_ids, query_ids, controls = with_controls()
+    queue = judge_order(question_ids, query_ids, controls, rng(4))
+    assert sorted(queue) == sorted([*question_ids, *controls.question_ids])
+    query_of = dict(zip(question_ids, query_ids, strict=True))
+    inserted = 0
+    for before, this, after in zip(queue, queue[1:], queue[2:], strict=False):
+        if this > 1000 and before <= 600 and after <= 600:
+            inserted += 1
+            assert query_of[before] != query_of[after]
+    assert inserted
+
+
+def test_a_repeat_comes_long_after_its_pair_or_at_the_end():
+    question_ids, query_ids, controls = with_controls()
+    queue = [int(q) for q in judge_order(question_ids, query_ids, controls, rng(5))]
+    n_late = 0
+    for question, original in zip(controls.question_ids, controls.original_ids, strict=True):
+        if not original:
+            continue
+        rest = queue[queue.index(int(question)) :]
+        distance = queue.index(int(question)) - queue.index(int(original))
+        assert distance > GAP or max(rest[:1] + [q for q in rest if q <= 600]) > 600
+        n_late += distance > GAP
+    assert n_late >= 35
+
+
+def test_a_queue_without_controls_is_only_shuffled():
+    question_ids, query_ids = np.arange(1, 41), np.repeat(np.arange(4), 10)
+    queue = judge_order(question_ids, query_ids, NOTHING, rng(2))
+    assert (queue == question_ids[shuffled_by_query(query_ids, rng(2))]).all()
+
+
+def test_an_empty_queue_stays_empty():
+    none = np.zeros(0, dtype=np.int64)
+    assert judge_order(none, none, NOTHING, rng()).size == 0
+    assert sampled_repeats(none, 10, rng()).size == 0
+    assert sampled_mirrors(0, 10, rng()).size == 0
+
+
+def test_repeats_take_the_share_asked_for_and_at_most_six_of_a_query():
+    query_ids = np.repeat(np.arange(100), 20)
+    chosen = sampled_repeats(query_ids, 5, rng())
+    assert chosen.size == 100
+    assert np.bincount(query_ids[chosen]).max() <= 6
+    assert sampled_mirrors(2000, 5, rng()).size == 100
+    assert sampled_repeats(query_ids, 0, rng()).size == 0
+    assert sampled_repeats(query_ids[:3], 1, rng()).size == 1
