@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.forms import LoginForm
 from django import forms
 
 from accounts.models import Role, User
+
+
+class SignInForm(LoginForm):
+    """allauth's form, with words for its fields instead of placeholders."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["login"].label = "User name or e-mail"
+        self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
+        self.fields["password"].help_text = ""
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
 
 
 def roles_to_give(actor: User) -> list[tuple[str, str]]:
@@ -52,6 +65,8 @@ class InvitationForm(DetailsForm):
         super().__init__(*args, **kwargs)
         self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
         self.fields["username"].help_text = "Letters, digits and @ . + - _ only."
+        self.fields["username"].label = "User name"
+        self.fields["email"].label = "E-mail"
 
     def clean(self) -> dict[str, Any]:
         """Ask for an address where a mail is to go to it."""

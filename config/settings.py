@@ -7,6 +7,8 @@ import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from django.templatetags.static import static
+
 from config import embedded, env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -165,6 +167,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
+ACCOUNT_FORMS = {"login": "accounts.forms.SignInForm"}
 ACCOUNT_ADAPTER = "accounts.adapter.InvitedOnlyAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by admins, not by strangers
 ACCOUNT_PREVENT_ENUMERATION = "strict"
@@ -220,6 +223,34 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": ["'self'"],
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],
+    },
+}
+
+# ---- the back office ----
+UNFOLD = {
+    "SITE_TITLE": "Lookalike back office",
+    "SITE_HEADER": "Lookalike",
+    "SITE_SUBHEADER": "Back office",
+    "SITE_URL": "/",
+    "SITE_ICON": lambda request: static("img/logo.svg"),
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("img/logo.svg")}
+    ],
+    "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {
+        "primary": {
+            "50": "#eef6f8",
+            "100": "#d9ecf1",
+            "200": "#b4d9e3",
+            "300": "#84cbdc",
+            "400": "#4aa5bc",
+            "500": "#1a7c95",
+            "600": "#0f5c70",
+            "700": "#0d4d5e",
+            "800": "#0a4555",
+            "900": "#093844",
+            "950": "#06252d",
+        }
     },
 }
 

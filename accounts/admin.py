@@ -1,0 +1,76 @@
+"""People in the back office: to look at; only superusers change anything, and nobody is made here.
+
+Everyday changes (invitations, roles, closing an account) belong to the People pages, which check
+who may do what and write the audit log.
+"""
+
+from __future__ import annotations
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from accounts.models import User
+
+admin.site.unregister(Group)  # rights follow from the role
+admin.site.unregister(EmailAddress)
+admin.site.unregister(Authenticator)  # holds the secrets of second factors
+
+
+class LookingAdmin(ModelAdmin):
+    """Rows that admins may look at; nothing is added, changed or deleted here."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Show the section to admins."""
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Let admins look."""
+        user = request.user
+        return isinstance(user, User) and user.is_active and user.is_staff and user.is_admin
+
+    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
+        """Refuse."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Refuse: answers and jobs point at people, and facts stay."""
+        return False
+
+
+@admin.register(User)
+class UserAdmin(LookingAdmin):
+    """Accounts; superusers may correct the flags that have no page of their own."""
+
+    list_display = ["username", "role", "is_active", "is_staff", "is_superuser", "last_login"]
+    list_filter = ["role", "is_active", "is_simulated"]
+    search_fields = ["username", "first_name", "last_name", "email"]
+    fields = [
+        *("username", "first_name", "last_name", "email", "role"),
+        *("is_active", "is_staff", "is_superuser", "is_simulated", "date_joined", "last_login"),
+    ]
+    readonly_fields = ["date_joined", "last_login"]
+
+    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Let superusers change others, so that no member of staff raises their own rights."""
+        user = request.user
+        may_look = self.has_view_permission(request)
+        return may_look and bool(user.is_superuser) and (obj is None or obj != user)
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(LookingAdmin):
+    """The audit log: who changed what, and when."""
+
+    list_display = ["action_time", "user", "content_type", "object_repr", "change_message"]
+    list_filter = ["content_type", "action_flag"]
+    search_fields = ["object_repr", "change_message", "user__username"]
+    date_hierarchy = "action_time"
