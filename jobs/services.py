@@ -54,6 +54,14 @@ class Progress:
         self._seen: list[tuple[float, int]] = [(time.monotonic(), job.n_done)]
         self._written = 0.0
 
+    def start(self, n_done: int, n_total: int | None, note: str) -> None:
+        """Begin a phase of the work: what was done before it does not count as speed."""
+        self._seen = [(time.monotonic(), n_done)]
+        self.job.rate = None
+        self.job.n_total = n_total
+        self._written = 0.0
+        self.update(n_done, n_total, note)
+
     def update(self, n_done: int, n_total: int | None = None, note: str | None = None) -> None:
         """Record progress (at most every 0.3 s); raises JobLostError when the job is not ours."""
         self.check()
