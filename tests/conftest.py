@@ -8,23 +8,20 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
-from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent.parent
-_held: list[TextIO] = []  # the lock lives as long as this process
 
 
 def _free_data_folder() -> Path:
     for number in range(50):
         folder = ROOT / "var" / f"test-{number}"
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "tests.lock").open("w")
+        lock = os.open(folder / "tests.lock", os.O_CREAT | os.O_WRONLY)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until this process ends
         except BlockingIOError:
-            lock.close()
+            os.close(lock)
         else:
-            _held.append(lock)
             return folder
     raise RuntimeError("fifty test runs at once in one checkout")
 

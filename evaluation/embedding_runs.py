@@ -1,0 +1,138 @@
+"""Runs from embeddings: each query's nearest images, and the score of every judged pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.formats.tables import Floats, Ints, Run
+from pooling.search import top_k
+from pooling.search_filters import Filters, Keys
+from pooling.topk import TopK
+
+Vectors = NDArray[np.float32]
+LIST_DEPTH = 100
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """What every model of a campaign is asked: the same queries, images and judged pairs.
+
+    Attributes:
+        query_ids: distinct names of the queries.
+        image_ids: distinct names of the catalog's images.
+        own: shape (n_queries,), the row of the query itself in the catalog, -1 if elsewhere.
+        query_products: shape (n_queries,), product number, -1 if unknown.
+        image_products: shape (n_images,), likewise.
+        judged_queries, judged_images: shape (n_judged,), rows of the judged pairs.
+    """
+
+    query_ids: Sequence[str]
+    image_ids: Sequence[str]
+    own: Ints
+    query_products: Ints
+    image_products: Ints
+    judged_queries: Ints
+    judged_images: Ints
+
+
+def unit_rows(vectors: NDArray[np.floating]) -> Vectors:
+    """Return the rows scaled to length 1; a row of zeros stays, its cosine is 0 with all."""
+    rows = np.asarray(vectors, np.float32)
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
+    scaled: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return scaled
+
+
+def embedding_run(
+    name: str,
+    query_vectors: NDArray[np.floating],
+    image_vectors: NDArray[np.floating],
+    gallery: Gallery,
+    *,
+    n_products: int = 10,
+    depth: int = LIST_DEPTH,
+) -> Run:
+    """Return a model's cosines for the top of each list and for every judged pair.
+
+    Measures with a cut-off up to `n_products` are exact on it: the list of each query is made
+    deeper until it holds that many different products or the whole catalog. A judged pair
+    below that depth is in the run with its score, which AUC needs; its rank is not its true one.
+
+    Args:
+        name: of the model.
+        query_vectors: shape (n_queries, d), finite.
+        image_vectors: shape (n_images, d), finite.
+        gallery: queries, images and judged pairs.
+        n_products: how many different products the head of each list must show.
+        depth: where to begin.
+
+    Raises:
+        ValueError: shapes that do not fit, or values that are not finite.
+    """
+    queries, images = unit_rows(query_vectors), unit_rows(image_vectors)
+    found = _lists(queries, images, gallery, n_products, depth)
+    rows = np.repeat(np.arange(len(queries)), found.k)
+    is_listed = found.indices.ravel() >= 0
+    listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
+    judged = _unlisted(gallery, listed[0], listed[1])
+    q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
+    scores = np.einsum("nd,nd->n", queries[q], images[c])
+    return _run(
+        name,
+        gallery,
+        np.concatenate([listed[0], q]),
+        np.concatenate([listed[1], c]),
+        np.concatenate([listed[2], scores]).astype(np.float64),
+    )
+
+
+def _lists(
+    queries: Vectors, images: Vectors, gallery: Gallery, n_products: int, depth: int
+) -> TopK:
+    """Return lists that are deep enough for every query."""
+    filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
+    while True:
+        depth = min(depth, len(images))
+        found = top_k(queries, images, depth, filters=filters)
+        if depth == len(images) or _shows(found, gallery.image_products, n_products):
+            return found
+        depth *= 4
+
+
+def _shows(found: TopK, image_products: Ints, n_products: int) -> bool:
+    """Whether every list shows that many products, or has come to its end."""
+    for row in found.indices:
+        if row[-1] < 0:
+            continue
+        products = image_products[row]
+        alone = int((products < 0).sum())  # an image of no known product is its own
+        if alone + np.unique(products[products >= 0]).size < n_products:
+            return False
+    return True
+
+
+def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
+    """Mark the judged pairs that no list holds."""
+    n = len(gallery.image_ids)
+    keys = gallery.judged_queries * n + gallery.judged_images
+    mask: NDArray[np.bool_] = ~np.isin(keys, rows * n + images)
+    return mask
+
+
+def _run(name: str, gallery: Gallery, queries: Ints, images: Ints, scores: Floats) -> Run:
+    """Name rows by ids, in ascending order as runs have them."""
+    query_ids, query_codes = _named(gallery.query_ids, queries)
+    image_ids, image_codes = _named(gallery.image_ids, images)
+    return Run(name, query_ids, image_ids, query_codes, image_codes, scores)
+
+
+def _named(ids: Sequence[str], rows: Ints) -> tuple[tuple[str, ...], Ints]:
+    used = np.unique(rows)
+    by_name = sorted(used.tolist(), key=ids.__getitem__)
+    code = np.zeros(len(ids), np.int64)
+    code[by_name] = np.arange(len(by_name))
+    return tuple(ids[row] for row in by_name), code[rows]
