@@ -1,0 +1,1 @@
+"""How many positives a catalogue holds, from labels drawn at random."""

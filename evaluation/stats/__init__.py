@@ -1,0 +1,1 @@
+"""Statistics that know no pool: rank agreement, bootstrap over queries, paired tests, intervals."""

@@ -1,0 +1,109 @@
+"""Intervals for a share of yes answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed interval; both ends NaN where it is undefined."""
+
+    low: float
+    high: float
+
+
+def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:
+    """Return the exact binomial interval: its coverage is at least `level` for every share.
+
+    Source: Clopper and Pearson (Biometrika 1934), as beta quantiles. No answers: [0, 1].
+
+    Args:
+        n_yes: how many of the answers are yes, 0 <= n_yes <= n.
+        n: how many answers there are.
+        level: coverage, 0 < level < 1.
+
+    Returns:
+        The interval inside [0, 1].
+
+    Raises:
+        ValueError: if a count or the level is out of range.
+    """
+    _check(n_yes, n, level)
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if n_yes == 0 else float(stats.beta.ppf(tail, n_yes, n - n_yes + 1))
+    high = 1.0 if n_yes == n else float(stats.beta.ppf(1.0 - tail, n_yes + 1, n - n_yes))
+    return Interval(low, high)
+
+
+def wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
+    """Return the score interval: shorter than the exact one, coverage `level` on average only.
+
+    Source: Wilson (JASA 1927), without continuity correction. No answers: [0, 1].
+
+    Args:
+        n_yes: as in `clopper_pearson`.
+        n: as in `clopper_pearson`.
+        level: as in `clopper_pearson`.
+
+    Returns:
+        The interval inside [0, 1].
+
+    Raises:
+        ValueError: as `clopper_pearson`.
+    """
+    _check(n_yes, n, level)
+    return score_interval(n_yes, n, float(stats.norm.ppf((1.0 + level) / 2.0)) ** 2)
+
+
+def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:
+    """Return the equal-tailed posterior interval under the Jeffreys prior Beta(½, ½).
+
+    Args:
+        n_yes: as in `clopper_pearson`.
+        n: as in `clopper_pearson`.
+        level: as in `clopper_pearson`.
+
+    Returns:
+        The interval inside [0, 1].
+
+    Raises:
+        ValueError: as `clopper_pearson`.
+    """
+    _check(n_yes, n, level)
+    tail = (1.0 - level) / 2.0
+    low, high = stats.beta.ppf([tail, 1.0 - tail], n_yes + 0.5, n - n_yes + 0.5)
+    return Interval(float(low), float(high))
+
+
+def score_interval(n_yes: int, n: int, z_squared: float) -> Interval:
+    """Return all p with |n_yes/n - p| <= sqrt(z² p(1-p)/n).
+
+    With z² from the normal distribution this is Wilson's interval; with z² = 1/q it is what
+    Chebyshev's inequality guarantees for any distribution with error probability q.
+
+    Args:
+        n_yes: as in `clopper_pearson`.
+        n: as in `clopper_pearson`.
+        z_squared: > 0.
+
+    Returns:
+        The interval inside [0, 1]; [0, 1] for n = 0.
+    """
+    if n == 0:
+        return Interval(0.0, 1.0)
+    share = n_yes / n
+    centre = (share + z_squared / (2 * n)) / (1.0 + z_squared / n)
+    spread = share * (1.0 - share) / n + z_squared / (4.0 * n * n)
+    half = np.sqrt(z_squared * spread) / (1.0 + z_squared / n)
+    return Interval(max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+
+
+def _check(n_yes: int, n: int, level: float) -> None:
+    if not 0 <= n_yes <= n:
+        raise ValueError(f"{n_yes} yes out of {n} answers is impossible")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level {level} is not between 0 and 1")
