@@ -35,6 +35,7 @@ class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = User
         fields = ["first_name", "last_name", "email"]
+        labels = {"email": "E-mail"}
 
     def clean_email(self) -> str:
         """Refuse an address that another account has: it could not be used to sign in."""
@@ -66,7 +67,6 @@ class InvitationForm(DetailsForm):
         self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
         self.fields["username"].help_text = "Letters, digits and @ . + - _ only."
         self.fields["username"].label = "User name"
-        self.fields["email"].label = "E-mail"
 
     def clean(self) -> dict[str, Any]:
         """Ask for an address where a mail is to go to it."""

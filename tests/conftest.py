@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def _free_data_folder() -> Path:
     for number in range(50):
         folder = ROOT / "var" / f"test-{number}"
-        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "static").mkdir(parents=True, exist_ok=True)  # whitenoise warns where none is
         lock = os.open(folder / "tests.lock", os.O_CREAT | os.O_WRONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until this process ends
@@ -30,9 +30,13 @@ os.environ["LOOKALIKE_DATA"] = str(_free_data_folder())
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
 
-import pytest  # noqa: E402  (the environment comes first)
+import django  # noqa: E402  (the environment comes first)
+import pytest  # noqa: E402
 
 from config import embedded, settings  # noqa: E402
+
+# not named in pyproject.toml: pytest-django would read the settings before this file's environment
+django.setup()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts.models import Role, User
+
+PASSWORD = "a quiet green meadow"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def make_person(db: None) -> Callable[..., User]:
+    """Make a person with a name that no earlier test has used (throttling counts by name)."""
+
+    def make(role: Role = Role.ANNOTATOR, **fields: object) -> User:
+        name = f"p{next(_numbers)}-{secrets.token_hex(4)}"
+        return User.objects.create_user(
+            **{
+                "username": name,
+                "email": f"{name}@example.org",
+                "password": PASSWORD,
+                "role": role,
+                "is_staff": role == Role.ADMIN,
+            }
+            | fields
+        )
+
+    return make
+
+
+@pytest.fixture
+def stranger() -> Client:
+    """A browser at an address that no earlier test has used (throttling counts by address)."""
+    one, two, three = secrets.randbelow(255), secrets.randbelow(255), secrets.randbelow(255)
+    return Client(REMOTE_ADDR=f"10.{one}.{two}.{three}")
+
+
+@pytest.fixture
+def as_person() -> Callable[[User], Client]:
+    def sign_in(person: User) -> Client:
+        client = Client()
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return sign_in

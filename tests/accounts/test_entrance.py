@@ -1,0 +1,139 @@
+"""Who gets in, where they land, and what strangers can learn."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import (
+    TOTP,
+    format_hotp_value,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
+from django.core import mail
+from django.urls import reverse
+
+from accounts.models import Role
+from tests.accounts.conftest import PASSWORD
+
+LOGIN = "/accounts/login/"
+
+
+@pytest.mark.parametrize(
+    ("role", "url_name"),
+    [
+        (Role.ANNOTATOR, "annotation:home"),
+        (Role.ADMIN, "pooling:home"),
+        (Role.RESEARCHER, "evaluation:home"),
+    ],
+)
+def test_each_role_lands_on_its_home(stranger, make_person, role, url_name):
+    person = make_person(role)
+    answer = stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    assert answer.url == "/"
+    assert stranger.get("/").url == reverse(url_name)
+
+
+def test_people_may_sign_in_with_their_address_in_any_case(stranger, make_person):
+    person = make_person()
+    answer = stranger.post(LOGIN, {"login": person.email.upper(), "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/", "/profile/", "/people/", "/people/new/", "/people/1/"])
+def test_strangers_are_sent_to_sign_in(stranger, db, path):
+    assert stranger.get(path).url.startswith(f"{LOGIN}?next=")
+
+
+def test_the_back_office_uses_the_same_sign_in(stranger, db):
+    answer = stranger.get("/admin/login/", follow=True)
+    assert answer.redirect_chain[-1][0].startswith(LOGIN)
+
+
+def test_nobody_signs_up_alone(stranger, db):
+    form = {
+        "username": "me",
+        "email": "me@example.org",
+        "password1": PASSWORD,
+        "password2": PASSWORD,
+    }
+    assert "By invitation only" in stranger.post("/accounts/signup/", form).content.decode()
+
+
+def _words(answer) -> str:
+    """The page without what differs from request to request anyway."""
+    text = re.sub(r'value="[^"]*"|"X-CSRFToken": "[^"]*"', "", answer.content.decode())
+    return re.sub(r"\s+", " ", text)
+
+
+def test_a_wrong_password_reads_the_same_as_an_unknown_name(stranger, make_person):
+    known = stranger.post(LOGIN, {"login": make_person().username, "password": "wrong"})
+    unknown = stranger.post(LOGIN, {"login": "nobody-at-all", "password": "wrong"})
+    assert known.status_code == unknown.status_code == 200
+    assert _words(known) == _words(unknown)
+
+
+def test_a_closed_account_with_a_wrong_password_reads_the_same_as_an_unknown_name(
+    stranger, make_person
+):
+    closed = make_person(is_active=False)
+    known = stranger.post(LOGIN, {"login": closed.username, "password": "wrong"})
+    unknown = stranger.post(LOGIN, {"login": "nobody-at-all", "password": "wrong"})
+    assert _words(known) == _words(unknown)
+
+
+def test_a_forgotten_password_reads_the_same_for_unknown_addresses(stranger, make_person):
+    person = make_person()
+    path = "/accounts/password/reset/"
+    known = stranger.post(path, {"email": person.email}, follow=True)
+    unknown = stranger.post(path, {"email": "nobody@example.org"}, follow=True)
+    assert _words(known) == _words(unknown)
+    assert [message.to for message in mail.outbox] == [[person.email]]
+
+
+def test_guessing_one_account_is_stopped_after_five_attempts(stranger, make_person):
+    person = make_person()
+    for _ in range(5):
+        stranger.post(LOGIN, {"login": person.username, "password": "guess"})
+    answer = stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    assert "Too many failed login attempts" in answer.content.decode()
+
+
+def test_guessing_many_accounts_from_one_address_is_stopped_with_a_page(stranger, make_person):
+    for i in range(31):
+        answer = stranger.post(LOGIN, {"login": f"name-{i}", "password": "guess"})
+    assert answer.status_code == 429
+    assert "Wait a few minutes" in answer.content.decode()
+
+
+def test_a_second_factor_is_asked_for_once_it_is_set_up(stranger, make_person):
+    person = make_person()
+    TOTP.activate(person, "A" * 32)
+    answer = stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    assert answer.url == reverse("mfa_authenticate")
+    assert stranger.get("/profile/").status_code == 302
+    counter = next(iter(yield_hotp_counters_from_time()))
+    code = format_hotp_value(hotp_value("A" * 32, counter))
+    assert stranger.post(answer.url, {"code": code}).status_code == 302
+    assert stranger.get("/profile/").status_code == 200
+
+
+def test_the_second_factor_can_be_set_up_by_everybody(as_person, make_person, stranger):
+    for role in Role:
+        person = make_person(role)
+        stranger.logout()
+        stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+        page = stranger.get(reverse("mfa_activate_totp"))
+        secret = page.context["form"].secret
+        counter = next(iter(yield_hotp_counters_from_time()))
+        code = format_hotp_value(hotp_value(secret, counter))
+        stranger.post(reverse("mfa_activate_totp"), {"code": code})
+        kinds = set(Authenticator.objects.filter(user=person).values_list("type", flat=True))
+        assert kinds == {"totp", "recovery_codes"}
+
+
+def test_what_signed_in_people_see_is_kept_out_of_caches(as_person, make_person):
+    answer = as_person(make_person()).get("/profile/")
+    assert "no-store" in answer["Cache-Control"]
