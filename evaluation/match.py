@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.errors import InputError
 from evaluation.formats.tables import Floats, Ints, Qrels, Run
 
 Bools = NDArray[np.bool_]
@@ -16,7 +17,7 @@ Mode = Literal["image", "product"]
 Missing = Literal["error", "worst"]
 
 
-class MissingScoresError(ValueError):
+class MissingScoresError(InputError):
     """A run lacks scores of judged pairs and nobody said what to do about it."""
 
 
@@ -75,11 +76,11 @@ def match_run(
         mode: "image" keeps every image of a product; "product" keeps one candidate each.
 
     Raises:
-        ValueError: if `products` is given and lacks a query or candidate, or mode is "product"
+        InputError: if `products` is given and lacks a query or candidate, or mode is "product"
             without `products`.
     """
     if mode == "product" and products is None:
-        raise ValueError("mode 'product' needs the product of each image (metadata)")
+        raise InputError("mode 'product' needs the product of each image (metadata)")
     ids = tuple(sorted({*qrels.candidate_ids, *run.candidate_ids}))
     code_of = {name: code for code, name in enumerate(ids)}
     product_of, query_product = _product_codes(ids, qrels.query_ids, products)
@@ -163,7 +164,7 @@ def _product_codes(
         if products is None:
             return codes.setdefault((False, image), len(codes))
         if image not in products:
-            raise ValueError(f"the metadata says nothing about image {image!r}")
+            raise InputError(f"the metadata says nothing about image {image!r}")
         product = products[image]
         return codes.setdefault((bool(product), product or image), len(codes))
 

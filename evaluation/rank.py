@@ -99,6 +99,18 @@ def rank_run(
     return _of_judged(matched, rank_at, n_listed, first_tie, with_excluded=one_per_product)
 
 
+def ranked_candidates(
+    matched: Matched, *, order: Order = "id", one_per_product: bool = False
+) -> list[Ints]:
+    """Return for each query its candidate codes in rank order, as `rank_run` ranks them."""
+    by_rank = _sorted_rows(matched, order)
+    if one_per_product:
+        by_rank = by_rank[_is_first_of_product(matched, by_rank)]
+    queries = matched.run_queries[by_rank]
+    bounds = np.searchsorted(queries, np.arange(1, matched.n_queries))
+    return np.split(matched.run_candidates[by_rank], bounds)
+
+
 def condensed(ranks: JudgedRanks) -> JudgedRanks:
     """Return the ranks that are left once every unjudged candidate is taken off the lists.
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from evaluation.errors import InputError
 
-class FormatError(ValueError):
+
+class FormatError(InputError):
     """A file that cannot be read as what it should be.
 
     Attributes:
