@@ -20,6 +20,9 @@ class Catalog(models.Model):
         default=False, help_text="Its images are drawn by the demo's generator, not photographed."
     )
     created_at = models.DateTimeField(default=timezone.now)
+    changed_at = models.DateTimeField(
+        default=timezone.now, help_text="When an import last wrote an image of it."
+    )
 
     class Meta:
         ordering = ["name"]

@@ -1,0 +1,105 @@
+"""Import a folder or zip of pictures into a catalog."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from django.core.validators import validate_slug
+
+from catalog.metadata import MetadataError
+from catalog.models import Catalog
+from catalog.origins import Origin
+from catalog.services import import_job, import_work
+from catalog.sources import SourceError
+from jobs.commands import JobCommand
+
+
+class Command(JobCommand):
+    """Import a folder or zip of pictures, with optional metadata, into a catalog.
+
+    The catalog is made if there is none of that name. Running the command again goes on where
+    it was stopped, and updates products and attributes.
+    """
+
+    help = "Import a folder or zip of pictures into a catalog (made if new)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add SLUG, DIR_OR_ZIP, --metadata and --name."""
+        super().add_arguments(parser)
+        parser.add_argument("slug", help="short name of the catalog: letters, digits, - and _")
+        parser.add_argument("source", metavar="DIR_OR_ZIP", type=Path)
+        parser.add_argument("--metadata", type=Path, help="CSV, or JSON of the VSD benchmark")
+        parser.add_argument("--name", help="the catalog's name for people, if it is new")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Check the source and metadata, import, report."""
+        origin = _origin(options["source"], options["metadata"])
+        catalog, is_new = _catalog(options["slug"], options["name"])
+        try:
+            result = self.run_work(**import_job(catalog, origin), work=import_work)
+        except CommandError:
+            _drop_if_empty(catalog, is_new)
+            raise
+        lines = _lines(catalog, result)
+        if not result["images"]:
+            _drop_if_empty(catalog, is_new)
+        self.report(result, as_json=options["json"], lines=lines)
+        if not result["images"]:
+            raise CommandError(_nothing(origin, result))
+
+
+def _origin(source: Path, metadata: Path | None) -> Origin:
+    """Return the origin, after a look that leaves no catalog behind when it cannot be used."""
+    origin = Origin(
+        path=str(source.absolute()),
+        metadata_path=str(metadata.absolute()) if metadata else "",
+        source_name=source.resolve().name,
+        metadata_name=metadata.name if metadata else "",
+        is_restricted=False,
+    )
+    try:
+        origin.read_metadata()
+        origin.open_source().close()
+    except (MetadataError, SourceError) as problem:
+        raise CommandError(str(problem)) from problem
+    return origin
+
+
+def _catalog(slug: str, name: str | None) -> tuple[Catalog, bool]:
+    try:
+        validate_slug(slug)
+    except ValidationError:
+        raise CommandError(f"“{slug}” is no short name: use letters, digits, - and _.") from None
+    if len(slug) > 80:
+        raise CommandError("The short name has more than 80 characters.")
+    return Catalog.objects.get_or_create(slug=slug, defaults={"name": name or slug})
+
+
+def _drop_if_empty(catalog: Catalog, is_new: bool) -> None:
+    if is_new and not catalog.images.exists():
+        catalog.delete()
+
+
+def _nothing(origin: Origin, result: dict[str, Any]) -> str:
+    if not result["broken"]:
+        return f"Nothing was imported: {origin.source_name} holds no pictures."
+    first = result["broken"][0]
+    return (
+        f"Nothing was imported: of {origin.source_name}, {len(result['broken'])} "
+        f"files or rows were refused, the first because: {first['file']}: {first['reason']}"
+    )
+
+
+def _lines(catalog: Catalog, result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"{catalog.name}: {result['images']:,} images of {result['products']:,} products",
+        f"Exact duplicates: {result['duplicates']:,}; pairs that look alike: "
+        f"{result['near_duplicates']:,}",
+    ]
+    for title, key in (("Refused", "broken"), ("Noticed", "warnings")):
+        lines += [f"{title}: {entry['file']}: {entry['reason']}" for entry in result[key]]
+    return lines

@@ -1,0 +1,17 @@
+"""What was wrong with one file or row of an import, in words for the person who made it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """A file or row that did not go in, or not as expected, and why."""
+
+    file: str
+    reason: str
+
+    def as_json(self) -> dict[str, str]:
+        """Return the form in which jobs and commands report it."""
+        return {"file": self.file, "reason": self.reason}

@@ -1,0 +1,153 @@
+"""Make, fill and delete catalogs: the only writers beside the import itself."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from catalog.blobs import remove_unused_blobs
+from catalog.importing import import_source
+from catalog.metadata import MetadataError
+from catalog.models import (
+    Catalog,
+    EmbeddingSet,
+    EmbeddingShard,
+    Image,
+    NearDuplicate,
+    SourceFile,
+)
+from catalog.origins import Origin
+from catalog.sources import SourceError
+from catalog.uploads import drop_old_uploads, drop_upload
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.services import JobConflictError, JobError, Progress, cancel_job, enqueue, run_job
+
+IMPORT_TASK = "catalog.tasks.import_catalog"
+MAX_OPEN_IMPORTS = 3  # of one person, so that nobody fills the queue
+
+
+class CatalogError(Exception):
+    """The catalog cannot be made or deleted; the message says why and what to do."""
+
+
+def create_catalog(
+    *, slug: str, name: str, description: str = "", is_rendered: bool = False
+) -> Catalog:
+    """Make an empty catalog.
+
+    Raises:
+        CatalogError: the short name is taken.
+    """
+    try:
+        with transaction.atomic():
+            return Catalog.objects.create(
+                slug=slug, name=name, description=description, is_rendered=is_rendered
+            )
+    except IntegrityError:
+        raise CatalogError(f"There is a catalog “{slug}” already. Choose another name.") from None
+
+
+def start_import(*, catalog: Catalog, origin: Origin, owner: User) -> Job:
+    """Queue an import.
+
+    Raises:
+        JobConflictError: an import into this catalog is queued or running, or the person has
+            MAX_OPEN_IMPORTS of them.
+    """
+    mine = Job.objects.filter(task=IMPORT_TASK, owner=owner, state__in=OPEN_STATES)
+    if mine.count() >= MAX_OPEN_IMPORTS:
+        raise JobConflictError(
+            f"You have {MAX_OPEN_IMPORTS} imports queued or running. Wait for one to end."
+        )
+    return enqueue(**import_job(catalog, origin), owner=owner)
+
+
+def import_job(catalog: Catalog, origin: Origin) -> dict[str, Any]:
+    """Return what names an import: the same for a worker and for a command."""
+    return {
+        "task": IMPORT_TASK,
+        "subject": f"catalog:{catalog.pk}",
+        "title": f"Import {origin.source_name} into {catalog.name}",
+        "arguments": {"catalog": catalog.pk, "origin": origin.as_json()},
+    }
+
+
+def import_work(progress: Progress) -> dict[str, Any]:
+    """Do what an import job's arguments say; may be cut short and called again.
+
+    Raises:
+        JobError: the catalog, the source or the metadata cannot be used.
+    """
+    arguments = progress.job.arguments
+    origin = Origin(**arguments["origin"])
+    catalog = Catalog.objects.filter(pk=arguments["catalog"]).first()
+    if catalog is None:
+        raise JobError("The catalog was deleted.")
+    try:
+        metadata = origin.read_metadata()
+        with origin.open_source() as source:
+            return import_source(
+                catalog=catalog, source=source, metadata=metadata, progress=progress
+            )
+    except (SourceError, MetadataError) as problem:
+        raise JobError(str(problem)) from problem
+
+
+def run_import(uid: uuid.UUID | str) -> None:
+    """Run an import job in a worker, and drop what was uploaded for it once it has succeeded."""
+    drop_old_uploads()
+    run_job(uid, import_work)
+    job = Job.objects.get(uid=uid)
+    if job.state == JobState.SUCCEEDED:
+        _drop_uploads(job)
+
+
+def _drop_uploads(job: Job) -> None:
+    origin = Origin(**job.arguments["origin"])
+    for name in (origin.upload, origin.metadata_upload):
+        if name:
+            drop_upload(name)
+
+
+def delete_catalog(*, catalog: Catalog) -> None:
+    """Delete a catalog, its images and vectors, and the files that no other catalog needs.
+
+    Raises:
+        CatalogError: pools, questions or other work of people depend on it.
+    """
+    with transaction.atomic():
+        Catalog.objects.select_for_update().get(pk=catalog.pk)
+        users = dependents(catalog)
+        if users:
+            raise CatalogError(f"“{catalog}” is used by {' and '.join(users)}. Delete those first.")
+        for job in Job.objects.filter(task=IMPORT_TASK, subject=f"catalog:{catalog.pk}"):
+            cancel_job(job=job)
+            _drop_uploads(job)
+        NearDuplicate.objects.filter(catalog=catalog).delete()
+        SourceFile.objects.filter(catalog=catalog).delete()
+        EmbeddingShard.objects.filter(embedding_set__catalog=catalog).delete()
+        EmbeddingSet.objects.filter(catalog=catalog).delete()
+        Image.objects.filter(catalog=catalog).delete()
+        catalog.delete()
+    remove_unused_blobs()
+
+
+def dependents(catalog: Catalog) -> list[str]:
+    """Return what other apps have built on a catalog, such as “2 pools”; empty if nothing.
+
+    Found from the models themselves: this app knows none of those above it.
+    """
+    found = []
+    for model, link in ((Catalog, ""), (Image, "__catalog")):
+        for relation in model._meta.related_objects:
+            other = relation.related_model
+            if not isinstance(other, type) or other._meta.app_label == "catalog":
+                continue
+            n = other._default_manager.filter(**{relation.field.name + link: catalog}).count()
+            if n:
+                label = other._meta.verbose_name if n == 1 else other._meta.verbose_name_plural
+                found.append(f"{n:,} {label}")
+    return list(dict.fromkeys(found))

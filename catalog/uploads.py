@@ -1,0 +1,78 @@
+"""Uploaded files, kept under names of ours until the job that reads them has ended."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+
+MAX_BYTES = 20 * 2**30
+CHUNK = 2**20
+KEPT_SECONDS = 7 * 86_400  # a failed import can be tried again within this time
+
+
+class UploadError(Exception):
+    """The upload cannot be kept; the message says why and what to do."""
+
+
+def upload_path(name: str) -> Path:
+    """Return where an upload lies.
+
+    Raises:
+        ValueError: not a name that `keep_upload` gave out.
+    """
+    stem, _, ending = name.partition(".")
+    if ending not in {"zip", "meta"} or str(uuid.UUID(stem)) != stem:
+        raise ValueError(f"Not an upload: {name!r}.")
+    return Path(settings.DATA_DIR) / "uploads" / name
+
+
+def keep_upload(file: UploadedFile[bytes], ending: str) -> str:
+    """Copy an uploaded file to the disk, piece by piece, and return the name it has there.
+
+    Args:
+        file: from the request.
+        ending: `zip` or `meta`.
+
+    Raises:
+        UploadError: larger than MAX_BYTES.
+    """
+    name = f"{uuid.uuid4()}.{ending}"
+    path = upload_path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    n_bytes = 0
+    try:
+        with path.open("xb") as target:
+            for chunk in file.chunks(CHUNK):
+                n_bytes += len(chunk)
+                if n_bytes > MAX_BYTES:
+                    raise UploadError(
+                        f"The upload is larger than {MAX_BYTES // 2**30} GB. Split it, or put "
+                        "the pictures into a folder of the server."
+                    )
+                target.write(chunk)
+            target.flush()
+            os.fsync(target.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return name
+
+
+def drop_upload(name: str) -> None:
+    """Delete an upload; nothing happens if it is gone."""
+    upload_path(name).unlink(missing_ok=True)
+
+
+def drop_old_uploads() -> int:
+    """Delete uploads that no job can want any more; returns how many."""
+    n_dropped = 0
+    for path in (Path(settings.DATA_DIR) / "uploads").glob("*.*"):
+        if path.stat().st_mtime < time.time() - KEPT_SECONDS:
+            path.unlink(missing_ok=True)
+            n_dropped += 1
+    return n_dropped
