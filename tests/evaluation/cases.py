@@ -35,7 +35,7 @@ def random_labels_and_run(seed, n_queries=25, n_candidates=40, n_values=12):
     return Qrels.of(labels), Run.of("random", [scores[i] for i in order])
 
 
-def g3():
+def g3() -> tuple[Qrels, Run]:
     """Golden case G3: unjudged candidates, a short list, no positives, a missing query."""
     labels = [("q1", c, label) for c, label in zip("abcde", [1, 0, 1, 0, 1], strict=True)]
     labels += [("q2", "a", 1), ("q2", "b", 1), ("q3", "a", 0), ("q3", "b", 0)]
@@ -47,7 +47,7 @@ def g3():
     return Qrels.of(labels), Run.of("g3", run)
 
 
-def g2():
+def g2() -> tuple[Qrels, Run, dict[str, str]]:
     """Golden case G2: the official VSD code on two products with two images each."""
     labels = [("q1", "a", 1), ("q1", "b", 0), ("q1", "c", 1)]
     labels += [("q2", "a2", 1), ("q2", "d", 0), ("q2", "e", 1)]
@@ -60,7 +60,7 @@ def g2():
     return Qrels.of(labels), _square(scores), products
 
 
-def toy():
+def toy() -> tuple[Qrels, Run, dict[str, str]]:
     """The golden toy of the VSD protocol: nine images, two products with two images."""
     labels = [("q1", "a1", 1), ("q1", "b1", 0), ("q1", "c1", 1)]
     labels += [("q2", "c1", 0), ("q2", "d1", 1), ("q2", "a1", 1), ("q2", "b1", 0)]
