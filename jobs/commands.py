@@ -29,6 +29,8 @@ class JobCommand(BaseCommand):
     nothing else. An expected failure is a CommandError, so the exit code is not 0.
     """
 
+    requires_system_checks = []  # the work needs no page; checking them takes a second
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add --json; a subclass that adds its own calls this too."""
         parser.add_argument(

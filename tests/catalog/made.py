@@ -106,6 +106,7 @@ BAD_PICTURES: dict[str, tuple[str, bytes, str]] = {
 
 
 def write_folder(folder: Path, files: dict[str, bytes]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

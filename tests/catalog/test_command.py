@@ -1,0 +1,162 @@
+"""`manage.py import_catalog`, as a person runs it: output, exit code, and kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from catalog.models import Catalog, Image
+from catalog.origins import Origin
+from catalog.services import create_catalog, import_job
+from jobs.models import Job, JobState
+from tests.catalog.made import jpeg, write_folder
+from tests.catalog.state import files_in, state_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    call_command("import_catalog", *map(str, arguments), "--json")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1
+    return dict(json.loads(lines[0]))
+
+
+def test_one_json_object_on_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = write_folder(tmp_path / "p", {"a.jpg": jpeg(1), "b.jpg": jpeg(1), "c.jpg": b""})
+    (tmp_path / "m.csv").write_text("path,product_id\na.jpg,P\nb.jpg,P\nc.jpg,P\n")
+    result = run(capsys, "shoes", folder, "--metadata", tmp_path / "m.csv", "--name", "Shoes")
+    assert (result["images"], result["products"], result["duplicates"]) == (1, 1, 1)
+    assert result["broken"] == [
+        {"file": "c.jpg", "reason": "The file is empty (0 bytes). Copy it again from its source."}
+    ]
+    assert Catalog.objects.get(slug="shoes").name == "Shoes"
+    assert run(capsys, "shoes", folder, "--metadata", tmp_path / "m.csv") == result
+    assert Job.objects.filter(state=JobState.SUCCEEDED).count() == 2
+
+
+def test_words_for_people_without_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    folder = write_folder(tmp_path / "p", {"a.jpg": jpeg(1), "c.gif": b"GIF89a"})
+    call_command("import_catalog", "shoes", str(folder))
+    out = capsys.readouterr().out
+    assert "1 images of 0 products" in out
+    assert "Refused: c.gif: Only JPEG, PNG and WebP" in out
+
+
+@pytest.mark.parametrize(
+    ("slug", "source", "metadata", "words"),
+    [
+        ("shoes", "nowhere", None, "no folder or zip file"),
+        ("shoes", "good/text.txt", None, "not a readable zip"),
+        ("shoes", "good", "nowhere.csv", "nowhere.csv cannot be read"),
+        ("shoes", "good", "bad.csv", "no column product_id"),
+        ("shoes", "empty", None, "holds no pictures"),
+        ("shoes", "broken", None, "x.jpg: The file is empty"),
+        ("no slug!", "good", None, "no short name"),
+        ("s" * 81, "good", None, "80 characters"),
+    ],
+)
+def test_a_failure_says_why_and_leaves_no_catalog(
+    slug: str, source: str, metadata: str | None, words: str, tmp_path: Path
+):
+    write_folder(tmp_path / "good", {"a.jpg": jpeg(), "text.txt": b"x"})
+    write_folder(tmp_path / "broken", {"x.jpg": b""})
+    write_folder(tmp_path / "empty", {})
+    (tmp_path / "bad.csv").write_text("path\na.jpg\n")
+    options = ["--metadata", str(tmp_path / metadata)] if metadata else []
+    with pytest.raises(CommandError, match=words):
+        call_command("import_catalog", slug, str(tmp_path / source), *options)
+    assert Catalog.objects.count() == 0
+
+
+def test_a_catalog_that_exists_survives_an_import_of_nothing(tmp_path: Path):
+    create_catalog(slug="shoes", name="Shoes")
+    with pytest.raises(CommandError):
+        call_command("import_catalog", "shoes", str(write_folder(tmp_path / "e", {})))
+    assert Catalog.objects.count() == 1
+
+
+def test_an_import_under_way_elsewhere_is_a_conflict(tmp_path: Path):
+    folder = write_folder(tmp_path / "p", {"a.jpg": jpeg()})
+    catalog = create_catalog(slug="shoes", name="Shoes")
+    Job.objects.create(**import_job(catalog, Origin(path=str(folder), is_restricted=False)))
+    with pytest.raises(CommandError, match="already queued or running"):
+        call_command("import_catalog", "shoes", str(folder))
+
+
+# ---- as a process ----
+def process(data_dir: Path, *arguments: object) -> subprocess.Popen[str]:
+    """Start the command against the test's own database and data folder."""
+    database = connection.settings_dict
+    host = quote(database["OPTIONS"].get("host") or database["HOST"], safe="")
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "import_catalog", *map(str, arguments), "--json"],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?host={host}",
+            "REDIS_URL": django_settings.REDIS_URL,
+            "LOOKALIKE_DATA": str(data_dir),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_failure_has_an_exit_code(tmp_path: Path, data_dir: Path):
+    command = process(data_dir, "shoes", tmp_path / "nowhere")
+    out, err = command.communicate(timeout=60)
+    assert command.returncode != 0
+    assert out == ""
+    assert "no folder or zip file" in err
+
+
+@pytest.mark.faults
+def test_killed_in_mid_import_and_started_again_ends_like_an_undisturbed_run(
+    tmp_path: Path, data_dir: Path
+):
+    files = {f"{i:03}.jpg": jpeg(i % 230, (600, 400)) for i in range(240)}
+    files |= {"100.jpg": b"\xff\xd8\xff broken", "239.jpg": b""}
+    folder = write_folder(tmp_path / "p", files)
+    sheet = tmp_path / "m.csv"
+    rows = [f"{i:03}.jpg,P{i // 4},{i % 3}" for i in range(0, 250)]
+    sheet.write_text("path,product_id,shade\n" + "\n".join(rows))
+    wanted = ["--metadata", sheet]
+
+    undisturbed = process(tmp_path / "other", "calm", folder, *wanted)
+    expected, _ = undisturbed.communicate(timeout=300)
+    assert undisturbed.returncode == 0
+
+    for n_stored in (32, 128):
+        command = process(data_dir, "shaken", folder, *wanted)
+        deadline = time.monotonic() + 120
+        while Image.objects.filter(catalog__slug="shaken").count() < n_stored:
+            assert command.poll() is None, command.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        command.send_signal(signal.SIGKILL)
+        command.communicate()
+        assert Image.objects.filter(catalog__slug="shaken").count() < 228
+    finished = process(data_dir, "shaken", folder, *wanted)
+    out, err = finished.communicate(timeout=300)
+    assert finished.returncode == 0, err
+    assert json.loads(out) == json.loads(expected)
+    assert state_of("shaken") == state_of("calm")
+    kept = {k: v for k, v in files_in(data_dir / "blobs").items() if "/.writing-" not in k}
+    assert kept == files_in(tmp_path / "other" / "blobs")
+    job = Job.objects.get(title__endswith="shaken")
+    assert (job.state, job.n_attempts) == (JobState.SUCCEEDED, 3)
