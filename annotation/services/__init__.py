@@ -1,5 +1,6 @@
 """The only writers of this app; see each module for what it raises."""
 
+from annotation.services.answers import record_answers
 from annotation.services.campaigns import (
     add_members,
     add_questions,
@@ -8,12 +9,20 @@ from annotation.services.campaigns import (
     open_campaign,
     pause_campaign,
 )
+from annotation.services.leases import claim_questions, reap_leases
+from annotation.services.preferences import save_preference
+from annotation.services.stages import admit
 
 __all__ = [
     "add_members",
     "add_questions",
+    "admit",
+    "claim_questions",
     "close_campaign",
     "create_campaign",
     "open_campaign",
     "pause_campaign",
+    "reap_leases",
+    "record_answers",
+    "save_preference",
 ]

@@ -1,0 +1,79 @@
+"""Who is at work in which campaign; the row can be locked."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import connection
+
+from annotation.models import CampaignState, Serving
+from annotation.submissions import RejectedError
+
+
+class NotOnPanelError(Exception):
+    """The campaign does not exist for this person; views answer 404."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One judge of one campaign, with what the campaign says now."""
+
+    member_id: int
+    campaign_id: int
+    state: str
+    serving: str
+    k: int
+    tie_rule: str
+    closes_settled: bool
+    guideline_version: int
+    lease_minutes: int
+    seed: int
+    number: int
+    stage: str
+    n_total: int
+    n_done: int
+    last_place: int
+    claimed_to: int
+
+    @property
+    def is_leased(self) -> bool:
+        """Whether pairs are lent to this judge for a while, not given."""
+        return self.serving == Serving.K_OF_N
+
+    @property
+    def counts_votes(self) -> bool:
+        """Whether questions keep a count, so that their rows must be locked."""
+        return self.is_leased or self.closes_settled
+
+    @property
+    def refusal(self) -> RejectedError | None:
+        """Why nothing new is taken now; None while the campaign is open."""
+        if self.state == CampaignState.OPEN:
+            return None
+        if self.state == CampaignState.PAUSED:
+            return RejectedError("paused", "The campaign is paused; send it again later.")
+        return RejectedError("closed", "The campaign is closed.")
+
+
+JUDGE = """
+select m.id, c.id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled, c.guideline_version,
+       c.lease_minutes, c.seed, m.number, m.stage, m.n_total, m.n_done, m.last_place, m.claimed_to
+from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
+where c.uid = %s and m.annotator_id = %s and m.is_active and c.state <> 'draft'
+"""
+LOCK = " for no key update of m"
+
+
+def find_judge(campaign_uid: uuid.UUID, annotator_id: int, *, locked: bool = False) -> Judge:
+    """Return the judge, and hold the row until the transaction ends if `locked`.
+
+    Raises:
+        NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(JUDGE + LOCK if locked else JUDGE, [campaign_uid, annotator_id])
+        row = cursor.fetchone()
+    if row is None:
+        raise NotOnPanelError
+    return Judge(*row)

@@ -1,0 +1,126 @@
+"""Keep at most k counted votes on a question, and stop asking what is settled.
+
+Everything here runs inside the transaction of an answer, on questions that are locked first
+and in the order of their ids. Rows of other judges are touched only if nobody holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from django.db import connection
+
+from annotation.consensus import is_settled
+from annotation.queries.judges import Judge
+
+LOCK = """
+select id from annotation_question where id = any(%s) order by id for no key update
+"""
+FULL_WITHOUT_ME = """
+select question_id from annotation_judgement
+where question_id = any(%s) and member_id <> %s and not is_surplus
+  and answer in ('similar', 'different')
+group by question_id having count(*) >= %s
+"""
+PROMOTE = """
+with place as (
+    select id, question_id, is_surplus,
+           row_number() over (partition by question_id order by is_surplus, event_id) as number
+    from annotation_judgement
+    where question_id = any(%s) and answer in ('similar', 'different')
+)
+update annotation_judgement j set is_surplus = false
+from place where place.id = j.id and place.is_surplus and place.number <= %s
+"""
+COUNT = """
+select q.id, count(*) filter (where j.answer = 'similar'),
+       count(*) filter (where j.answer = 'different')
+from annotation_question q
+left join annotation_judgement j on j.question_id = q.id and not j.is_surplus
+where q.id = any(%s) group by q.id
+"""
+RELEASE = """
+with freed as (
+    select id from annotation_queueentry
+    where question_id = any(%s) and member_id <> %s and state = 'open' for update skip locked
+)
+update annotation_queueentry e set state = 'settled', lease_until = null
+from freed where freed.id = e.id
+"""
+ASK_AGAIN = """
+with asked as (
+    select id from annotation_queueentry
+    where question_id = any(%s) and member_id <> %s and state = 'settled' for update skip locked
+)
+update annotation_queueentry e set state = case when %s then 'expired' else 'open' end
+from asked where asked.id = e.id
+"""
+STORE = """
+update annotation_question q
+set n_counted = x.n_counted, is_settled = x.is_settled,
+    n_free = case when x.is_settled then 0 else greatest(0, x.n_wanted - x.n_counted - (
+        select count(*) from annotation_queueentry e
+        where e.question_id = q.id and e.state = 'open' and e.lease_until is not null)) end
+from unnest(%s::bigint[], %s::int[], %s::boolean[], %s::int[])
+     as x(id, n_counted, is_settled, n_wanted)
+where q.id = x.id
+"""
+
+
+def lock_questions(question_ids: Collection[int]) -> None:
+    """Hold the questions until the transaction ends."""
+    if question_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK, [list(question_ids)])
+
+
+def surplus_questions(judge: Judge, question_ids: Collection[int]) -> set[int]:
+    """Return which of the (locked) questions have k counted votes of other judges already."""
+    if not (question_ids and judge.is_leased):
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(FULL_WITHOUT_ME, [list(question_ids), judge.member_id, judge.k])
+        return {question for (question,) in cursor.fetchall()}
+
+
+def count_votes(judge: Judge, question_ids: Sequence[int]) -> None:
+    """Recount the (locked) questions after an answer, from the judgements themselves.
+
+    A vote that was taken back makes room for the earliest surplus vote. A question that needs
+    no more votes leaves the queues of the others; one that needs them again comes back.
+    """
+    if not question_ids:
+        return
+    with connection.cursor() as cursor:
+        if judge.is_leased:
+            cursor.execute(PROMOTE, [list(question_ids), judge.k])
+        n_wanted = judge.k if judge.is_leased else _panel_size(judge)
+        cursor.execute(COUNT, [list(question_ids)])
+        counts: list[tuple[int, int, int]] = cursor.fetchall()
+        settled = {
+            question
+            for question, n_similar, n_different in counts
+            if n_similar + n_different >= n_wanted
+            or (
+                judge.closes_settled
+                and is_settled(n_similar, n_different, n_wanted, judge.tie_rule)
+            )
+        }
+        asked = [question for question in question_ids if question not in settled]
+        if settled:
+            cursor.execute(RELEASE, [list(settled), judge.member_id])
+        if asked:
+            cursor.execute(ASK_AGAIN, [asked, judge.member_id, judge.is_leased])
+        ids = [question for question, _, _ in counts]
+        totals = [n_similar + n_different for _, n_similar, n_different in counts]
+        wanted = [judge.k if judge.is_leased else 0 for _ in counts]
+        cursor.execute(STORE, [ids, totals, [question in settled for question in ids], wanted])
+
+
+def _panel_size(judge: Judge) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select count(*) from annotation_panelmember where campaign_id = %s and is_active",
+            [judge.campaign_id],
+        )
+        return int(cursor.fetchone()[0])

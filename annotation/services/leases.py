@@ -1,0 +1,141 @@
+"""Lend pairs to judges when k of n judge each pair, and take back what is not answered.
+
+Claiming never waits for another judge (SKIP LOCKED); that only k votes count is settled when an
+answer arrives, under the question's lock, so a lease is an optimisation and not a guarantee.
+A judge's leases grow by whole requests and are renewed with each, so a judge at work keeps them.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.models import Stage
+from annotation.queries.judges import Judge, find_judge
+from annotation.services.controls import append_due_controls
+
+MAX_HELD = 96  # pairs lent to one judge at once
+
+RENEW = """
+update annotation_queueentry set lease_until = %s
+where member_id = %s and state = 'open' and lease_until is not null
+"""
+HELD = """
+select count(*), count(*) filter (where place > %s)
+from annotation_queueentry where member_id = %s and state = 'open' and stage = 'judging'
+"""
+CLAIM = """
+select q.id, q.position from annotation_question q
+where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s)
+  and not exists (select from annotation_queueentry e
+                  where e.member_id = %s and e.question_id = q.id and e.state <> 'expired')
+order by q.position limit %s
+for no key update skip locked
+"""
+LEND = """
+with lent as (
+    insert into annotation_queueentry
+        (member_id, question_id, position, place, stage, state, lease_until)
+    select %(member)s, question, %(last_place)s + number, %(last_place)s + number, 'judging',
+           'open', %(until)s
+    from unnest(%(questions)s::bigint[]) with ordinality as x(question, number)
+    on conflict (member_id, question_id) do update
+    set state = 'open', place = excluded.place, lease_until = excluded.lease_until
+    returning (xmax = 0) as is_new
+), taken as (
+    update annotation_question set n_free = n_free - 1 where id = any(%(questions)s)
+)
+update annotation_panelmember
+set last_place = last_place + %(n)s, claimed_to = %(claimed_to)s,
+    n_total = n_total + (select count(*) from lent where is_new)
+where id = %(member)s
+"""
+EXPIRE = """
+with late as (
+    select e.id, e.question_id from annotation_queueentry e
+    join annotation_question q on q.id = e.question_id
+    where e.state = 'open' and e.lease_until < %s and (%s::bigint is null or q.campaign_id = %s)
+    order by e.question_id, e.id
+    for no key update of e, q skip locked
+), closed as (
+    update annotation_queueentry e set state = 'expired', lease_until = null
+    from late where late.id = e.id
+), returned as (
+    select question_id, count(*) as n from late group by question_id
+)
+update annotation_question q
+set n_free = case when q.is_settled then 0
+                  else least(q.n_free + returned.n, greatest(0, c.k - q.n_counted)) end
+from returned, annotation_campaign c
+where q.id = returned.question_id and c.id = q.campaign_id
+returning returned.n
+"""
+
+
+@transaction.atomic
+def claim_questions(
+    *, campaign_uid: uuid.UUID, annotator_id: int, n_wanted: int, after: int = 0
+) -> int:
+    """Lend a judge pairs until `n_wanted` open ones lie behind place `after`; return how many.
+
+    Nothing is lent while the campaign is not open or the judge is still in training, nor more
+    than `MAX_HELD` at once.
+
+    Raises:
+        NotOnPanelError: as `find_judge`.
+    """
+    judge = find_judge(campaign_uid, annotator_id, locked=True)
+    if not judge.is_leased or judge.refusal is not None or judge.stage != Stage.JUDGING:
+        return 0
+    until = timezone.now() + timedelta(minutes=judge.lease_minutes)
+    with connection.cursor() as cursor:
+        cursor.execute(RENEW, [until, judge.member_id])
+        cursor.execute(HELD, [after, judge.member_id])
+        n_held, n_ahead = cursor.fetchone()
+    n_missing = min(n_wanted - n_ahead, MAX_HELD - n_held)
+    if n_missing <= 0:
+        return 0
+    found = _free_questions(judge, judge.claimed_to - 1, [], n_missing)
+    claimed_to = max((position + 1 for _, position in found), default=judge.claimed_to)
+    if len(found) < n_missing:  # the end: look again for what came back meanwhile
+        reap_leases(campaign_id=judge.campaign_id)
+        taken = [question for question, _ in found]
+        found += _free_questions(judge, -1, taken, n_missing - len(found))
+    if found:
+        _lend(judge, [question for question, _ in found], claimed_to, until)
+        append_due_controls(judge=judge)
+    return len(found)
+
+
+def reap_leases(*, campaign_id: int | None = None) -> int:
+    """Offer again the pairs whose lease ran out; an answer that comes later is still taken.
+
+    Rows that somebody holds are left for the next time. May run twice at once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(EXPIRE, [timezone.now(), campaign_id, campaign_id])
+        return sum(n for (n,) in cursor.fetchall())
+
+
+def _free_questions(judge: Judge, beyond: int, without: list[int], n: int) -> list[tuple[int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, [judge.campaign_id, beyond, without, judge.member_id, n])
+        return list(cursor.fetchall())
+
+
+def _lend(judge: Judge, questions: list[int], claimed_to: int, until: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            LEND,
+            {
+                "member": judge.member_id,
+                "questions": questions,
+                "n": len(questions),
+                "last_place": judge.last_place,
+                "claimed_to": claimed_to,
+                "until": until,
+            },
+        )

@@ -1,0 +1,22 @@
+"""Keep a judge's preferences."""
+
+from __future__ import annotations
+
+from annotation.keys import DEFAULT_KEYS, KeyMapError, key_map
+from annotation.models import Mode, Preference
+
+
+def save_preference(*, annotator_id: int, keys: object, mode: object) -> tuple[dict[str, str], str]:
+    """Store the judge's own keys and mode, and return them whole.
+
+    Raises:
+        KeyMapError: a key, an action or the mode is not on its list.
+    """
+    if not isinstance(mode, str) or mode not in {Mode.PAIR, Mode.SHEET}:
+        raise KeyMapError("The mode is “pair” or “sheet”.")
+    chosen = key_map(keys)
+    changed = {action: key for action, key in chosen.items() if key != DEFAULT_KEYS[action]}
+    Preference.objects.update_or_create(
+        annotator_id=annotator_id, defaults={"keys": changed, "mode": mode}
+    )
+    return chosen, mode

@@ -1,0 +1,59 @@
+"""Lead a judge from training through qualification to judging."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from annotation.errors import CampaignError
+from annotation.models import EntryState, Gold, Judgement, PanelMember, QueueEntry, Stage
+
+NEXT = {Stage.TRAINING: Stage.QUALIFICATION, Stage.QUALIFICATION: Stage.JUDGING}
+
+
+def advance(*, member_id: int) -> None:
+    """Move a judge on whose present stage has nothing left to answer."""
+    member = PanelMember.objects.select_related("campaign").get(pk=member_id)
+    before = stage = Stage(member.stage)
+    while stage in NEXT and not _has_open(member, stage):
+        if stage == Stage.QUALIFICATION and not _passes(member):
+            stage = Stage.NOT_QUALIFIED
+            break
+        stage = NEXT[stage]
+    if stage != before:
+        PanelMember.objects.filter(pk=member.pk).update(stage=stage)
+
+
+def qualification_score(member: PanelMember) -> tuple[int, int]:
+    """Return how many qualification questions were answered as the gold says, of how many."""
+    golds = dict(
+        Gold.objects.filter(
+            question__entries__member=member, question__entries__stage=Stage.QUALIFICATION
+        ).values_list("question_id", "answer")
+    )
+    given = dict(
+        Judgement.objects.filter(member=member, question_id__in=golds).values_list(
+            "question_id", "answer"
+        )
+    )
+    return sum(given.get(question) == answer for question, answer in golds.items()), len(golds)
+
+
+@transaction.atomic
+def admit(*, member: PanelMember) -> None:
+    """Let somebody judge who has not passed the qualification round, by an admin's decision.
+
+    Raises:
+        CampaignError: the judge is judging already.
+    """
+    changed = PanelMember.objects.filter(pk=member.pk).exclude(stage=Stage.JUDGING)
+    if not changed.update(stage=Stage.JUDGING):
+        raise CampaignError(f"{member.annotator} is judging already.")
+
+
+def _has_open(member: PanelMember, stage: Stage) -> bool:
+    return QueueEntry.objects.filter(member=member, stage=stage, state=EntryState.OPEN).exists()
+
+
+def _passes(member: PanelMember) -> bool:
+    n_right, n_asked = qualification_score(member)
+    return n_right * 100 >= member.campaign.pass_percent * n_asked

@@ -1,0 +1,149 @@
+"""Read what a browser posts about its answers, and refuse what cannot be an answer.
+
+Pure. The annotator is never read from the body: it is whoever is signed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+ANSWERS = frozenset({"similar", "different", "cant_tell", "skip", "later", "withdrawn"})
+REASONS = frozenset({"bad_image", "not_comparable", "unsure", "policy"})
+MODES = frozenset({"pair", "sheet"})
+DEVICES = frozenset({"keyboard", "mouse", "touch"})
+MAX_BATCH = 200
+MAX_MS = 24 * 3600 * 1000
+
+
+class MalformedError(Exception):
+    """The body is not a list of answers; nothing of it was taken."""
+
+
+class RejectedError(Exception):
+    """One answer cannot be taken; the others of its batch may be."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One answer as a browser sends it; times are the browser's own."""
+
+    uuid: UUID
+    question: UUID
+    answer: str
+    reason: str
+    mode: str
+    device: str
+    guideline_version: int
+    shown_at: datetime
+    decided_at: datetime
+    visible_ms: int
+    load_ms: int
+    undoes: UUID | None
+
+
+def read_batch(body: object) -> list[tuple[UUID, Submission | RejectedError]]:
+    """Return each answer by its UUID, as read or with the reason why it cannot be taken.
+
+    Raises:
+        MalformedError: the body is not {"answers": [...]} of 1 to `MAX_BATCH` objects, each
+            with a UUID to reply to.
+    """
+    answers = body.get("answers") if isinstance(body, dict) else None
+    if not isinstance(answers, list):
+        raise MalformedError("The body must be an object with a list “answers”.")
+    if not 1 <= len(answers) <= MAX_BATCH:
+        raise MalformedError(f"Send 1 to {MAX_BATCH} answers at once, not {len(answers)}.")
+    batch: list[tuple[UUID, Submission | RejectedError]] = []
+    for number, raw in enumerate(answers, start=1):
+        if not isinstance(raw, dict):
+            raise MalformedError(f"Answer {number} is not an object.")
+        try:
+            key = _uuid(raw, "uuid")
+        except RejectedError:
+            raise MalformedError(f"Answer {number} has no valid “uuid”.") from None
+        try:
+            batch.append((key, read_submission(raw)))
+        except RejectedError as problem:
+            batch.append((key, problem))
+    return batch
+
+
+def read_submission(raw: Mapping[str, Any]) -> Submission:
+    """Return one answer.
+
+    Raises:
+        RejectedError: a field is missing, of the wrong type, outside its list or negative, or
+            the fields do not fit together; the message names the field.
+    """
+    answer = _one_of(raw, "answer", ANSWERS)
+    reason = _one_of(raw, "reason", REASONS | {""}, default="")
+    if answer == "skip" and not reason:
+        raise RejectedError("reason_missing", "Say why the pair is skipped.")
+    if reason and answer not in {"skip", "cant_tell"}:
+        raise RejectedError("reason_unwanted", f"“{answer}” takes no reason.")
+    undoes = None if raw.get("undoes") is None else _uuid(raw, "undoes")
+    if (undoes is None) == (answer == "withdrawn"):
+        raise RejectedError("undo_mismatch", "“withdrawn” and “undoes” belong together.")
+    shown_at, decided_at = _time(raw, "shown_at"), _time(raw, "decided_at")
+    if decided_at < shown_at:
+        raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
+    return Submission(
+        uuid=_uuid(raw, "uuid"),
+        question=_uuid(raw, "question"),
+        answer=answer,
+        reason=reason,
+        mode=_one_of(raw, "mode", MODES),
+        device=_one_of(raw, "device", DEVICES),
+        guideline_version=_whole(raw, "guideline_version", 1, 2**31 - 1),
+        shown_at=shown_at,
+        decided_at=decided_at,
+        visible_ms=_whole(raw, "visible_ms", 0, MAX_MS),
+        load_ms=_whole(raw, "load_ms", 0, MAX_MS),
+        undoes=undoes,
+    )
+
+
+def _uuid(raw: Mapping[str, Any], name: str) -> UUID:
+    value = raw.get(name)
+    if isinstance(value, str) and len(value) == 36:
+        try:
+            return UUID(value)
+        except ValueError:
+            pass
+    raise RejectedError("bad_value", f"“{name}” is not a UUID.")
+
+
+def _one_of(
+    raw: Mapping[str, Any], name: str, allowed: frozenset[str], default: str | None = None
+) -> str:
+    value = raw.get(name, default)
+    if not isinstance(value, str) or value not in allowed:
+        raise RejectedError("bad_value", f"“{name}” is none of: {', '.join(sorted(allowed))}.")
+    return value
+
+
+def _whole(raw: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    value = raw.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise RejectedError("bad_value", f"“{name}” is not a whole number from {low} to {high}.")
+    return value
+
+
+def _time(raw: Mapping[str, Any], name: str) -> datetime:
+    value = raw.get(name)
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None or not 2000 <= moment.year <= 2200:
+        raise RejectedError("bad_value", f"“{name}” is not an ISO 8601 time with a zone.")
+    return moment
