@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job, JobState
+from pooling.query_rule import QueryRule
 
 
 class PoolState(models.TextChoices):
@@ -86,6 +87,11 @@ class Pool(models.Model):
     def asking(self) -> Catalog:
         """The catalog that the queries come from."""
         return self.query_catalog or self.catalog
+
+    @property
+    def rule(self) -> QueryRule:
+        """How the queries were chosen."""
+        return QueryRule.from_json(self.query_rule)
 
     @property
     def state(self) -> PoolState:
