@@ -19,16 +19,11 @@ def make_person(db: None) -> Callable[..., User]:
 
     def make(role: Role = Role.ANNOTATOR, **fields: object) -> User:
         name = f"p{next(_numbers)}-{secrets.token_hex(4)}"
-        return User.objects.create_user(
-            **{
-                "username": name,
-                "email": f"{name}@example.org",
-                "password": PASSWORD,
-                "role": role,
-                "is_staff": role == Role.ADMIN,
-            }
-            | fields
-        )
+        given = {"email": f"{name}@example.org", "is_staff": role == Role.ADMIN} | fields
+        person = User(username=name, role=role, **given)
+        person.set_password(PASSWORD)
+        person.save()
+        return person
 
     return make
 

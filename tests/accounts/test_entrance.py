@@ -125,6 +125,7 @@ def test_the_second_factor_can_be_set_up_by_everybody(as_person, make_person, st
         person = make_person(role)
         stranger.logout()
         stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+        stranger.post(reverse("account_reauthenticate"), {"password": PASSWORD})
         page = stranger.get(reverse("mfa_activate_totp"))
         secret = page.context["form"].secret
         counter = next(iter(yield_hotp_counters_from_time()))

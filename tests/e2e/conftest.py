@@ -1,0 +1,124 @@
+"""Chromium against a live server. Static files come from their folders, without a build step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from accounts.models import Role, User
+
+# Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
+# to touch the database beside it.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+PASSWORD = "a quiet green meadow"
+SIZES: dict[str, ViewportSize] = {
+    "desktop": {"width": 1280, "height": 850},
+    "phone": {"width": 390, "height": 844},
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark everything in this folder."""
+    for item in items:
+        if "/e2e/" in item.path.as_posix():
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, or the one that Playwright brings."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def make_person(transactional_db: None) -> Callable[..., User]:
+    """Make a person who can sign in with PASSWORD."""
+
+    def make(username: str, role: Role = Role.ANNOTATOR, **fields: Any) -> User:
+        person = User(username=username, role=role, is_staff=role == Role.ADMIN, **fields)
+        person.set_password(PASSWORD)
+        person.save()
+        return person
+
+    return make
+
+
+@pytest.fixture
+def open_page(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page]]:
+    """Open a window, signed in as a person; console errors and refused content fail the test."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_window(
+        person: User | None = None,
+        *,
+        size: str = "desktop",
+        theme: Literal["light", "dark"] = "light",
+        **options: Any,
+    ) -> Page:
+        context = browser.new_context(
+            base_url=live_server.url,
+            viewport=SIZES[size],
+            color_scheme=theme,
+            has_touch=size == "phone",
+            **options,
+        )
+        contexts.append(context)
+        if person is not None:
+            context.add_cookies([session_cookie(person, live_server.url)])
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text)
+                if message.type == "error" and "Content Security Policy" in message.text
+                else None
+            ),
+        )
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def session_cookie(person: User, url: str) -> Any:
+    """A session as signing in makes it."""
+    session = SessionStore()
+    session[SESSION_KEY] = str(person.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    session.create()
+    return {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": url}
+
+
+def serious_problems(page: Page) -> list[str]:
+    """What axe finds on a page that is serious or critical (WCAG 2.2 AA and best practice)."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{problem['id']}: {node['html']} {node['failureSummary']}"
+        for problem in found
+        if problem["impact"] in {"serious", "critical"}
+        for node in problem["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels a page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
