@@ -253,6 +253,28 @@ def cancel_job(*, job: Job) -> bool:
     )
 
 
+def retry_job(*, job: Job) -> None:
+    """Queue a failed or cancelled job again; work that stores what it has done goes on there.
+
+    Raises:
+        JobConflictError: the same work is queued or running under another job.
+        JobError: the job has succeeded, or has not ended yet.
+    """
+    again = Q(state__in=[JobState.FAILED, JobState.CANCELLED])
+    try:
+        with transaction.atomic():
+            n_changed = Job.objects.filter(again, pk=job.pk).update(
+                state=JobState.QUEUED, error="", traceback="", finished_at=None, lease_until=None
+            )
+    except IntegrityError:
+        raise JobConflictError(
+            f"“{job.title}” is already queued or running; wait for it, or cancel it first."
+        ) from None
+    if not n_changed:
+        raise JobError(f"“{job.title}” has not failed; there is nothing to try again.")
+    transaction.on_commit(lambda: send(job))
+
+
 def reap_lost_jobs() -> int:
     """Queue again the jobs whose worker went silent, and re-send jobs the broker forgot.
 

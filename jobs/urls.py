@@ -1,4 +1,10 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from jobs import views
 
 app_name = "jobs"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("jobs/<uuid:uid>/", views.job, name="job"),
+    path("jobs/<uuid:uid>/cancel/", views.cancel, name="cancel"),
+    path("jobs/<uuid:uid>/retry/", views.retry, name="retry"),
+]

@@ -1,0 +1,64 @@
+"""A job's progress, as a page and as the fragment that polls itself; cancelling, trying again."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+from django_htmx.middleware import HtmxDetails
+
+from accounts.access import signed_in
+from jobs.models import Job
+from jobs.queries import job_of
+from jobs.services import JobError, cancel_job, retry_job
+
+
+@require_safe
+@login_required
+def job(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show how far a job is: the panel alone for htmx, else a page around it."""
+    return _shown(request, job_of(signed_in(request), uid))
+
+
+@require_POST
+@login_required
+def cancel(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Cancel a job; one that has ended stays as it is."""
+    found = job_of(signed_in(request), uid)
+    cancel_job(job=found)
+    return _answer(request, found)
+
+
+@require_POST
+@login_required
+def retry(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Queue a failed or cancelled job again."""
+    found = job_of(signed_in(request), uid)
+    try:
+        retry_job(job=found)
+    except JobError as problem:
+        messages.error(request, str(problem))
+        return _answer(request, found, status=409)
+    return _answer(request, found)
+
+
+def _answer(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
+    if not _is_htmx(request):
+        return redirect("jobs:job", found.uid)
+    found.refresh_from_db()
+    return _shown(request, found, status)
+
+
+def _shown(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
+    template = "jobs/_job.html" if _is_htmx(request) else "jobs/job.html"
+    response = render(request, template, {"job": found}, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _is_htmx(request: HttpRequest) -> bool:
+    return bool(HtmxDetails(request))

@@ -1,0 +1,98 @@
+"""A job is shown to its owner and to admins; only they cancel it or try it again."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from accounts.models import Role, User
+from jobs.models import Job, JobState
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def person(name: str, role: Role) -> User:
+    return User.objects.create_user(name, password="x", role=role)
+
+
+def client_of(user: User | None) -> Client:
+    client = Client()
+    if user is not None:
+        client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def owner() -> User:
+    return person("owner", Role.RESEARCHER)
+
+
+@pytest.fixture
+def job(owner: User) -> Job:
+    return Job.objects.create(
+        task="tests.nothing", subject="s", title="Import <shoes>", owner=owner, n_total=10, n_done=4
+    )
+
+
+def test_the_owner_and_an_admin_see_it_and_nobody_else(job: Job, owner: User):
+    url = f"/jobs/{job.uid}/"
+    for user in (owner, person("ada", Role.ADMIN)):
+        page = client_of(user).get(url)
+        assert page.status_code == 200
+        assert "Import &lt;shoes&gt;" in page.content.decode()
+        assert "no-store" in page["Cache-Control"]
+    for user in (person("rosa", Role.RESEARCHER), person("anna", Role.ANNOTATOR)):
+        assert client_of(user).get(url).status_code == 404
+        for verb in ("cancel", "retry"):
+            assert client_of(user).post(f"{url}{verb}/").status_code == 404
+    assert client_of(None).get(url).status_code == 302
+    assert client_of(owner).get(f"/jobs/{uuid.uuid4()}/").status_code == 404
+
+
+def test_htmx_gets_the_panel_alone_and_polls_while_the_job_is_open(job: Job, owner: User):
+    open_panel = client_of(owner).get(f"/jobs/{job.uid}/", headers=HTMX).content.decode()
+    assert "<html" not in open_panel
+    assert "hx-get" in open_panel
+    Job.objects.update(state=JobState.SUCCEEDED)
+    ended = client_of(owner).get(f"/jobs/{job.uid}/", headers=HTMX).content.decode()
+    assert "hx-get" not in ended
+
+
+def test_cancel_and_try_again(job: Job, owner: User, django_capture_on_commit_callbacks):
+    client = client_of(owner)
+    assert client.post(f"/jobs/{job.uid}/cancel/").status_code == 302
+    job.refresh_from_db()
+    assert job.state == JobState.CANCELLED
+    with django_capture_on_commit_callbacks() as sent:
+        panel = client.post(f"/jobs/{job.uid}/retry/", headers=HTMX)
+    assert len(sent) == 1
+    assert "hx-get" in panel.content.decode()
+    job.refresh_from_db()
+    assert (job.state, job.finished_at) == (JobState.QUEUED, None)
+
+
+def test_what_has_not_failed_is_not_tried_again(job: Job, owner: User):
+    Job.objects.update(state=JobState.SUCCEEDED)
+    assert client_of(owner).post(f"/jobs/{job.uid}/retry/", headers=HTMX).status_code == 409
+    assert Job.objects.get().state == JobState.SUCCEEDED
+
+
+def test_a_retry_beside_the_same_open_work_is_a_conflict(job: Job, owner: User):
+    Job.objects.update(state=JobState.FAILED)
+    Job.objects.create(task="tests.nothing", subject="s", title="The other")
+    assert client_of(owner).post(f"/jobs/{job.uid}/retry/", headers=HTMX).status_code == 409
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+
+
+def test_looking_changes_nothing(job: Job, owner: User):
+    for verb in ("cancel", "retry"):
+        assert client_of(owner).get(f"/jobs/{job.uid}/{verb}/").status_code == 405
+    assert client_of(owner).post(f"/jobs/{job.uid}/").status_code == 405
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner)
+    assert strict.post(f"/jobs/{job.uid}/cancel/").status_code == 403
+    assert Job.objects.get().state == JobState.QUEUED
