@@ -1,0 +1,141 @@
+"""The labels of a campaign as files: VSD JSON, CSV, TREC qrels; streamed, never held whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.models import Campaign
+from annotation.queries.labels import PairLabels, labels
+from catalog.models import Image, SourceFile
+from evaluation.errors import InputError
+from evaluation.formats.write import csv_pieces, trec_qrels_pieces, vsd_pieces
+
+CSV_HEADER = (
+    *("query", "candidate", "label", "n_similar", "n_different", "n_silent"),
+    *("query_sha256", "candidate_sha256", "judges"),
+)
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A file format of labels.
+
+    Attributes:
+        name: as the command and the URL call it.
+        title: for people.
+        suffix: of the file's name.
+        content_type: for downloads.
+        about: what it is good for, and how it names images.
+        pieces: yields its text.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    content_type: str
+    about: str
+    pieces: Callable[[Campaign], Iterator[str]]
+
+
+def _named(table: PairLabels) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the first path and the SHA-256 of every image in the table."""
+    ids = np.unique(np.concatenate([table.query_ids, table.candidate_ids])).tolist()
+    paths: dict[int, str] = {}
+    files = SourceFile.objects.filter(image_id__in=ids).order_by("image_id", "path")
+    for image_id, path in files.values_list("image_id", "path").iterator(chunk_size=5000):
+        paths.setdefault(image_id, path)
+    return paths, dict(Image.objects.filter(pk__in=ids).values_list("pk", "sha256"))
+
+
+def _decided(campaign: Campaign, rule: str = "majority") -> PairLabels:
+    table = labels(campaign, rule)
+    if not table.is_decided.any():
+        raise InputError(f"no pair of “{campaign}” has a label yet")
+    return table
+
+
+def _triples(table: PairLabels, names: dict[int, str]) -> Iterator[tuple[str, str, int]]:
+    for row in np.flatnonzero(table.is_decided).tolist():
+        yield (
+            names[int(table.query_ids[row])],
+            names[int(table.candidate_ids[row])],
+            int(table.labels[row]),
+        )
+
+
+def _vsd(campaign: Campaign) -> Iterator[str]:
+    table = _decided(campaign)
+    yield from vsd_pieces(_triples(table, _named(table)[0]))
+
+
+def _qrels(campaign: Campaign) -> Iterator[str]:
+    table = _decided(campaign)
+    yield from trec_qrels_pieces(_triples(table, _named(table)[1]))
+
+
+def _csv(campaign: Campaign) -> Iterator[str]:
+    table = _decided(campaign)
+    paths, hashes = _named(table)
+    judges = "simulated" if campaign.is_simulated else "people"
+    rows = (
+        (
+            paths[int(table.query_ids[row])],
+            paths[int(table.candidate_ids[row])],
+            int(table.labels[row]) if table.is_decided[row] else "",
+            int(table.n_similar[row]),
+            int(table.n_different[row]),
+            int(table.n_silent[row]),
+            hashes[int(table.query_ids[row])],
+            hashes[int(table.candidate_ids[row])],
+            judges,
+        )
+        for row in range(table.labels.size)
+    )
+    yield from csv_pieces(rows, CSV_HEADER)
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        ExportFormat(
+            "vsd", "VSD JSON", "json", "application/json",
+            "Annotations as the VSD benchmark reads them; images by path.", _vsd,
+        ),
+        ExportFormat(
+            "csv", "CSV", "csv", "text/csv; charset=utf-8",
+            "Every judged pair with its votes, undecided ones with an empty label; "
+            "images by path and SHA-256.", _csv,
+        ),
+        ExportFormat(
+            "qrels", "TREC qrels", "qrels", "text/plain; charset=utf-8",
+            "For trec_eval, ir_measures and pytrec_eval; images by SHA-256.", _qrels,
+        ),
+    )
+}  # fmt: skip
+
+
+def export_pieces(campaign: Campaign, name: str) -> Iterator[str]:
+    """Yield the text of an export; the first piece is made at once, so errors come early.
+
+    Raises:
+        InputError: an unknown format, or no label yet.
+    """
+    if name not in FORMATS:
+        raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
+    pieces = FORMATS[name].pieces(campaign)
+    first = next(pieces)
+    return _chained(first, pieces)
+
+
+def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def file_name(campaign: Campaign, name: str) -> str:
+    """Return what a download is called; simulated judgements show in it."""
+    mark = "-simulated" if campaign.is_simulated else ""
+    return f"{campaign.slug}{mark}-labels.{FORMATS[name].suffix}"

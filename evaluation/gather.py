@@ -1,0 +1,243 @@
+"""A campaign as the measures want it: labels, votes, proposals, products, by image hash.
+
+Images are named by their SHA-256, which means the same everywhere and holds no white space.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from annotation.models import Campaign
+from annotation.queries.labels import PairLabels, labels, votes
+from catalog.models import EmbeddingSet, Image
+from evaluation.bias.tables import Proposals, VoteTable
+from evaluation.errors import InputError
+from evaluation.formats.tables import Ints, Qrels
+from pooling.models import Pool, PoolCampaign
+from pooling.queries import StoredProposals, stored_proposals
+
+
+@dataclass(frozen=True)
+class ImageTable:
+    """The images that a campaign can meet, in ascending order of id.
+
+    Attributes:
+        ids: shape (n_images,), database ids.
+        names: SHA-256 of each.
+        products: product id of each, "" where unknown.
+        attributes: attributes of each.
+    """
+
+    ids: Ints
+    names: list[str]
+    products: list[str]
+    attributes: list[dict[str, str]]
+
+    @classmethod
+    def of(cls, catalog_ids: Iterable[int]) -> ImageTable:
+        """Read all images of some catalogs."""
+        rows = list(
+            Image.objects.filter(catalog_id__in=set(catalog_ids))
+            .order_by("id")
+            .values_list("id", "sha256", "product_id", "attributes")
+        )
+        ids, names, products, attributes = zip(*rows, strict=True) if rows else ([], [], [], [])
+        return cls(np.array(ids, np.int64), list(names), list(products), list(attributes))
+
+    def rows(self, image_ids: Ints) -> Ints:
+        """Return where images stand in the table; all of them must be in it."""
+        at = np.searchsorted(self.ids, image_ids)
+        if at.size and (at.max() >= self.ids.size or (self.ids[at] != image_ids).any()):
+            raise InputError("a judged image is in none of the campaign's catalogs")
+        return at
+
+    def product_numbers(self) -> Ints:
+        """Return one number per product for each image, -1 where the product is unknown."""
+        number = {name: code for code, name in enumerate(sorted(set(self.products) - {""}))}
+        return np.array([number.get(name, -1) for name in self.products], np.int64)
+
+    def named(self, image_ids: Ints) -> list[str]:
+        """Return the names of images."""
+        return [self.names[row] for row in self.rows(image_ids).tolist()]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All that an evaluation of a campaign starts from.
+
+    Attributes:
+        campaign: it.
+        pool: the pool that it judges, None for a campaign without one.
+        table: votes and labels.
+        images: of the catalogs of queries and candidates.
+        qrels: the decided labels.
+        proposals: of the pool; None without one.
+        stored: the same as arrays.
+        vote_table: the single votes, judges by number.
+        hashes: SHA-256 of each input by name.
+    """
+
+    campaign: Campaign
+    pool: Pool | None
+    table: PairLabels
+    images: ImageTable
+    qrels: Qrels
+    proposals: Proposals | None
+    stored: StoredProposals | None
+    vote_table: VoteTable
+    hashes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def products(self) -> dict[str, str] | None:
+        """Product of each image, or None where the pool admits the query's own product."""
+        if self.pool is not None and not self.pool.exclude_same_product:
+            return None
+        return dict(zip(self.images.names, self.images.products, strict=True))
+
+
+def gather(campaign: Campaign) -> Gathered:
+    """Read a campaign's labels, votes and pool.
+
+    Raises:
+        InputError: no pair has a decided label yet.
+    """
+    link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
+    pool = link.pool if link else None
+    table = labels(campaign)
+    if not table.is_decided.any():
+        raise InputError(
+            f"no pair of “{campaign}” has a label yet; evaluate it once judges have answered"
+        )
+    judged = np.unique(np.concatenate([table.query_ids, table.candidate_ids])).tolist()
+    catalogs = set(Image.objects.filter(pk__in=judged).values_list("catalog_id", flat=True))
+    if pool is not None:
+        catalogs |= {pool.catalog_id, pool.asking.pk}
+    images = ImageTable.of(catalogs)
+    stored = stored_proposals(pool) if pool else None
+    vote_rows = votes(campaign)
+    return Gathered(
+        campaign=campaign,
+        pool=pool,
+        table=table,
+        images=images,
+        qrels=_qrels(table, images),
+        proposals=_proposals(pool, stored, images) if pool and stored else None,
+        stored=stored,
+        vote_table=_vote_table(vote_rows, images),
+        hashes={
+            "labels": _digest(table.query_ids, table.candidate_ids, table.labels, table.is_decided),
+            "votes": _digest(np.array(vote_rows, np.int64)),
+            **({"pool": _digest(stored.source, stored.query, stored.candidate, stored.rank)}
+               if stored else {}),
+        },
+    )  # fmt: skip
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _qrels(table: PairLabels, images: ImageTable) -> Qrels:
+    kept = table.is_decided
+    return Qrels.of(
+        zip(
+            images.named(table.query_ids[kept]),
+            images.named(table.candidate_ids[kept]),
+            table.labels[kept].tolist(),
+            strict=True,
+        )
+    )
+
+
+def _proposals(pool: Pool, stored: StoredProposals, images: ImageTable) -> Proposals:
+    """Name the pool's proposals; ids ascend, as everywhere in measures."""
+    asked = np.array(pool.queries.order_by("position").values_list("image_id", flat=True), np.int64)
+    query_ids, queries = _coded(images.named(asked), stored.query)
+    in_pool, at = np.unique(stored.candidate, return_inverse=True)
+    candidate_ids, candidates = _coded(images.named(in_pool), at)
+    return Proposals(
+        query_ids=query_ids,
+        candidate_ids=candidate_ids,
+        generators=tuple(source.spec for source in stored.sources),
+        queries=queries,
+        candidates=candidates,
+        models=stored.source,
+        ranks=stored.rank + 1,
+    )
+
+
+def _coded(names: Sequence[str], codes: Ints) -> tuple[tuple[str, ...], Ints]:
+    order = sorted(range(len(names)), key=names.__getitem__)
+    new_code = np.empty(len(names), np.int64)
+    new_code[order] = np.arange(len(names))
+    return tuple(names[old] for old in order), new_code[codes]
+
+
+def _vote_table(rows: list[tuple[int, int, int, int]], images: ImageTable) -> VoteTable:
+    table = np.array(rows, np.int64).reshape(-1, 4)
+    numbers, who = np.unique(table[:, 2], return_inverse=True)
+    return VoteTable(
+        annotators=tuple(f"judge {number}" for number in numbers),
+        rows=tuple(
+            zip(
+                images.named(table[:, 0]),
+                images.named(table[:, 1]),
+                who.tolist(),
+                table[:, 3].tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class EmbeddedModel:
+    """A model with vectors for queries and images."""
+
+    name: str
+    images: EmbeddingSet
+    queries: EmbeddingSet
+
+
+def embedded_models(gathered: Gathered) -> list[EmbeddedModel]:
+    """Return every model with complete vectors: the pool's sources first, then outsiders."""
+    found: dict[str, EmbeddedModel] = {}
+    pool = gathered.pool
+    if pool is None or gathered.stored is None:
+        return []
+    for source in gathered.stored.sources:
+        if source.embedding_set is not None:
+            queries = source.query_embedding_set or source.embedding_set
+            found[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)
+    used = {model.images.pk for model in found.values()}
+    others = EmbeddingSet.objects.filter(catalog=pool.catalog, is_complete=True)
+    asking = {
+        row.fingerprint: row
+        for row in EmbeddingSet.objects.filter(catalog=pool.asking, is_complete=True)
+    }
+    for row in others.exclude(pk__in=used).order_by("spec", "id"):
+        if row.fingerprint in asking:
+            name = row.spec if row.spec not in found else f"{row.spec} #{row.fingerprint[:8]}"
+            found[name] = EmbeddedModel(name, row, asking[row.fingerprint])
+    return list(found.values())
+
+
+def family_of(spec: str) -> str:
+    """Return the family of a backbone: its kind and architecture without size or number.
+
+    timm:tf_efficientnet_lite0 and lite1 are siblings, as are all open_clip models; each
+    classical descriptor is alone.
+    """
+    kind, _, name = spec.partition(":")
+    if kind == "timm":
+        match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
+        return f"timm:{match.group() if match else name}"
+    return kind if kind == "open_clip" else spec

@@ -1,0 +1,73 @@
+"""Runs to be scored, and results with what they were computed from."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from annotation.models import Campaign
+from jobs.models import Job
+
+
+class Run(models.Model):
+    """Somebody's scores for a campaign's pairs, uploaded as a file.
+
+    Embedding sets of the campaign's catalog need no row: they are scored as they are. An
+    uploaded run was checked when it came in; `coverage` says how much of the labels it scores.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="runs")
+    name = models.CharField(max_length=200, help_text="As shown on the leaderboard.")
+    family = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Backbone or training data it shares with other models; empty if none.",
+    )
+    description = models.TextField(blank=True)
+    sha256 = models.CharField(max_length=64, help_text="Of the stored scores, a parquet file.")
+    coverage = models.JSONField(default=dict)
+    missing = models.CharField(
+        max_length=5, default="error", help_text="What a missing score means: error or worst."
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["campaign", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "name"], name="one_run_per_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Result(models.Model):
+    """The measures of every model on a campaign's labels, at one moment.
+
+    `inputs` names what went in by hash, so an old result can be told from a current one, and
+    `code_version` what computed it. A result is never changed; a new evaluation is a new row.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results")
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL)
+    created_at = models.DateTimeField(default=timezone.now)
+    code_version = models.CharField(max_length=100)
+    inputs = models.JSONField(help_text="SHA-256 of labels, votes, pool and each model's scores.")
+    settings = models.JSONField(help_text="Measures, seed, number of bootstraps.")
+    summary = models.JSONField(help_text="Labels, agreement, and each model's measures.")
+    bias = models.JSONField(default=dict, help_text="The report on the pool's bias.")
+    by_query = models.JSONField(default=dict, help_text="Measure, model, then a value per query.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.campaign}, {self.created_at:%Y-%m-%d %H:%M}"
