@@ -6,10 +6,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from evaluation.commands import negatives, score
+from evaluation.commands import bias, negatives, score
 from evaluation.errors import InputError
 
-COMMANDS = (score, negatives)
+COMMANDS = (score, negatives, bias)
 BAD_INPUT = 2
 
 

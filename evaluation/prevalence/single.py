@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincc, betainccinv, ndtri
 
 from evaluation.stats.proportion import (
     Interval,
@@ -116,10 +116,10 @@ def truncated_posterior(
     Returns:
         Median and equal-tailed interval, all at or above the bound.
     """
-    beta = stats.beta(n_positive + 1, n_labelled - n_positive + 1)
-    upper = beta.sf(lower_bound)
+    a, b = n_positive + 1, n_labelled - n_positive + 1
+    upper = betaincc(a, b, lower_bound)
     tail = (1.0 - level) / 2.0
-    low, median, high = beta.isf(upper * (1.0 - np.array([tail, 0.5, 1.0 - tail])))
+    low, median, high = betainccinv(a, b, upper * (1.0 - np.array([tail, 0.5, 1.0 - tail])))
     return Posterior(float(median), Interval(float(low), float(high)))
 
 
@@ -172,7 +172,7 @@ def labels_for_precision(p: float, relative_error: float, level: float = 0.95) -
     """
     if not 0.0 < p < 1.0 or relative_error <= 0:
         raise ValueError(f"share {p} must lie in (0, 1) and error {relative_error} above 0")
-    z = float(stats.norm.ppf((1.0 + level) / 2.0))
+    z = float(ndtri((1.0 + level) / 2.0))
     return ceil(z**2 * (1.0 - p) / (p * relative_error**2))
 
 

@@ -14,7 +14,7 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtr
 
 from evaluation.segment import Floats, Ints
 
@@ -54,6 +54,15 @@ def competition_ranks(values: ArrayLike) -> Ints:
     v = np.asarray(values, dtype=np.float64)
     above: Ints = (v[..., None, :] > v[..., :, None] + SAME).sum(axis=-1)
     return above + 1
+
+
+def places(values: ArrayLike) -> list[int | None]:
+    """Return `competition_ranks` of one list, None for an undefined value."""
+    v = np.asarray(values, dtype=np.float64)
+    return [
+        None if np.isnan(value) else rank
+        for value, rank in zip(v, competition_ranks(v).tolist(), strict=True)
+    ]
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -213,7 +222,7 @@ def spearman_p_t(rho: float, n: int) -> PValue:
     if abs(rho) >= 1.0 - _TOLERANCE:
         return PValue(0.0, "t", 0)
     t = rho * np.sqrt((n - 2) / (1.0 - rho**2))
-    return PValue(float(2.0 * stats.t.sf(abs(t), n - 2)), "t", 0)
+    return PValue(float(2.0 * stdtr(n - 2, -abs(t))), "t", 0)
 
 
 def _signs(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import betaincinv, ndtri
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """
     _check(n_yes, n, level)
     tail = (1.0 - level) / 2.0
-    low = 0.0 if n_yes == 0 else float(stats.beta.ppf(tail, n_yes, n - n_yes + 1))
-    high = 1.0 if n_yes == n else float(stats.beta.ppf(1.0 - tail, n_yes + 1, n - n_yes))
+    low = 0.0 if n_yes == 0 else float(betaincinv(n_yes, n - n_yes + 1, tail))
+    high = 1.0 if n_yes == n else float(betaincinv(n_yes + 1, n - n_yes, 1.0 - tail))
     return Interval(low, high)
 
 
@@ -56,7 +56,7 @@ def wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
         ValueError: as `clopper_pearson`.
     """
     _check(n_yes, n, level)
-    return score_interval(n_yes, n, float(stats.norm.ppf((1.0 + level) / 2.0)) ** 2)
+    return score_interval(n_yes, n, float(ndtri((1.0 + level) / 2.0)) ** 2)
 
 
 def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:
@@ -75,7 +75,7 @@ def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """
     _check(n_yes, n, level)
     tail = (1.0 - level) / 2.0
-    low, high = stats.beta.ppf([tail, 1.0 - tail], n_yes + 0.5, n - n_yes + 0.5)
+    low, high = betaincinv(n_yes + 0.5, n - n_yes + 0.5, [tail, 1.0 - tail])
     return Interval(float(low), float(high))
 
 

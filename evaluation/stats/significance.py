@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtr
 
 from evaluation.segment import Floats
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
@@ -209,4 +209,4 @@ def _effect_size(differences: Floats) -> float:
 def _paired_t(differences: Floats) -> float:
     n = differences.size
     effect = _effect_size(differences)
-    return float("nan") if np.isnan(effect) else float(2 * stats.t.sf(abs(effect) * n**0.5, n - 1))
+    return float("nan") if np.isnan(effect) else float(2.0 * stdtr(n - 1, -abs(effect) * n**0.5))

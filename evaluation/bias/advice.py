@@ -1,0 +1,158 @@
+"""Which numbers of a model may be compared with whose, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.bias.comparison import Estimate
+from evaluation.bias.evidence import PoolEvidence
+from evaluation.bias.outsiders import OUTSIDER, POOLED, SIBLING, badge_of, siblings_of
+
+JUDGED_FLOOR = 0.8
+POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
+
+
+@dataclass(frozen=True)
+class CutoffRow:
+    """P@k with what the unjudged images could change.
+
+    Attributes:
+        k: the cut-off.
+        precision: unjudged images counted as misses, over queries with a positive.
+        upper: the same if every unjudged image were a positive.
+        judged: mean judged@k over all queries with a list.
+        hole: mean hole@k.
+    """
+
+    k: int
+    precision: Estimate
+    upper: float
+    judged: float
+    hole: float
+
+
+@dataclass(frozen=True)
+class ColumnAdvice:
+    """One column of one model.
+
+    Attributes:
+        column: such as "p@k, success@k, mrr@k".
+        comparable_with: "pooled models", "outsiders", "all models" or "nobody".
+        reason: why, in one sentence.
+    """
+
+    column: str
+    comparable_with: str
+    reason: str
+
+
+def advice(
+    evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], has_random: bool
+) -> tuple[ColumnAdvice, ...]:
+    """Say of each column with whom this model may be compared.
+
+    P, success and MRR are fair among pooled models only; annotated AUC and AP' among outsiders
+    only; the equal-outsider AUC and the AUC on random negatives among all.
+
+    Args:
+        evidence: the pool.
+        model: one of its evaluated models.
+        cutoffs: its coverage; below `JUDGED_FLOOR` no cut-off measure is comparable.
+        has_random: whether there is an AUC on random negatives.
+
+    Returns:
+        One entry per column.
+    """
+    badge = badge_of(evidence, model)
+    columns = [_cutoff_advice(badge, cutoffs), _annotated_advice(badge)]
+    columns.append(
+        ColumnAdvice(
+            "equal-outsider AUC",
+            ALL if len(evidence.generators) > 1 else NOBODY,
+            "every model is judged on labels that its own proposals did not make"
+            if len(evidence.generators) > 1
+            else "without its only model the pool is empty",
+        )
+    )
+    if has_random:
+        columns.append(
+            ColumnAdvice(
+                "AUC on random negatives",
+                ALL,
+                "random negatives favour no model of the pool; read it with the corrected value",
+            )
+        )
+    return tuple(columns)
+
+
+def notes_on(
+    evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], ceiling: float | None
+) -> tuple[str, ...]:
+    """Return what a reader must know about this model's row, in full sentences."""
+    badge = badge_of(evidence, model)
+    notes = [_BADGE_NOTES[badge].format(siblings=", ".join(siblings_of(evidence, model)))]
+    if ceiling is not None and ceiling < 1.0:
+        notes.append(
+            f"Its own rejected proposals keep its annotated macro AUC at or below {ceiling:.3f}, "
+            "whatever it does elsewhere."
+        )
+    if badge == POOLED and siblings_of(evidence, model):
+        notes.append(
+            f"Leaving it out alone hides little: {', '.join(siblings_of(evidence, model))} of the "
+            "same family stays in the pool. Read the family row."
+        )
+    thin = [c for c in cutoffs if c.judged < JUDGED_FLOOR]
+    if thin:
+        worst = max(thin, key=lambda c: c.hole)
+        notes.append(
+            f"{worst.hole:.0%} of its first {worst.k} are unjudged: P@{worst.k} lies anywhere "
+            f"between {worst.precision.value:.3f} and {worst.upper:.3f}."
+        )
+    return tuple(notes)
+
+
+_BADGE_NOTES = {
+    POOLED: (
+        "It helped to build the pool: all of its top candidates are judged, so P@k is exact, and "
+        "its annotated AUC suffers from negatives that only models like it were asked about."
+    ),
+    SIBLING: (
+        "It is not pooled but related to {siblings}: part of its top candidates is judged through "
+        "them. It is neither punished nor flattered as much as an outsider; use the "
+        "family-matched AUC."
+    ),
+    OUTSIDER: (
+        "It did not build the pool: its unjudged candidates count as misses in P@k, and its "
+        "annotated AUC is flattered because its own worst mistakes were never judged."
+    ),
+}
+
+
+def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow]) -> ColumnAdvice:
+    column = "P@k, Success@k, MRR@k"
+    if not cutoffs:
+        return ColumnAdvice(column, NOBODY, "there are no top lists to compute them from")
+    worst = min(cutoffs, key=lambda c: c.judged)
+    if worst.judged < JUDGED_FLOOR:
+        reason = f"only {worst.judged:.0%} of its first {worst.k} are judged"
+        fair = [c.k for c in cutoffs if c.judged >= JUDGED_FLOOR]
+        if badge == POOLED and fair:
+            return ColumnAdvice(column, POOLED_ONLY, f"up to k = {max(fair)}; beyond, {reason}")
+        return ColumnAdvice(column, NOBODY, reason)
+    if badge == POOLED:
+        return ColumnAdvice(column, POOLED_ONLY, "all of its top candidates were judged")
+    return ColumnAdvice(
+        column, NOBODY, "what the pool did not hold counts as a miss; compare the bounds"
+    )
+
+
+def _annotated_advice(badge: str) -> ColumnAdvice:
+    column = "annotated AUC and AP"
+    if badge == POOLED:
+        return ColumnAdvice(
+            column, POOLED_ONLY, "its own negatives are among the labels, an outsider's are not"
+        )
+    if badge == SIBLING:
+        return ColumnAdvice(column, NOBODY, "its family's negatives are among the labels")
+    return ColumnAdvice(column, OUTSIDERS_ONLY, "no outsider's own negatives are labelled")
