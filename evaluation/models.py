@@ -57,7 +57,7 @@ class Result(models.Model):
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results")
-    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     code_version = models.CharField(max_length=100)
     inputs = models.JSONField(help_text="SHA-256 of labels, votes, pool and each model's scores.")
