@@ -15,3 +15,8 @@ class Problem:
     def as_json(self) -> dict[str, str]:
         """Return the form in which jobs and commands report it."""
         return {"file": self.file, "reason": self.reason}
+
+
+def safe_cell(text: str) -> str:
+    """Return a text that a spreadsheet does not take for a formula (CWE-1236)."""
+    return "'" + text if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text

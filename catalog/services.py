@@ -5,6 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
@@ -20,17 +22,34 @@ from catalog.models import (
     SourceFile,
 )
 from catalog.origins import Origin
+from catalog.queries import IMPORT_TASK
 from catalog.sources import SourceError
 from catalog.uploads import drop_old_uploads, drop_upload
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, Progress, cancel_job, enqueue, run_job
 
-IMPORT_TASK = "catalog.tasks.import_catalog"
+RESERVED_SLUGS = {"new"}
 MAX_OPEN_IMPORTS = 3  # of one person, so that nobody fills the queue
 
 
 class CatalogError(Exception):
     """The catalog cannot be made or deleted; the message says why and what to do."""
+
+
+def check_slug(slug: str) -> None:
+    """Check the short name of a new catalog.
+
+    Raises:
+        CatalogError: it cannot stand in an address, or is one of our own pages.
+    """
+    try:
+        validate_slug(slug)
+    except ValidationError:
+        raise CatalogError(f"“{slug}” is no short name: use letters, digits, - and _.") from None
+    if slug in RESERVED_SLUGS:
+        raise CatalogError(f"“{slug}” is the address of a page. Choose another short name.")
+    if len(slug) > 80:
+        raise CatalogError("The short name has more than 80 characters.")
 
 
 def create_catalog(
@@ -39,8 +58,9 @@ def create_catalog(
     """Make an empty catalog.
 
     Raises:
-        CatalogError: the short name is taken.
+        CatalogError: the short name is taken or cannot be used.
     """
+    check_slug(slug)
     try:
         with transaction.atomic():
             return Catalog.objects.create(

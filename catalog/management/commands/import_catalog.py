@@ -6,14 +6,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.core.validators import validate_slug
 
 from catalog.metadata import MetadataError
 from catalog.models import Catalog
 from catalog.origins import Origin
-from catalog.services import import_job, import_work
+from catalog.services import CatalogError, create_catalog, import_job, import_work
 from catalog.sources import SourceError
 from jobs.commands import JobCommand
 
@@ -70,13 +68,14 @@ def _origin(source: Path, metadata: Path | None) -> Origin:
 
 
 def _catalog(slug: str, name: str | None) -> tuple[Catalog, bool]:
+    """Return the catalog, and whether it was made now."""
+    found = Catalog.objects.filter(slug=slug).first()
+    if found is not None:
+        return found, False
     try:
-        validate_slug(slug)
-    except ValidationError:
-        raise CommandError(f"“{slug}” is no short name: use letters, digits, - and _.") from None
-    if len(slug) > 80:
-        raise CommandError("The short name has more than 80 characters.")
-    return Catalog.objects.get_or_create(slug=slug, defaults={"name": name or slug})
+        return create_catalog(slug=slug, name=name or slug), True
+    except CatalogError as problem:
+        raise CommandError(str(problem)) from problem
 
 
 def _drop_if_empty(catalog: Catalog, is_new: bool) -> None:

@@ -1,0 +1,126 @@
+"""Attributes of a catalog, and how many images have each value: counted by the database."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import cast
+
+from django.core.cache import cache
+from django.db import connection
+
+from catalog.filters import ImageFilter
+from catalog.models import Catalog
+from catalog.queries import filtered_images
+
+MAX_FACET_VALUES = 60  # an attribute with more (a name, a path) divides nothing
+KEPT_SECONDS = 86_400
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of a catalog: in how many images it is known, and how many values it has."""
+
+    name: str
+    n_values: int
+    n_images: int
+
+    @property
+    def is_facet(self) -> bool:
+        """Whether it divides the catalog into parts worth choosing from."""
+        return 1 < self.n_values <= MAX_FACET_VALUES and self.n_values < self.n_images
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a facet: whether it is chosen, its count, and the address that toggles it."""
+
+    text: str
+    n_images: int
+    is_chosen: bool
+    query: str
+
+
+@dataclass(frozen=True)
+class Facet:
+    """An attribute to filter by, with its values, the most frequent first."""
+
+    name: str
+    values: list[Value]
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the filter has a condition on it."""
+        return any(value.is_chosen for value in self.values)
+
+
+def attributes_of(catalog: Catalog) -> list[Attribute]:
+    """Return the attributes of a catalog by name."""
+
+    def count() -> list[Attribute]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "select entry.key, count(distinct entry.value), count(*)"
+                " from catalog_image, jsonb_each_text(attributes) as entry"
+                " where catalog_id = %s group by entry.key order by entry.key",
+                [catalog.pk],
+            )
+            return [Attribute(*row) for row in cursor.fetchall()]
+
+    return cast(list[Attribute], cache.get_or_set(_key(catalog, "attributes"), count, KEPT_SECONDS))
+
+
+def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:
+    """Return the facets under a filter.
+
+    The count of a value tells how many images there would be if it were chosen: the
+    conditions on other attributes hold, those on its own do not.
+    """
+    names = [attribute.name for attribute in attributes_of(catalog) if attribute.is_facet]
+    chosen = [name for name in names if asked.values_of(name)]
+    open_names = [name for name in names if name not in chosen]
+    counts = _counts(catalog, asked, open_names)
+    for name in chosen:
+        counts |= _counts(catalog, asked.without(name), [name])
+    return [_facet(name, counts.get(name, {}), asked) for name in names]
+
+
+def _facet(name: str, counts: dict[str, int], asked: ImageFilter) -> Facet:
+    chosen = asked.values_of(name)
+    for text in chosen:
+        counts.setdefault(text, 0)
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return Facet(
+        name,
+        [Value(text, n, text in chosen, asked.toggled(name, text).query()) for text, n in ordered],
+    )
+
+
+def _counts(catalog: Catalog, asked: ImageFilter, names: list[str]) -> dict[str, dict[str, int]]:
+    if not names:
+        return {}
+
+    def count() -> dict[str, dict[str, int]]:
+        ids, parameters = (
+            filtered_images(catalog, asked).order_by().values("id").query.sql_with_params()
+        )
+        found: dict[str, dict[str, int]] = {}
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "select entry.key, entry.value, count(*)"  # noqa: S608  (Django made `ids`)
+                " from catalog_image, jsonb_each_text(attributes) as entry"
+                f" where id in ({ids}) and entry.key = any(%s) group by 1, 2",
+                [*parameters, names],
+            )
+            for name, value, n in cursor.fetchall():
+                found.setdefault(name, {})[value] = n
+        return found
+
+    key = _key(catalog, "counts", asked.query(), *names)
+    return cast(dict[str, dict[str, int]], cache.get_or_set(key, count, KEPT_SECONDS))
+
+
+def _key(catalog: Catalog, *parts: str) -> str:
+    """Return a cache key that a change of the catalog leaves behind."""
+    text = "\n".join([str(catalog.pk), catalog.changed_at.isoformat(), *parts])
+    return "catalog:" + hashlib.sha256(text.encode()).hexdigest()

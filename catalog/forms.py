@@ -1,0 +1,158 @@
+"""What an admin fills in to make and fill a catalog."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.text import slugify
+
+from catalog.metadata import MAX_BYTES, MetadataError, read_metadata
+from catalog.models import Catalog
+from catalog.origins import Origin, allowed_folder, offered_folders
+from catalog.services import CatalogError, check_slug
+from catalog.sources import SourceError
+from catalog.uploads import keep_upload
+
+
+class ImportForm(forms.Form):
+    """Where the pictures come from, and what is known about them."""
+
+    upload = forms.FileField(
+        label="Zip file of pictures",
+        required=False,
+        help_text="JPEG, PNG and WebP; folders inside are fine.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
+    )
+    folder = forms.ChoiceField(label="or a folder of the server", required=False)
+    inside = forms.CharField(
+        label="and a folder inside it",
+        required=False,
+        max_length=500,
+        help_text="For example 2026/autumn. Leave empty for the whole folder.",
+    )
+    metadata = forms.FileField(
+        label="Metadata",
+        required=False,
+        help_text="CSV with the columns path and product_id, every further column an attribute; "
+        "or the JSON of the VSD benchmark. UTF-8.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.json,text/csv"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = [(str(path), str(path)) for path in offered_folders()]
+        if offered:
+            choices = forms.ChoiceField(choices=[("", "No folder: upload a zip"), *offered])
+            self.fields["folder"].choices = choices.choices  # type: ignore[attr-defined]
+        else:
+            del self.fields["folder"], self.fields["inside"]
+
+    def clean_upload(self) -> UploadedFile[bytes] | None:
+        """Refuse at once what is no zip file."""
+        upload: UploadedFile[bytes] | None = self.cleaned_data["upload"]
+        if upload is not None and not zipfile.is_zipfile(upload):
+            raise forms.ValidationError(f"{upload.name} is not a zip file, or it is damaged.")
+        return upload
+
+    def clean_metadata(self) -> UploadedFile[bytes] | None:
+        """Refuse at once what cannot be used as a whole; wrong rows are reported later."""
+        upload: UploadedFile[bytes] | None = self.cleaned_data["metadata"]
+        if upload is not None:
+            try:
+                read_metadata(upload.read(MAX_BYTES + 1), str(upload.name))
+            except MetadataError as problem:
+                raise forms.ValidationError(str(problem)) from problem
+            upload.seek(0)
+        return upload
+
+    def clean(self) -> dict[str, Any]:
+        """Check that there is exactly one source."""
+        cleaned = super().clean() or {}
+        upload, folder = cleaned.get("upload"), cleaned.get("folder")
+        if "upload" in self.errors or "folder" in self.errors:
+            return cleaned
+        if not upload and not folder:
+            either = " or choose a folder" if settings.IMPORT_FOLDERS else ""
+            self.add_error("upload", f"Choose a zip file{either}.")
+        elif upload and folder:
+            self.add_error("folder", "Choose either a zip file or a folder, not both.")
+        elif folder:
+            try:
+                cleaned["real_folder"] = allowed_folder(str(Path(folder) / cleaned["inside"]))
+            except SourceError as problem:
+                self.add_error("inside", str(problem))
+        return cleaned
+
+    def keep(self) -> Origin:
+        """Store what was uploaded and return where the import finds it.
+
+        Raises:
+            UploadError: too large.
+            OSError: the disk is full.
+        """
+        upload, metadata = self.cleaned_data["upload"], self.cleaned_data["metadata"]
+        folder: Path = self.cleaned_data.get("real_folder", Path())
+        return Origin(
+            path="" if upload else str(folder),
+            upload=keep_upload(upload, "zip") if upload else "",
+            metadata_upload=keep_upload(metadata, "meta") if metadata else "",
+            source_name=upload.name if upload else folder.name,
+            metadata_name=metadata.name if metadata else "",
+        )
+
+
+class NewCatalogForm(ImportForm):
+    """A catalog's name, and its first import."""
+
+    name = forms.CharField(max_length=200, label="Name")
+    slug = forms.SlugField(
+        max_length=80,
+        required=False,
+        label="Short name",
+        help_text="For addresses and commands: letters, digits, - and _. Empty: made from the "
+        "name. It cannot be changed later.",
+    )
+    description = forms.CharField(
+        label="Description",
+        required=False,
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Where the pictures come from, and under which licence.",
+    )
+    field_order = ["name", "slug", "description", "upload", "folder", "inside", "metadata"]
+
+    def clean_slug(self) -> str:
+        """Make a short name from the name if none was given; refuse one that is taken."""
+        slug: str = self.cleaned_data["slug"] or slugify(self.data.get("name", ""))[:80]
+        if not slug:
+            raise forms.ValidationError("Give a short name: the name has no letters for one.")
+        try:
+            check_slug(slug)
+        except CatalogError as problem:
+            raise forms.ValidationError(str(problem)) from problem
+        if Catalog.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(f"There is a catalog “{slug}” already.")
+        return slug
+
+
+class DeleteForm(forms.Form):
+    """The short name, typed, so that nobody deletes a catalog by a slip."""
+
+    slug = forms.CharField(label="Short name of the catalog", max_length=80)
+
+    def __init__(self, *args: Any, catalog: Catalog, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.catalog = catalog
+        self.fields["slug"].widget.attrs["autocomplete"] = "off"
+
+    def clean_slug(self) -> str:
+        """Compare with the catalog's short name."""
+        slug: str = self.cleaned_data["slug"]
+        if slug != self.catalog.slug:
+            raise forms.ValidationError(f"That is not “{self.catalog.slug}”.")
+        return slug

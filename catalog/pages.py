@@ -1,0 +1,47 @@
+"""What the pages of one catalog have in common: name, counts, tabs, the import under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from accounts.access import signed_in
+from catalog.models import Catalog
+from catalog.queries import catalog_counts, import_jobs, latest_report
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A link to one of a catalog's pages."""
+
+    label: str
+    url: str
+    is_current: bool
+    n: int | None = None
+
+
+def frame_of(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
+    """Return the context of the head that every page of a catalog has."""
+    counts = catalog_counts(catalog)
+    latest = import_jobs(catalog).first()
+    report = latest_report(catalog)
+    n_problems = len(report.result.get("broken", [])) if report else None
+    tabs = [
+        ("Images", "catalog:catalog", counts.n_images),
+        ("Duplicates", "catalog:duplicates", counts.n_duplicates),
+        ("Import report", "catalog:report", n_problems),
+    ]
+    here = request.resolver_match.view_name if request.resolver_match else ""
+    return {
+        "catalog": catalog,
+        "counts": counts,
+        "tabs": [
+            Tab(label, reverse(name, args=[catalog.slug]), name == here, n)
+            for label, name, n in tabs
+        ],
+        "job": latest if latest and latest.state != "succeeded" else None,
+        "may_import": signed_in(request).is_admin,
+    }

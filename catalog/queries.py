@@ -1,0 +1,236 @@
+"""Reads of catalogs and their images, named by what they return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from django.db.models import Count, Q, QuerySet
+
+from catalog.embeddings import nearest
+from catalog.filters import ImageFilter, Place
+from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate
+from jobs.models import OPEN_STATES, Job, JobState
+
+IMPORT_TASK = "catalog.tasks.import_catalog"
+PAGE = 60
+COVERS = 5
+
+
+@dataclass
+class CatalogCard:
+    """A catalog as the list of catalogs shows it."""
+
+    catalog: Catalog
+    n_images: int
+    n_products: int
+    covers: list[Image]
+    is_importing: bool
+
+
+def catalog_cards() -> list[CatalogCard]:
+    """Return all catalogs with their counts and a few pictures, by name."""
+    catalogs = list(Catalog.objects.order_by("name"))
+    n_images = _counted(Image.objects.all(), "id")
+    n_products = _counted(Image.objects.exclude(product_id=""), "product_id")
+    importing = set(
+        Job.objects.filter(task=IMPORT_TASK, state__in=OPEN_STATES).values_list(
+            "subject", flat=True
+        )
+    )
+    return [
+        CatalogCard(
+            catalog=catalog,
+            n_images=n_images.get(catalog.pk, 0),
+            n_products=n_products.get(catalog.pk, 0),
+            covers=covers(catalog),
+            is_importing=f"catalog:{catalog.pk}" in importing,
+        )
+        for catalog in catalogs
+    ]
+
+
+def _counted(images: QuerySet[Image], what: str) -> dict[int, int]:
+    rows = images.order_by().values("catalog").annotate(n=Count(what, distinct=True))
+    return {row["catalog"]: row["n"] for row in rows}
+
+
+@dataclass(frozen=True)
+class CatalogCounts:
+    """How much there is in one catalog."""
+
+    n_images: int
+    n_products: int
+    n_without_product: int
+    n_exact: int
+    n_near: int
+
+    @property
+    def n_duplicates(self) -> int:
+        """Findings on the page of duplicates."""
+        return self.n_exact + self.n_near
+
+
+def catalog_counts(catalog: Catalog) -> CatalogCounts:
+    """Return the counts that the head of a catalog's pages shows."""
+    images = Image.objects.filter(catalog=catalog).order_by()
+    n_products = images.exclude(product_id="").aggregate(n=Count("product_id", distinct=True))
+    return CatalogCounts(
+        n_images=images.count(),
+        n_products=n_products["n"],
+        n_without_product=images.filter(product_id="").count(),
+        n_exact=exact_duplicates(catalog).count(),
+        n_near=NearDuplicate.objects.filter(catalog=catalog).count(),
+    )
+
+
+def covers(catalog: Catalog) -> list[Image]:
+    """Return a few pictures, always the same: a mixture, since hashes know no order."""
+    return list(catalog.images.order_by("sha256")[:COVERS])
+
+
+def filtered_images(catalog: Catalog, asked: ImageFilter) -> QuerySet[Image]:
+    """Return the images of a catalog that a filter lets through, in order of import."""
+    images = Image.objects.filter(catalog=catalog).order_by("id")
+    if asked.search:
+        images = images.filter(product_id__icontains=asked.search)
+    if asked.product:
+        images = images.filter(product_id=asked.product)
+    for name, values in asked.attributes:
+        one_of = Q()
+        for value in values:
+            one_of |= Q(attributes__contains={name: value})
+        images = images.filter(one_of)
+    return images
+
+
+@dataclass
+class ImagePage:
+    """A part of a list of images, with the images that the neighbouring parts hang on."""
+
+    images: list[Image] = field(default_factory=list)
+    n_before: int = 0
+    n_all: int = 0
+    previous: Image | None = None
+    next: Image | None = None
+
+    @property
+    def first_number(self) -> int:
+        """The number of the first image shown, counted from 1."""
+        return self.n_before + 1 if self.images else 0
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last image shown."""
+        return self.n_before + len(self.images)
+
+
+def image_page(catalog: Catalog, asked: ImageFilter, place: Place, size: int = PAGE) -> ImagePage:
+    """Return a page of filtered images by place, not by number.
+
+    The place is an image, so that pages stay put while an import goes on, and the last page
+    is as fast as the first.
+    """
+    images = filtered_images(catalog, asked)
+    anchor = _anchor(catalog, place)
+    if anchor is None:
+        shown = list(images[:size])
+    elif place.after is not None:
+        shown = list(images.filter(id__gt=anchor)[:size])
+    else:
+        shown = list(images.filter(id__lt=anchor).order_by("-id")[:size])[::-1]
+    page = ImagePage(images=shown, n_all=images.count())
+    if shown:
+        page.n_before = images.filter(id__lt=shown[0].pk).count()
+        page.previous = shown[0] if page.n_before else None
+        page.next = shown[-1] if page.last_number < page.n_all else None
+    return page
+
+
+def _anchor(catalog: Catalog, place: Place) -> int | None:
+    uid = place.after or place.before
+    if uid is None:
+        return None
+    return Image.objects.filter(catalog=catalog, uid=uid).values_list("id", flat=True).first()
+
+
+def near_duplicates(catalog: Catalog) -> QuerySet[NearDuplicate]:
+    """Return the pairs of a catalog that look alike, the most alike first."""
+    pairs = NearDuplicate.objects.filter(catalog=catalog).select_related("first", "second")
+    return pairs.prefetch_related("first__source_files", "second__source_files").order_by(
+        "n_bits", "id"
+    )
+
+
+def exact_duplicates(catalog: Catalog) -> QuerySet[Image]:
+    """Return the images that were imported under several paths, with those paths."""
+    counted = Image.objects.filter(catalog=catalog).annotate(n_paths=Count("source_files"))
+    return counted.filter(n_paths__gt=1).order_by("id").prefetch_related("source_files")
+
+
+def near_duplicates_of(image: Image) -> list[tuple[Image, int]]:
+    """Return the images that look like one, with the bits that differ."""
+    pairs = NearDuplicate.objects.filter(Q(first=image) | Q(second=image))
+    ordered = pairs.select_related("first", "second").order_by("n_bits", "id")
+    return [(p.second if p.first_id == image.pk else p.first, p.n_bits) for p in ordered]
+
+
+def siblings_of(image: Image, limit: int = 60) -> list[Image]:
+    """Return the other images of an image's product; none when the product is not known."""
+    if not image.product_id:
+        return []
+    same = Image.objects.filter(catalog_id=image.catalog_id, product_id=image.product_id)
+    return list(same.exclude(pk=image.pk).order_by("id")[:limit])
+
+
+def images_of_product(catalog: Catalog, product_id: str, limit: int = 500) -> list[Image]:
+    """Return the images of a product; an empty product is none."""
+    if not product_id or "\0" in product_id:
+        return []
+    same = Image.objects.filter(catalog=catalog, product_id=product_id)
+    return list(same.order_by("id")[:limit])
+
+
+@dataclass(frozen=True)
+class ProductPage:
+    """A product's images: what they share, and what each has of its own."""
+
+    common: list[tuple[str, str]]
+    images: list[tuple[Image, list[tuple[str, str]]]]
+
+
+def product_page(catalog: Catalog, product_id: str) -> ProductPage | None:
+    """Return a product's images with their attributes sorted apart; None if there is none."""
+    images = images_of_product(catalog, product_id)
+    if not images:
+        return None
+    common = set(images[0].attributes.items())
+    for image in images[1:]:
+        common &= set(image.attributes.items())
+    own = [(image, sorted(set(image.attributes.items()) - common)) for image in images]
+    return ProductPage(common=sorted(common), images=own)
+
+
+def usable_embedding_sets(catalog: Catalog) -> QuerySet[EmbeddingSet]:
+    """Return the sets of vectors that are complete, so that neighbours mean something."""
+    return EmbeddingSet.objects.filter(catalog=catalog, is_complete=True).order_by("spec", "id")
+
+
+def neighbours_of(image: Image, embedding_set: EmbeddingSet, n: int) -> list[tuple[Image, float]]:
+    """Return the nearest images and their cosines.
+
+    Raises:
+        EmbeddingError: the vectors are missing or damaged.
+    """
+    found = nearest(embedding_set, image, n)
+    images = Image.objects.in_bulk([image_id for image_id, _ in found])
+    return [(images[image_id], score) for image_id, score in found if image_id in images]
+
+
+def import_jobs(catalog: Catalog) -> QuerySet[Job]:
+    """Return the imports into a catalog, the latest first."""
+    return Job.objects.filter(task=IMPORT_TASK, subject=f"catalog:{catalog.pk}").order_by("-id")
+
+
+def latest_report(catalog: Catalog) -> Job | None:
+    """Return the last import that ended well; its result is the report."""
+    return import_jobs(catalog).filter(state=JobState.SUCCEEDED).first()

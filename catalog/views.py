@@ -1,0 +1,153 @@
+"""Pages of catalogs: the list, a new one, filling, looking, deleting."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from accounts.access import admin_required, reader_required, signed_in
+from catalog.facets import attributes_of, facets
+from catalog.filters import parse_filter, parse_place
+from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
+from catalog.models import Catalog
+from catalog.pages import frame_of
+from catalog.problems import safe_cell
+from catalog.queries import catalog_cards, image_page, latest_report
+from catalog.services import (
+    CatalogError,
+    create_catalog,
+    delete_catalog,
+    dependents,
+    start_import,
+)
+from catalog.uploads import UploadError
+from jobs.services import JobConflictError
+
+MAX_SHOWN = 200  # problems on a page; the download has all
+
+
+@require_safe
+@reader_required
+def home(request: HttpRequest) -> HttpResponse:
+    """List the catalogs."""
+    return render(request, "catalog/home.html", {"cards": catalog_cards()})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def new(request: HttpRequest) -> HttpResponseBase:
+    """Make a catalog and start its first import."""
+    form = NewCatalogForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            catalog = create_catalog(
+                slug=given["slug"], name=given["name"], description=given["description"]
+            )
+        except CatalogError as problem:  # somebody else took the name just now
+            form.add_error("slug", str(problem))
+        else:
+            if _started(request, form, catalog):
+                return _to(request, catalog)
+            catalog.delete()
+    return render(request, "catalog/new.html", {"form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def fill(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Import more pictures or newer metadata into a catalog."""
+    catalog = get_object_or_404(Catalog, slug=slug)
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid() and _started(request, form, catalog):
+        return _to(request, catalog)
+    return render(request, "catalog/fill.html", {**frame_of(request, catalog), "form": form})
+
+
+def _started(request: HttpRequest, form: ImportForm, catalog: Catalog) -> bool:
+    """Keep the uploads and queue the import; on failure say why in the form."""
+    try:
+        start_import(catalog=catalog, origin=form.keep(), owner=signed_in(request))
+    except (UploadError, JobConflictError, OSError) as problem:
+        form.add_error(None, str(problem))
+        return False
+    return True
+
+
+def _to(request: HttpRequest, catalog: Catalog) -> HttpResponse:
+    answer = redirect("catalog:catalog", catalog.slug)
+    return HttpResponseClientRedirect(answer.url) if "HX-Request" in request.headers else answer
+
+
+@require_safe
+@reader_required
+def catalog(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the images of a catalog, by attributes if wanted."""
+    found = get_object_or_404(Catalog, slug=slug)
+    parameters = dict(request.GET.lists())
+    asked = parse_filter(parameters, [attribute.name for attribute in attributes_of(found)])
+    context = {
+        **frame_of(request, found),
+        "asked": asked,
+        "facets": facets(found, asked),
+        "page": image_page(found, asked, parse_place(parameters)),
+    }
+    return render(request, "catalog/catalog.html", context)
+
+
+@require_safe
+@reader_required
+def report(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what the last import refused and noticed."""
+    found = get_object_or_404(Catalog, slug=slug)
+    job = latest_report(found)
+    result = job.result if job else {}
+    context = {
+        **frame_of(request, found),
+        "report": job,
+        "broken": result.get("broken", [])[:MAX_SHOWN],
+        "warnings": result.get("warnings", [])[:MAX_SHOWN],
+        "max_shown": MAX_SHOWN,
+    }
+    return render(request, "catalog/report.html", context)
+
+
+@require_safe
+@reader_required
+def report_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the whole report as CSV."""
+    job = latest_report(get_object_or_404(Catalog, slug=slug))
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["kind", "file", "reason"])
+    for kind, key in (("refused", "broken"), ("noticed", "warnings")):
+        for entry in (job.result if job else {}).get(key, []):
+            writer.writerow([kind, safe_cell(entry["file"]), safe_cell(entry["reason"])])
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="import-report.csv"'
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Delete a catalog whose short name was typed, unless somebody's work depends on it."""
+    found = get_object_or_404(Catalog, slug=slug)
+    form = DeleteForm(request.POST or None, catalog=found)
+    if request.method == "POST" and form.is_valid():
+        try:
+            delete_catalog(catalog=found)
+        except CatalogError as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, f"The catalog “{found.name}” is deleted.")
+            return redirect("catalog:home")
+    context = {**frame_of(request, found), "form": form, "dependents": dependents(found)}
+    return render(request, "catalog/delete.html", context)
