@@ -83,7 +83,7 @@ def main() -> int:
     _stop_leftovers()
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
-    _manage("collectstatic", "--no-input")
+    _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
     configuration = settings.DATA_DIR / "run" / "supervisord.conf"
     configuration.write_text(_configuration(options.host, options.port))
     supervisor = subprocess.Popen(
