@@ -1,0 +1,137 @@
+"""What an admin finds on the first page: what needs attention, and which step comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Sum
+from django.urls import NoReverseMatch, reverse
+
+from annotation.models import Campaign, CampaignState
+from catalog.models import Catalog
+from jobs.models import OPEN_STATES, Job, JobState
+from pooling.models import Pool
+from pooling.queries import pools_for_pages
+
+MAX_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the main job; `url` is empty when its page is not installed."""
+
+    title: str
+    text: str
+    is_done: bool
+    url: str
+
+
+@dataclass(frozen=True)
+class RunningCampaign:
+    """An open campaign with the part that its panel has answered."""
+
+    campaign: Campaign
+    n_done: int
+    n_total: int
+    url: str
+
+    @property
+    def share_done(self) -> float:
+        """The part answered, 0 to 1."""
+        return self.n_done / self.n_total if self.n_total else 0.0
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Everything on the page."""
+
+    steps: list[Step]
+    running: list[Job]
+    failed: list[Job]
+    to_open: list[Pool]
+    campaigns: list[RunningCampaign]
+    pools: list[Pool]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether some step has never been done."""
+        return not all(step.is_done for step in self.steps)
+
+    @property
+    def next_step(self) -> Step | None:
+        """The first step not done."""
+        return next((step for step in self.steps if not step.is_done), None)
+
+
+def overview() -> Overview:
+    """Return what the first page shows now."""
+    pools = list(pools_for_pages()[:MAX_SHOWN])
+    jobs = Job.objects.select_related("owner")
+    return Overview(
+        steps=first_steps(),
+        running=list(jobs.filter(state__in=OPEN_STATES)[:MAX_SHOWN]),
+        failed=_failed_last(),
+        to_open=[pool for pool in pools if pool.has_ended and not pool.campaign_links.all()],
+        campaigns=_running_campaigns(),
+        pools=pools,
+    )
+
+
+def _failed_last() -> list[Job]:
+    """Return the jobs that failed and whose subject nothing later succeeded with."""
+    latest = Job.objects.order_by("task", "subject", "-id").distinct("task", "subject")
+    failed = Job.objects.filter(pk__in=latest.values("pk"), state=JobState.FAILED)
+    return list(failed.order_by("-finished_at")[:MAX_SHOWN])
+
+
+def _running_campaigns() -> list[RunningCampaign]:
+    campaigns = Campaign.objects.filter(state=CampaignState.OPEN).annotate(
+        n_answered=Sum("panel__n_done"), n_wanted=Sum("panel__n_total")
+    )
+    return [
+        RunningCampaign(
+            campaign=campaign,
+            n_done=campaign.n_answered or 0,
+            n_total=campaign.n_wanted or 0,
+            url=url_or_nothing("annotation:campaign", campaign.slug),
+        )
+        for campaign in campaigns[:MAX_SHOWN]
+    ]
+
+
+def first_steps() -> list[Step]:
+    """Return the steps from an empty installation to results, with what is done."""
+    return [
+        Step(
+            "Import a catalog",
+            "A folder or zip of pictures, with a table of products and attributes if there is one.",
+            Catalog.objects.filter(images__isnull=False).exists(),
+            url_or_nothing("catalog:import") or url_or_nothing("catalog:home"),
+        ),
+        Step(
+            "Pool candidates",
+            "Several models propose, for each query, the pictures most like it.",
+            Pool.objects.filter(sources__done_at__isnull=False).exists(),
+            url_or_nothing("pooling:new"),
+        ),
+        Step(
+            "Open a campaign",
+            "A panel of experts judges every pair of the pool, blind to who proposed it.",
+            Campaign.objects.exists(),
+            url_or_nothing("pooling:pools"),
+        ),
+        Step(
+            "Read the results",
+            "Majority labels, scores of every model, and how far the pool itself favours any.",
+            Campaign.objects.filter(panel__n_done__gt=0).exists(),
+            url_or_nothing("evaluation:home"),
+        ),
+    ]
+
+
+def url_or_nothing(name: str, *args: object) -> str:
+    """Return a page's address, or nothing where that page is not installed."""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""

@@ -1,0 +1,199 @@
+"""What pools hold, read from the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import connection
+from django.db.models import Count, Q, QuerySet
+
+from catalog.models import Catalog, Image, SourceFile
+from pooling.models import Pool, PoolSource, Proposal
+from pooling.topk import Floats, Ints
+
+MAX_SUGGESTED_VALUES = 400
+Filters = Mapping[str, Sequence[str]]
+
+
+def pools_for_pages() -> QuerySet[Pool]:
+    """Return all pools with what a page of pools shows of them, newest first."""
+    return (
+        Pool.objects.select_related("catalog", "query_catalog", "created_by")
+        .prefetch_related("sources__job", "campaign_links__campaign")
+        .annotate(n_queries=Count("queries", distinct=True))
+    )
+
+
+def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
+    """Return the catalog's images that have one of the values of every filter, by content hash.
+
+    The order does not depend on who imported what when, so a seed means the same everywhere.
+    """
+    images = Image.objects.filter(catalog=catalog).order_by("sha256")
+    for name, values in filters.items():
+        one_of = Q()
+        for value in values:
+            one_of |= Q(attributes__contains={name: value})
+        images = images.filter(one_of)
+    return images
+
+
+def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:
+    """Return the image id of every name that is a path, uid or SHA-256 in the catalog."""
+    wanted = list(names)
+    found: dict[str, int] = dict(
+        SourceFile.objects.filter(catalog=catalog, path__in=wanted).values_list("path", "image_id")
+    )
+    images = Image.objects.filter(catalog=catalog)
+    found |= dict(images.filter(sha256__in=wanted).values_list("sha256", "id"))
+    uids = [name for name in wanted if _looks_like_uid(name)]
+    found |= {str(uid): pk for uid, pk in images.filter(uid__in=uids).values_list("uid", "id")}
+    return found
+
+
+def _looks_like_uid(name: str) -> bool:
+    return len(name) == 36 and name.count("-") == 4 and set(name) <= set("0123456789abcdef-")
+
+
+def attribute_suggestions(catalog: Catalog) -> list[str]:
+    """Return `name=value` for the attributes that divide the catalog, commonest first.
+
+    A value that only one image has (a name, a price) is no suggestion.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT entry.key || '=' || entry.value FROM catalog_image, "
+            "jsonb_each_text(attributes) AS entry WHERE catalog_id = %s AND entry.value <> '' "
+            "GROUP BY entry.key, entry.value HAVING count(*) > 1 "
+            "ORDER BY entry.key, count(*) DESC, entry.value LIMIT %s",
+            [catalog.pk, MAX_SUGGESTED_VALUES],
+        )
+        return [row[0] for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True)
+class StoredProposals:
+    """The proposals of the sources that are done, as arrays with one entry per proposal.
+
+    Attributes:
+        source: position in `sources`.
+        query: position of the query in the pool.
+        candidate: image id.
+        rank: from 0.
+        score: the source's similarity.
+    """
+
+    sources: list[PoolSource]
+    n_queries: int
+    source: Ints
+    query: Ints
+    candidate: Ints
+    rank: Ints
+    score: Floats
+
+
+def stored_proposals(pool: Pool) -> StoredProposals:
+    """Return the pool's proposals ordered by source, query position and rank."""
+    sources = [source for source in pool.sources.select_related("job") if source.done_at]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT p.source_id, q.position, p.candidate_id, p.rank, p.score "
+            "FROM pooling_proposal p JOIN pooling_poolquery q "
+            "ON q.pool_id = p.pool_id AND q.image_id = p.query_id "
+            "JOIN pooling_poolsource s ON s.id = p.source_id "
+            "WHERE p.pool_id = %s AND s.done_at IS NOT NULL "
+            "ORDER BY s.position, q.position, p.rank",
+            [pool.pk],
+        )
+        rows = cursor.fetchall()
+    table = np.array(rows, np.float64).reshape(-1, 5)  # ids stay exact below 2^53
+    keys = np.array([source.pk for source in sources], np.int64)
+    order = np.argsort(keys)
+    source = order[np.searchsorted(keys[order], table[:, 0].astype(np.int64))]
+    return StoredProposals(
+        sources=sources,
+        n_queries=pool.queries.count(),
+        source=source,
+        query=table[:, 1].astype(np.int64),
+        candidate=table[:, 2].astype(np.int64),
+        rank=table[:, 3].astype(np.int64),
+        score=table[:, 4].astype(np.float32),
+    )
+
+
+def pool_pairs(pool: Pool) -> list[tuple[int, int]]:
+    """Return the distinct (query image id, candidate image id) of the sources that are done.
+
+    Ordered by query position and candidate id, which tells nothing about who proposed what.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT q.position, p.query_id, p.candidate_id "
+            "FROM pooling_proposal p JOIN pooling_poolquery q "
+            "ON q.pool_id = p.pool_id AND q.image_id = p.query_id "
+            "JOIN pooling_poolsource s ON s.id = p.source_id "
+            "WHERE p.pool_id = %s AND s.done_at IS NOT NULL ORDER BY 1, 3",
+            [pool.pk],
+        )
+        return [(row[1], row[2]) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True)
+class ProposedBy:
+    """One source's reason for a candidate: its name, rank from 1, and score."""
+
+    spec: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True)
+class ShownCandidate:
+    """A candidate with everybody who proposed it."""
+
+    image: Image
+    proposed_by: list[ProposedBy]
+
+
+@dataclass(frozen=True)
+class ShownQuery:
+    """A query with its candidates, those first that most sources agree on."""
+
+    position: int
+    image: Image
+    candidates: list[ShownCandidate]
+
+
+def shown_queries(pool: Pool, first: int, n: int) -> list[ShownQuery]:
+    """Return `n` queries from position `first` on with all their candidates."""
+    asked = list(
+        pool.queries.filter(position__gte=first, position__lt=first + n).select_related("image")
+    )
+    proposals = (
+        Proposal.objects.filter(
+            pool=pool, query_id__in=[row.image_id for row in asked], source__done_at__isnull=False
+        )
+        .select_related("candidate", "source")
+        .order_by("source__position")
+    )
+    by_query: dict[int, dict[int, ShownCandidate]] = {row.image_id: {} for row in asked}
+    for proposal in proposals:
+        shown = by_query[proposal.query_id].setdefault(
+            proposal.candidate_id, ShownCandidate(proposal.candidate, [])
+        )
+        shown.proposed_by.append(
+            ProposedBy(proposal.source.spec, proposal.rank + 1, proposal.score)
+        )
+    return [
+        ShownQuery(row.position, row.image, _agreed_first(by_query[row.image_id].values()))
+        for row in asked
+    ]
+
+
+def _agreed_first(candidates: Iterable[ShownCandidate]) -> list[ShownCandidate]:
+    def place(shown: ShownCandidate) -> tuple[int, int, int]:
+        return (-len(shown.proposed_by), min(by.rank for by in shown.proposed_by), shown.image.pk)
+
+    return sorted(candidates, key=place)

@@ -1,0 +1,98 @@
+"""Read what people type into commands and forms: catalogs, pools, models, queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from catalog.models import Catalog
+from pooling.backbones.errors import SpecError
+from pooling.backbones.spec import parse_spec
+from pooling.errors import PoolError
+from pooling.models import Pool
+from pooling.presets import PRESETS, expanded
+from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+
+MAX_SHOWN = 10
+
+
+def catalog_by_slug(slug: str, field: str) -> Catalog:
+    """Return a catalog.
+
+    Raises:
+        PoolError: there is none of that slug; names those that there are.
+    """
+    found = Catalog.objects.filter(slug=slug).first()
+    if found is None:
+        known = Catalog.objects.values_list("slug", flat=True)
+        raise PoolError(field, _unknown("catalog", slug, known))
+    return found
+
+
+def pool_by_slug(slug: str) -> Pool:
+    """Return a pool.
+
+    Raises:
+        PoolError: there is none of that slug; names those that there are.
+    """
+    found = Pool.objects.filter(slug=slug).first()
+    if found is None:
+        raise PoolError("pool", _unknown("pool", slug, Pool.objects.values_list("slug", flat=True)))
+    return found
+
+
+def _unknown(what: str, slug: str, slugs: Iterable[str]) -> str:
+    known = sorted(slugs)[:MAX_SHOWN]
+    there_is = f"there is {', '.join(known)}" if known else f"there is no {what} yet"
+    return f"no {what} is called {slug!r}; {there_is}."
+
+
+def model_specs(text: str) -> list[str]:
+    """Return the specs in a list parted by commas or lines, with presets spelled out.
+
+    Raises:
+        PoolError: a word is neither a spec nor a preset, or there is no word at all.
+    """
+    words = [word.strip() for line in text.splitlines() for word in line.split(",")]
+    specs = expanded([word for word in words if word])
+    if not specs:
+        raise PoolError("models", "name at least one model or preset.")
+    try:
+        return list(dict.fromkeys(str(parse_spec(spec)) for spec in specs))
+    except SpecError as problem:
+        presets = ", ".join(preset.name for preset in PRESETS)
+        raise PoolError("models", f"{problem} Presets are: {presets}.") from problem
+
+
+def query_rule(queries: str, filters: Iterable[str]) -> QueryRule:
+    """Return the rule that a number, `all`, or the path of a list stands for.
+
+    Raises:
+        PoolError: the list cannot be read or is empty, or a filter is not `name=value`.
+    """
+    try:
+        kept = parse_filters(filters)
+    except QueryRuleError as problem:
+        raise PoolError("filter", str(problem)) from problem
+    try:
+        if queries == "all":
+            return QueryRule(filters=kept)
+        if queries.lstrip("-").isdigit():
+            return QueryRule(n=int(queries), filters=kept)
+        return QueryRule(names=_names_in(Path(queries)), filters=kept)
+    except QueryRuleError as problem:
+        raise PoolError("queries", str(problem)) from problem
+
+
+def _names_in(path: Path) -> tuple[str, ...]:
+    try:
+        names = parse_names(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        raise QueryRuleError(f"{path} is not UTF-8 text: {problem.reason}") from problem
+    except OSError as problem:
+        raise QueryRuleError(
+            f"{path} is neither a number nor a file that can be read: {problem.strerror}"
+        ) from problem
+    if not names:
+        raise QueryRuleError(f"{path} names no image")
+    return names
