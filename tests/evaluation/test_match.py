@@ -76,6 +76,11 @@ def test_an_image_that_the_metadata_does_not_know_is_refused():
         match_run(*case(), mode="product")
 
 
+def test_excluded_pairs_have_no_place_among_the_scores():
+    assert pair_scores(match_run(*case())).tolist() == [0.9, 0.8, 0.7, 0.6]
+    assert pair_scores(match_run(*case(), products=PRODUCTS)).tolist() == [0.8, 0.7, 0.6]
+
+
 def test_queries_without_labels_are_named_and_left_out():
     qrels, run = Qrels.of([("q", "a", 1)]), Run.of("r", [("z", "a", 1), ("q", "a", 2)])
     matched = match_run(qrels, run)

@@ -114,6 +114,13 @@ def test_trec_averages_over_queries_in_both_with_zero_for_none():
     np.testing.assert_allclose(by_query(found, "bpref"), [0.5, 1, 0, np.nan])
 
 
+def test_trec_ranks_equal_scores_by_descending_id():
+    qrels = Qrels.of([("q", "a", 1), ("q", "b", 0)])
+    run = Run.of("r", [("q", "a", 1), ("q", "b", 1)])
+    assert scored(qrels, run, "P@1")[0].outcomes["P@1"].value == 1
+    assert scored(qrels, run, "P@1", trec=True)[0].outcomes["P@1"].value == 0
+
+
 def test_product_mode_collapses_everything_but_the_official_measures():
     qrels, run, products = toy()
     (image,) = scored(qrels, run, "P@1,vsd_hr@2", products=products)
