@@ -1,0 +1,1 @@
+"""Models that turn images into vectors, named by a spec. Only tasks and commands load them."""

@@ -1,0 +1,94 @@
+"""Specs and presets: what names a backbone, and that the names exist."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import open_clip
+import pytest
+import timm
+
+from pooling.backbones.spec import Source, Spec, SpecError, parse_spec
+from pooling.presets import OFFLINE, PAPER, PRESETS, expanded
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("timm:resnet50", Spec(Source.TIMM, "resnet50")),
+        ("timm:resnet50.a1_in1k", Spec(Source.TIMM, "resnet50", "a1_in1k")),
+        (" open_clip:ViT-B-32/openai ", Spec(Source.OPEN_CLIP, "ViT-B-32", "openai")),
+        ("file:/a b/w.pth?arch=resnet18", Spec(Source.FILE, "resnet18", "/a b/w.pth")),
+        ("file:odd?name.pth?arch=resnet18", Spec(Source.FILE, "resnet18", "odd?name.pth")),
+        ("descriptor:hog-shape", Spec(Source.DESCRIPTOR, "hog-shape")),
+    ],
+)
+def test_each_form_is_read_and_written_back(text: str, spec: Spec) -> None:
+    assert parse_spec(text) == spec
+    assert str(spec) == text.strip()
+    assert parse_spec(str(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "names no backbone"),
+        ("resnet50", "names no backbone"),
+        ("torch:resnet50", "names no backbone"),
+        ("timm:", "lacks a name"),
+        ("timm:resnet50.", "'' is no tag"),
+        ("timm:../x", "is no model"),
+        ("timm:a b", "is no model"),
+        ("open_clip:ViT-B-32", "does not say which weights"),
+        ("open_clip:ViT-B-32/", "does not say which weights"),
+        ("open_clip:/openai", "is no architecture"),
+        ("file:/x.pth", "which architecture"),
+        ("file:?arch=resnet18", "which architecture"),
+        ("file:/x.pth?arch=", "which architecture"),
+        ("file:/x.pth?model=resnet18", "which architecture"),
+        ("descriptor:color-histogram", "Did you mean descriptor:colour-histogram"),
+        ("descriptor:zzz", "Known: colour-histogram"),
+    ],
+)
+def test_what_names_no_backbone_is_refused_with_the_part_that_is_wrong(
+    text: str, reason: str
+) -> None:
+    with pytest.raises(SpecError, match=reason):
+        parse_spec(text)
+
+
+def test_every_spec_of_every_preset_exists_in_the_installed_libraries() -> None:
+    in_timm = set(timm.list_models(pretrained=True))
+    in_open_clip = set(open_clip.list_pretrained())
+    for preset in PRESETS:
+        for text in preset.specs:
+            spec = parse_spec(text)
+            if spec.source == Source.TIMM:
+                assert text in OFFLINE.specs or str(spec)[5:] in in_timm, text
+                assert timm.is_model(spec.model), text
+            elif spec.source == Source.OPEN_CLIP:
+                assert (spec.model, spec.weights) in in_open_clip, text
+
+
+def test_the_paper_has_twelve_models_and_says_which_have_no_weights_here() -> None:
+    assert len(PAPER.members) == 12
+    missing = [member for member in PAPER.members if not member.spec]
+    assert [member.name for member in missing] == ["MoCo", "SwAV"]
+    assert all("file:PATH" in member.note for member in missing)
+    assert not timm.list_models("*moco*", pretrained=True)
+    assert not timm.list_models("*swav*", pretrained=True)
+
+
+def test_presets_expand_in_place_and_name_no_model_twice() -> None:
+    specs = expanded(["descriptor:hog-shape", "offline", "timm:resnet18"])
+    assert specs[0] == "descriptor:hog-shape"
+    assert specs[-1] == "timm:resnet18"
+    assert len(specs) == len(set(specs)) == len(OFFLINE.specs) + 1
+    assert len(OFFLINE.specs) >= 5
+
+
+def test_specs_presets_and_statistics_load_no_torch() -> None:
+    modules = "pooling.backbones.spec, pooling.presets, pooling.eds, pooling.stats, pooling.topk"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
