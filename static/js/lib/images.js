@@ -24,8 +24,9 @@ export class ImageShelf {
     parallel = 6,
     urls = globalThis.URL,
     wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    keepMs = 30_000,
   } = {}) {
-    Object.assign(this, { fetchBlob, makeImage, parallel, urls, wait });
+    Object.assign(this, { fetchBlob, makeImage, parallel, urls, wait, keepMs });
   }
 
   /**
@@ -144,8 +145,9 @@ export class ImageShelf {
   #drop(url) {
     const item = this.#items.get(url);
     this.#items.delete(url);
+    if (item.objectUrl === null) return;
     // not at once: the picture may still be on the screen
-    if (item.objectUrl !== null) setTimeout(() => this.urls.revokeObjectURL(item.objectUrl), 30_000);
+    this.wait(this.keepMs).then(() => this.urls.revokeObjectURL(item.objectUrl));
   }
 }
 

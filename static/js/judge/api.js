@@ -1,0 +1,90 @@
+/* The judging page's requests. What goes wrong is put into words that a judge can act upon. */
+import { SendError } from "../lib/outbox.js";
+
+const TIMEOUT_MS = 20_000;
+
+export class Api {
+  /** `urls`: next, answers, recent, guidelines, preferences. */
+  constructor(urls, { fetch = (...args) => globalThis.fetch(...args), cookies = () => document.cookie } = {}) {
+    Object.assign(this, { urls, fetch, cookies });
+  }
+
+  /** Questions behind place `after`, at most `n`. */
+  async next(after, n) {
+    return this.#read(await this.#get(`${this.urls.next}?after=${after}&n=${n}`));
+  }
+
+  async recent(n) {
+    return this.#read(await this.#get(`${this.urls.recent}?n=${n}`));
+  }
+
+  async guidelines() {
+    return this.#read(await this.#get(this.urls.guidelines));
+  }
+
+  async savePreferences(body) {
+    return this.#read(await this.#post(this.urls.preferences, body));
+  }
+
+  /** Send answers; throws SendError where they did not get through. */
+  async answers(bodies) {
+    const reply = await this.#post(this.urls.answers, { answers: bodies });
+    if (reply.status === 200 || reply.status === 409 || reply.status === 422) {
+      return this.#read(reply, { isAnyStatus: true });
+    }
+    if (reply.status === 400 || reply.status === 413 || reply.status === 415) {
+      const { error } = await reply.json().catch(() => ({}));
+      throw new SendError(error ?? "The server did not understand this answer.", { isFinal: true });
+    }
+    return this.#read(reply);
+  }
+
+  #get(url) {
+    return this.#ask(url, {});
+  }
+
+  #post(url, body) {
+    // the token is read each time: signing in again in another tab has changed it
+    const token = /(?:^|;\s*)csrftoken=([^;]+)/.exec(this.cookies())?.[1] ?? "";
+    return this.#ask(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+      body: JSON.stringify(body),
+      keepalive: true, // goes on while the tab closes
+    });
+  }
+
+  async #ask(url, options) {
+    try {
+      return await this.fetch(url, {
+        ...options,
+        credentials: "same-origin",
+        redirect: "manual",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    } catch {
+      throw new SendError("No connection to the server.");
+    }
+  }
+
+  async #read(reply, { isAnyStatus = false } = {}) {
+    const isJson = (reply.headers.get("content-type") ?? "").startsWith("application/json");
+    if (reply.type === "opaqueredirect") {
+      throw new SendError("You are signed out. Sign in in another tab, then try again here.");
+    }
+    if (isJson && (reply.ok || isAnyStatus)) {
+      try {
+        return await reply.json();
+      } catch {
+        throw new SendError("The connection broke off.");
+      }
+    }
+    throw new SendError(WORDS[reply.status] ?? `The server has a problem (${reply.status}).`);
+  }
+}
+
+const WORDS = {
+  403: "The server refused. Sign in in another tab, then try again here.",
+  404: "You are not on the panel of this campaign any more. Ask an admin.",
+  429: "Too many requests; waiting a little.",
+};

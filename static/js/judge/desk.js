@@ -1,0 +1,268 @@
+/*
+ * The judge's desk: turns keys, clicks and touches into acts, and acts into the next pair.
+ *
+ * What must happen between a key press and the next paint is done at once; the rest (strip,
+ * counters, prefetching) waits until the pair is on the screen.
+ */
+import { Gate } from "../lib/keys.js";
+import { Breaks, Pace } from "../lib/pace.js";
+import { FINAL } from "./session.js";
+import { ANSWERS } from "./words.js";
+
+const VOTES = new Set(["similar", "different"]);
+
+export class Desk {
+  #hold = null; // {uuid, answer}: a training answer whose explanation is on the screen
+  #isPeeking = false;
+  #isLateDue = false;
+  #reply = { state: "open", stage: "judging" };
+  #isWaiting = true;
+
+  constructor(parts) {
+    Object.assign(this, parts); // session, queue, outbox, supply, pair, sheet, panels, mode, now
+    this.gate = new Gate();
+    this.pace = new Pace();
+    this.breaks = new Breaks(this.now());
+  }
+
+  /** The view on screen, or null. */
+  get view() {
+    if (!this.pair.root.hidden) return this.pair;
+    return this.sheet.root.hidden ? null : this.sheet;
+  }
+
+  get isHolding() {
+    return this.#hold !== null;
+  }
+
+  get isPeeking() {
+    return this.#isPeeking;
+  }
+
+  // ---- acts ----
+
+  /** Answer the pair on screen; returns whether the answer was taken. */
+  answer(answer, { device, timeStamp, reason = "" }) {
+    const { view } = this;
+    const question = view?.question;
+    if (!question || this.#hold) return false;
+    if (VOTES.has(answer) && !view.isReady) {
+      this.panels.say("The pictures are not here yet.");
+      return false;
+    }
+    if (!this.gate.admits(timeStamp)) return false;
+    const timing = view.timing();
+    const uuid = this.session.answer(question, { answer, reason, mode: view.mode, device, ...timing });
+    if (question.kind === "training" && VOTES.has(answer)) this.#holdFor(uuid, answer);
+    else this.#goOn(question, answer);
+    this.#noteAnswer(answer, timing.visibleMs);
+    return true;
+  }
+
+  /** Answer "different" for what is left of the sheet, if all of it has been in view. */
+  restDifferent({ device, timeStamp }) {
+    if (this.view !== this.sheet || !this.gate.admits(timeStamp)) return;
+    if (this.sheet.showUnseen()) {
+      this.panels.say("There is more below. Look at it, then press again.");
+      return;
+    }
+    const { open } = this.sheet;
+    const timing = this.sheet.timing(open.length);
+    for (const question of open) {
+      const act = { answer: "different", reason: "", mode: "sheet", device, ...timing };
+      this.session.answer(question, act);
+      this.sheet.mark(question.uid, "different");
+      this.#noteAnswer("different", timing.visibleMs);
+    }
+    this.advance();
+  }
+
+  undo({ device }) {
+    this.closeHold({ isSilent: true });
+    this.#reopened(this.session.undo({ device, mode: this.mode }));
+  }
+
+  /** Take back one answer of the strip. */
+  takeBack(uuid, { device }) {
+    this.closeHold({ isSilent: true });
+    this.#reopened(this.session.takeBack(uuid, { device, mode: this.mode }));
+  }
+
+  #reopened(question) {
+    if (!question) {
+      this.panels.say("There is nothing to take back.");
+      return;
+    }
+    this.#isPeeking = false;
+    if (this.view === this.sheet && this.sheet.has(question.uid)) {
+      this.sheet.mark(question.uid, null);
+      this.sheet.select(question.uid);
+    } else {
+      this.sheet.hide();
+      this.advance();
+    }
+    this.panels.say("Taken back. Judge this pair again.");
+    this.#late();
+  }
+
+  /** Look closer: zoom in pair mode; on a sheet, show the candidate as a pair. */
+  zoom() {
+    if (this.view === this.sheet && this.sheet.question) this.peek(this.sheet.question);
+    else if (this.#isPeeking) this.closePeek();
+    else this.pair.zoom.toggle();
+  }
+
+  peek(question) {
+    this.#isPeeking = true;
+    this.sheet.root.hidden = true;
+    this.pair.show(question);
+    this.panels.showMode(this.mode, true);
+  }
+
+  closePeek() {
+    if (!this.#isPeeking) return false;
+    this.#isPeeking = false;
+    this.pair.hide();
+    this.sheet.root.hidden = false;
+    this.sheet.select(this.sheet.question.uid);
+    this.panels.showMode(this.mode, false);
+    return true;
+  }
+
+  setMode(mode) {
+    this.mode = mode;
+    this.#isPeeking = false;
+    this.pair.hide();
+    this.sheet.hide();
+    this.advance();
+    this.#late();
+  }
+
+  // ---- what is on screen ----
+
+  /** Show what comes next. */
+  advance() {
+    const { head } = this.queue;
+    if (!head) this.#showNothing();
+    else if (this.mode === "pair" || head.kind === "training") {
+      this.sheet.hide();
+      this.panels.showState(null);
+      this.pair.show(head);
+    } else this.#showSheet(head);
+    this.#isWaiting = !head;
+    this.panels.showMode(this.mode, this.#isPeeking);
+    this.#late();
+  }
+
+  #showSheet(head) {
+    this.pair.hide();
+    this.panels.showState(null);
+    const answered = this.session.history.filter(
+      ({ question }) => question.query.url === head.query.url && question.uid !== head.uid,
+    );
+    this.sheet.show(this.queue.group(), answered);
+  }
+
+  #showNothing() {
+    this.pair.hide();
+    this.sheet.hide();
+    const { state, stage } = this.#reply;
+    if (state !== "open") this.panels.showState(state);
+    else if (stage === "not_qualified") this.panels.showState("not_qualified");
+    else if (this.supply.isDry && !this.#reply.isWaiting) this.panels.showState("finished");
+    else this.panels.showState("loading");
+    this.supply.fill();
+  }
+
+  #goOn(question, answer) {
+    if (this.view === this.sheet || this.#isPeeking) {
+      this.closePeek();
+      this.sheet.mark(question.uid, answer);
+      this.sheet.noteAct();
+      if (this.sheet.moveOn()) return;
+    }
+    this.advance();
+  }
+
+  // ---- training ----
+
+  #holdFor(uuid, answer) {
+    this.#hold = { uuid, answer };
+    this.panels.showFeedback({ answer, expected: null, why: "" });
+  }
+
+  /** Leave the explanation and go on; returns whether there was one. */
+  closeHold({ isSilent = false } = {}) {
+    if (!this.#hold) return false;
+    this.#hold = null;
+    this.panels.showFeedback(null);
+    if (!isSilent) this.advance();
+    return true;
+  }
+
+  // ---- what others say ----
+
+  /** The server's reply to answers, whichever tab has sent them. */
+  heardOfAnswers({ results, progress }) {
+    this.session.countedByServer(progress);
+    const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
+    if (mine?.feedback) this.panels.showFeedback({ answer: this.#hold.answer, ...mine.feedback });
+    else if (mine) this.closeHold();
+    if (results.some(({ code }) => code === "closed")) this.#reply.state = "closed";
+    this.#late();
+  }
+
+  /** The server's reply with more questions. */
+  heardOfQuestions(reply) {
+    this.#reply = reply;
+    this.session.countedByServer(reply.progress);
+    this.panels.showStage(reply.stage);
+    if (reply.guideline_version !== this.session.guidelineVersion) this.#newGuidelines();
+    if (this.#isWaiting) this.advance();
+    this.#late();
+  }
+
+  /** The outbox has changed, here or in another tab. */
+  heardOfOutbox() {
+    this.panels.showSaved();
+    const shown = this.view?.question;
+    if (this.session.followOtherTabs() && shown && !this.queue.has(shown.uid) && !this.#hold) {
+      this.panels.say("This pair was answered in another tab.");
+      this.sheet.hide();
+      this.advance();
+    }
+    if (this.#isWaiting && this.outbox.waiting.length === 0) {
+      this.supply.isDry = false;
+      this.supply.fill();
+    }
+    this.#late();
+  }
+
+  async #newGuidelines() {
+    const version = await this.panels.reloadGuidelines();
+    if (version !== null) this.session.guidelineVersion = version;
+  }
+
+  // ---- afterwards ----
+
+  #noteAnswer(answer, visibleMs) {
+    if (FINAL.has(answer)) this.pace.add(visibleMs);
+    const due = this.breaks.note(this.now());
+    if (due) this.panels.proposeBreak(due);
+    const { n_done, n_total } = this.session.progress;
+    this.panels.say(`${ANSWERS[answer].word}. ${n_done} of ${n_total}.`);
+  }
+
+  /** Do what can wait until the pair is on the screen. */
+  #late() {
+    if (this.#isLateDue) return;
+    this.#isLateDue = true;
+    setTimeout(() => {
+      this.#isLateDue = false;
+      this.panels.showProgress(this.session.progress, this.pace);
+      this.panels.showStrip(this.session.strip);
+      this.supply.wantPictures(this.mode, this.session.history.slice(-4));
+      this.supply.fill();
+    }, 0);
+  }
+}

@@ -1,0 +1,144 @@
+/* Guidelines, the reasons for skipping, and the keys. */
+import { SendError } from "../lib/outbox.js";
+import { refusalOf } from "../lib/keys.js";
+import { ACTIONS, ANSWERS, keyLabel, markOf } from "./words.js";
+
+/** The guidelines with their worked examples; fetched when opened, at hand without network. */
+export class Guidelines {
+  #loaded = null;
+
+  constructor(dialog, api) {
+    Object.assign(this, { dialog, api });
+    this.part = (name) => dialog.querySelector(`[data-part="${name}"]`);
+  }
+
+  async open() {
+    if (!this.dialog.open) this.dialog.showModal();
+    await this.load().catch(() => {}); // what the page came with is shown meanwhile
+  }
+
+  /** Fetch the version in force and show it; returns its number. */
+  async load() {
+    this.#loaded ??= this.api.guidelines().catch((error) => {
+      this.#loaded = null;
+      throw error;
+    });
+    const { version, html, examples } = await this.#loaded;
+    this.part("guidelines-version").textContent = version;
+    this.part("guidelines-text").innerHTML = html; // sanitised by the server, and by our CSP
+    this.part("examples").hidden = examples.length === 0;
+    this.part("examples-list").replaceChildren(...examples.map(example));
+    return version;
+  }
+
+  forget() {
+    this.#loaded = null;
+  }
+}
+
+function example({ query, candidate, answer, why }) {
+  const row = document.createElement("li");
+  for (const [picture, name] of [[query, "Query"], [candidate, "Candidate"]]) {
+    const image = new Image();
+    image.src = picture.thumb_url;
+    image.alt = name;
+    row.append(image);
+  }
+  const text = document.createElement("div");
+  const title = document.createElement("strong");
+  title.append(markOf(answer), ` ${ANSWERS[answer].word}`);
+  const reason = document.createElement("p");
+  reason.textContent = why;
+  text.append(title, reason);
+  row.append(text);
+  return row;
+}
+
+/** Ask why a pair is skipped; resolves with the reason, or "" if it is not skipped after all. */
+export function askReason(dialog) {
+  return new Promise((resolve) => {
+    const finish = (reason, device) => {
+      dialog.removeEventListener("click", onClick);
+      dialog.removeEventListener("keydown", onKey);
+      dialog.removeEventListener("close", onClose);
+      if (dialog.open) dialog.close();
+      resolve({ reason, device });
+    };
+    const onClick = (event) => {
+      const button = event.target.closest("[data-reason]");
+      if (button) finish(button.dataset.reason, event.pointerType || "keyboard");
+    };
+    const onKey = (event) => {
+      const button = event.repeat ? null : dialog.querySelectorAll("[data-reason]")[Number(event.key) - 1];
+      if (!button || event.key === " ") return;
+      event.preventDefault();
+      finish(button.dataset.reason, "keyboard");
+    };
+    const onClose = () => finish("", "keyboard");
+    dialog.addEventListener("click", onClick);
+    dialog.addEventListener("keydown", onKey);
+    dialog.addEventListener("close", onClose);
+    dialog.showModal();
+    dialog.querySelector("[data-reason]").focus();
+  });
+}
+
+/** The list of keys, each to be chosen from the keys on offer. */
+export class KeysDialog {
+  constructor(dialog, { keys, defaults, allowed, onSave }) {
+    Object.assign(this, { dialog, keys, defaults, allowed, onSave });
+    this.part = (name) => dialog.querySelector(`[data-part="${name}"]`);
+    this.part("keys-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#save(this.#chosen());
+    });
+    this.part("keys-reset").addEventListener("click", () => this.#save({ ...this.defaults }));
+  }
+
+  open() {
+    this.#draw(this.keys);
+    this.dialog.showModal();
+  }
+
+  #draw(keys) {
+    this.#complain("");
+    this.part("keys-list").replaceChildren(
+      ...Object.keys(this.defaults).map((action) => {
+        const label = document.createElement("label");
+        const select = document.createElement("select");
+        select.name = action;
+        for (const key of this.allowed) select.add(new Option(keyLabel(key), key, false, key === keys[action]));
+        label.append(ACTIONS[action] ?? action, select);
+        return label;
+      }),
+    );
+  }
+
+  #chosen() {
+    return Object.fromEntries(new FormData(this.part("keys-form")));
+  }
+
+  async #save(keys) {
+    for (const [action, key] of Object.entries(keys)) {
+      const refusal = refusalOf(keys, action, key, this.allowed);
+      if (refusal) {
+        this.#complain(`${ACTIONS[action]}: ${refusal}`);
+        return;
+      }
+    }
+    try {
+      await this.onSave(keys);
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      this.#complain(`The keys are not saved. ${error.message}`);
+      return;
+    }
+    this.keys = keys;
+    this.dialog.close();
+  }
+
+  #complain(words) {
+    this.part("keys-problem").hidden = words === "";
+    this.part("keys-problem").textContent = words;
+  }
+}

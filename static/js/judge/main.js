@@ -1,0 +1,185 @@
+/* The judging page's entry: reads what the server wrote into the page, and joins the parts. */
+import { ImageShelf } from "../lib/images.js";
+import { KeyMap, actionFor, keyName } from "../lib/keys.js";
+import { Outbox } from "../lib/outbox.js";
+import { openStore } from "../lib/stores.js";
+import { VisibleTime, steadyNow } from "../lib/watch.js";
+import { Api } from "./api.js";
+import { Desk } from "./desk.js";
+import { KeysDialog, askReason } from "./dialogs.js";
+import { PairView } from "./pair.js";
+import { Panels } from "./panels.js";
+import { QuestionQueue } from "./queue.js";
+import { STRIP_N, Session } from "./session.js";
+import { SheetView } from "./sheet.js";
+import { Supply } from "./supply.js";
+
+const TWINS = { ArrowRight: "similar", ArrowLeft: "different" };
+const ANSWERING = new Set(["similar", "different", "cant_tell", "later"]);
+
+const root = document.getElementById("judge");
+const given = root.dataset;
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const scope = `lookalike.answers.${given.person}.${given.campaign}`; // nobody sends another's answers
+
+const api = new Api({
+  next: given.nextUrl,
+  answers: given.answersUrl,
+  recent: given.recentUrl,
+  guidelines: given.guidelinesUrl,
+  preferences: given.preferencesUrl,
+});
+const visible = new VisibleTime();
+const now = () => steadyNow();
+const queue = new QuestionQueue();
+const shelf = new ImageShelf();
+
+const outbox = new Outbox({
+  store: await openStore(scope),
+  send: (bodies) => api.answers(bodies),
+  keeps: new Set(["paused"]),
+  exclusive: (work) => (navigator.locks ? navigator.locks.request(scope, work) : work()),
+  channel: "BroadcastChannel" in window ? new BroadcastChannel(scope) : null,
+  onReply: (reply) => desk.heardOfAnswers(reply),
+});
+const session = new Session({
+  queue,
+  outbox,
+  now,
+  progress: { n_done: Number(given.nDone), n_total: Number(given.nTotal) },
+  guidelineVersion: Number(given.guidelineVersion),
+});
+const supply = new Supply({
+  api,
+  queue,
+  outbox,
+  shelf,
+  onReply: (reply) => desk.heardOfQuestions(reply),
+  onTrouble: (words) => desk.view || panels.showState("offline", words),
+});
+const panels = new Panels(root, { api, outbox, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
+const pair = new PairView(root.querySelector('[data-view="pair"]'), { shelf, visible, now });
+const sheet = new SheetView(root.querySelector('[data-view="sheet"]'), {
+  shelf,
+  visible,
+  now,
+  onPick: (question) => desk.peek(question),
+});
+const desk = new Desk({ session, queue, outbox, supply, pair, sheet, panels, now, mode: given.mode });
+
+// ---- keys ----
+let keys = read("judge-keys");
+let pairKeys;
+let sheetKeys;
+function useKeys(chosen) {
+  keys = chosen;
+  pairKeys = new KeyMap(keys, TWINS);
+  sheetKeys = new KeyMap(keys);
+  panels.showKeys(keys);
+}
+useKeys(keys);
+const keysDialog = new KeysDialog(document.getElementById("help"), {
+  keys,
+  defaults: read("judge-default-keys"),
+  allowed: read("judge-allowed-keys"),
+  onSave: async (chosen) => {
+    await api.savePreferences({ keys: chosen, mode: desk.mode });
+    useKeys(chosen);
+  },
+});
+
+// ---- acts ----
+async function skip(device) {
+  const question = desk.view?.question;
+  if (!question || desk.isHolding) return;
+  const chosen = await askReason(document.getElementById("skip"));
+  if (!chosen.reason || desk.view?.question !== question) return;
+  desk.answer("skip", { device: chosen.device ?? device, reason: chosen.reason, timeStamp: performance.now() });
+}
+
+function perform(action, device, timeStamp) {
+  if (desk.isHolding && action !== "undo" && (ANSWERING.has(action) || action === "skip")) {
+    if (desk.gate.admits(timeStamp)) desk.closeHold();
+    return;
+  }
+  if (ANSWERING.has(action)) {
+    if (desk.answer(action, { device, timeStamp })) panels.flash(action);
+  } else if (action === "skip") skip(device);
+  else if (action === "rest_different") desk.restDifferent({ device, timeStamp });
+  else if (action === "undo") desk.undo({ device });
+  else if (action === "zoom") desk.zoom();
+  else if (action === "blink" && desk.view === pair) pair.toggleBlink();
+  else if (action === "mode") switchMode();
+  else if (action === "guidelines") panels.guidelines.open();
+  else if (action === "help") keysDialog.open();
+}
+
+function switchMode() {
+  desk.setMode(desk.mode === "pair" ? "sheet" : "pair");
+  api.savePreferences({ keys, mode: desk.mode }).catch(() => {}); // a habit, not an answer
+}
+
+document.addEventListener("keydown", (event) => {
+  const isDialogOpen = document.querySelector("dialog[open]") !== null;
+  const isSheet = desk.view === sheet;
+  if (!isDialogOpen && isSheet && event.key.startsWith("Arrow") && !event.altKey) {
+    event.preventDefault();
+    sheet.move(event.key); // holding an arrow moves on: it answers nothing
+    return;
+  }
+  if (!isDialogOpen && !event.repeat && handledLocally(keyName(event), event)) return;
+  const action = actionFor(event, isSheet ? sheetKeys : pairKeys, { isDialogOpen });
+  if (action === null) return;
+  event.preventDefault();
+  perform(action, "keyboard", event.timeStamp);
+});
+
+function handledLocally(key, event) {
+  if (key === "Escape") return pair.stopBlinking() || desk.closePeek();
+  if (key !== "Enter" || !desk.isHolding) return false;
+  event.preventDefault();
+  return desk.closeHold();
+}
+
+root.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-action]");
+  if (!button) return;
+  // a click without a pointer is Enter or Space on a focused button
+  perform(button.dataset.action, panels.deviceOf(event), event.timeStamp);
+});
+panels.on("back-to-sheet", () => desk.closePeek());
+panels.on("feedback-next", () => desk.closeHold());
+panels.on("state-retry", () => {
+  supply.isDry = false;
+  supply.fill();
+});
+
+// ---- network, tabs, leaving ----
+window.addEventListener("online", () => {
+  outbox.flush();
+  supply.fill();
+});
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") outbox.flush();
+});
+window.addEventListener("beforeunload", (event) => {
+  const isKept = outbox.isStored && outbox.store.isDurable;
+  if (!isKept && outbox.waiting.length > 0) event.preventDefault();
+});
+
+// ---- begin ----
+const left = await outbox.open();
+outbox.subscribe(() => desk.heardOfOutbox());
+session.resume(left);
+panels.showStage(given.stage);
+panels.showSaved();
+outbox.flush();
+api
+  .recent(STRIP_N)
+  .then(({ answers }) => {
+    session.remember(answers);
+    panels.showStrip(session.strip);
+  })
+  .catch(() => {}); // the strip starts empty then
+desk.advance();
+root.dataset.isLoaded = "yes";

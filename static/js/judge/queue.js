@@ -1,0 +1,91 @@
+/* The questions that wait on this page, in the order in which the server put them. */
+
+export const ASK_N = 200;
+export const LOW_WATER = 120; // enough for an hour of judging without network, or nearly
+const SHEET_MAX = 48;
+
+export class QuestionQueue {
+  #items = [];
+  #answered = new Set(); // uids with a final answer, whether or not the server knows it yet
+  #lowWater = LOW_WATER;
+
+  constructor() {
+    this.after = 0; // the last place that was fetched
+  }
+
+  get length() {
+    return this.#items.length;
+  }
+
+  get head() {
+    return this.#items[0] ?? null;
+  }
+
+  /** Whether it is time to ask the server for more. */
+  get isLow() {
+    return this.#items.length <= this.#lowWater;
+  }
+
+  ahead(n) {
+    return this.#items.slice(0, n);
+  }
+
+  has(uid) {
+    return this.#items.some((question) => question.uid === uid);
+  }
+
+  isAnswered(uid) {
+    return this.#answered.has(uid);
+  }
+
+  /** Take in what the server sent for `n_asked`; returns how many were new. */
+  push(questions, n_asked = ASK_N) {
+    const known = new Set(this.#items.map((question) => question.uid));
+    const fresh = questions.filter(({ uid }) => !known.has(uid) && !this.#answered.has(uid));
+    this.#items.push(...fresh);
+    for (const { position } of questions) this.after = Math.max(this.after, position);
+    // a short reply means that there is no more for now: ask again when half of it is used
+    const isShort = questions.length < n_asked / 2;
+    this.#lowWater = isShort ? Math.floor(this.#items.length / 2) : LOW_WATER;
+    return fresh.length;
+  }
+
+  /** Take a question out; with a final answer it is not taken in again. */
+  remove(uid, { isFinal = true } = {}) {
+    this.#items = this.#items.filter((question) => question.uid !== uid);
+    if (isFinal) this.#answered.add(uid);
+  }
+
+  /** Put a question back to the front, because its answer was taken back. */
+  putBack(question) {
+    this.#answered.delete(question.uid);
+    this.#items = [question, ...this.#items.filter(({ uid }) => uid !== question.uid)];
+  }
+
+  /** Forget that a question was answered (its answer was taken back in another tab). */
+  reopen(uid) {
+    this.#answered.delete(uid);
+  }
+
+  /** The questions at the front that ask about the same query, at most a sheet full. */
+  group() {
+    const query = this.head?.query.url;
+    const end = this.#items.findIndex((question) => question.query.url !== query);
+    return this.#items.slice(0, Math.min(end < 0 ? this.#items.length : end, SHEET_MAX));
+  }
+
+  /** Whether the front group may go on behind what has been fetched. */
+  get isGroupOpen() {
+    const group = this.group();
+    return group.length === this.#items.length && group.length < SHEET_MAX;
+  }
+
+  /** The next group behind the front one, for looking ahead. */
+  groupAfter() {
+    const first = this.group().length;
+    const query = this.#items[first]?.query.url;
+    const rest = this.#items.slice(first);
+    const end = rest.findIndex((question) => question.query.url !== query);
+    return rest.slice(0, Math.min(end < 0 ? rest.length : end, SHEET_MAX));
+  }
+}

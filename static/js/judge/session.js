@@ -1,0 +1,153 @@
+/*
+ * What a judge does on this page: answers, takes back, answers again. Knows no document.
+ *
+ * Each act becomes one body in the outbox, in order; the queue and the history follow at once.
+ */
+
+export const FINAL = new Set(["similar", "different", "cant_tell", "skip"]);
+export const STRIP_N = 20;
+
+export class Session {
+  #history = []; // the latest last: {uuid, question, answer, reason}
+  #seen = new Set(); // uuids of acts that this page has taken into account
+
+  /**
+   * @param {object} parts
+   * @param parts.queue a QuestionQueue.
+   * @param parts.outbox an Outbox.
+   * @param parts.progress {n_done, n_total} as the server counts.
+   * @param parts.now () => steady milliseconds since 1970.
+   */
+  constructor({ queue, outbox, progress, guidelineVersion, now, makeUuid = () => crypto.randomUUID() }) {
+    Object.assign(this, { queue, outbox, guidelineVersion, now, makeUuid });
+    this.progress = { ...progress };
+  }
+
+  /** Answers given on this page and the last ones before it, the latest last. */
+  get history() {
+    return this.#history;
+  }
+
+  /** The latest answers first, for the strip. */
+  get strip() {
+    return this.#history.slice(-STRIP_N).reverse();
+  }
+
+  answerOf(uid) {
+    return this.#history.findLast((entry) => entry.question.uid === uid) ?? null;
+  }
+
+  /** Put the answers of an earlier page in front of the history; the newest come first. */
+  remember(answers) {
+    const known = new Set(this.#history.map((entry) => entry.question.uid));
+    const older = answers
+      .filter((entry) => entry.is_current && !known.has(entry.question.uid))
+      .map(({ uuid, question, answer, reason }) => ({ uuid, question, answer, reason }))
+      .reverse();
+    this.#history = [...older, ...this.#history];
+  }
+
+  /** Take over what an earlier page has left in the outbox. */
+  resume(records) {
+    for (const { body, shown } of records) {
+      this.#seen.add(body.uuid);
+      if (!shown?.question) continue;
+      if (body.answer === "withdrawn") this.#forget(body.undoes);
+      else this.#keep({ ...body, question: shown.question });
+      this.queue.remove(body.question, { isFinal: FINAL.has(body.answer) });
+      this.#count(body.answer, shown.before ?? null);
+    }
+  }
+
+  /**
+   * Record an answer about `question`, and return its UUID.
+   * @param act {answer, reason, mode, device, shownAt, visibleMs, loadMs}; times in milliseconds.
+   */
+  answer(question, act) {
+    const before = this.answerOf(question.uid)?.answer ?? null;
+    const body = this.#body(question, act, null);
+    this.queue.remove(question.uid, { isFinal: FINAL.has(act.answer) });
+    this.#keep({ ...body, question });
+    this.#count(act.answer, before);
+    this.#send(body, question, before);
+    return body.uuid;
+  }
+
+  /** Take back the latest answer; returns its question, or null when there is none. */
+  undo(act) {
+    const last = this.#history.at(-1);
+    return last ? this.takeBack(last.uuid, act) : null;
+  }
+
+  /** Take back one answer of the history; its question comes to the front of the queue. */
+  takeBack(uuid, act) {
+    const entry = this.#history.find((kept) => kept.uuid === uuid);
+    if (!entry) return null;
+    const { question } = entry;
+    this.#forget(uuid);
+    this.queue.putBack(question);
+    this.#count("withdrawn", entry.answer);
+    if (this.outbox.parked.some((record) => record.uuid === uuid)) {
+      this.outbox.discard(uuid); // the server never took it: there is nothing to take back
+      return question;
+    }
+    const done = { answer: "withdrawn", reason: "", shownAt: this.now(), visibleMs: 0, loadMs: 0 };
+    this.#send(this.#body(question, { ...act, ...done }, uuid), question, entry.answer);
+    return question;
+  }
+
+  /** Follow what other tabs have put into the outbox; returns whether anything changed. */
+  followOtherTabs() {
+    let isChanged = false;
+    for (const { uuid, body } of this.outbox.waiting) {
+      if (this.#seen.has(uuid)) continue;
+      this.#seen.add(uuid);
+      if (body.answer === "withdrawn") this.queue.reopen(body.question);
+      else this.queue.remove(body.question, { isFinal: FINAL.has(body.answer) });
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  /** Take over the server's count, once it knows all that we have done. */
+  countedByServer(progress) {
+    if (this.outbox.waiting.length === 0 && progress) this.progress = { ...progress };
+  }
+
+  #body(question, act, undoes) {
+    const now = this.now();
+    return {
+      uuid: this.makeUuid(),
+      question: question.uid,
+      answer: act.answer,
+      reason: act.reason ?? "",
+      mode: act.mode,
+      device: act.device,
+      guideline_version: this.guidelineVersion,
+      shown_at: new Date(Math.min(act.shownAt, now)).toISOString(),
+      decided_at: new Date(now).toISOString(),
+      visible_ms: Math.max(0, Math.round(act.visibleMs)),
+      load_ms: Math.max(0, Math.round(act.loadMs)),
+      undoes,
+    };
+  }
+
+  #send(body, question, before) {
+    this.#seen.add(body.uuid);
+    this.outbox.add(body, { question, before });
+  }
+
+  #keep({ uuid, question, answer, reason }) {
+    this.#history = this.#history.filter((entry) => entry.question.uid !== question.uid);
+    this.#history.push({ uuid, question, answer, reason });
+  }
+
+  #forget(uuid) {
+    this.#history = this.#history.filter((entry) => entry.uuid !== uuid);
+  }
+
+  #count(answer, before) {
+    const change = Number(FINAL.has(answer)) - Number(FINAL.has(before));
+    this.progress.n_done = Math.max(0, this.progress.n_done + change);
+  }
+}

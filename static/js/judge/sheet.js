@@ -1,0 +1,218 @@
+/* Sheet mode: the query pinned, its candidates in a grid; arrows move, keys answer. */
+import { ANSWERS, markOf } from "./words.js";
+
+export class SheetView {
+  mode = "sheet";
+  #cells = []; // {question, button, answer, isSeen}
+  #index = 0;
+  #actAt = 0;
+  #actVisible = 0;
+  #queryUrl = null;
+  #observer;
+
+  constructor(root, { shelf, visible, now, onPick }) {
+    Object.assign(this, { root, shelf, visible, now, onPick });
+    this.grid = root.querySelector("[data-sheet-grid]");
+    this.queryFrame = root.querySelector("[data-sheet-query]");
+    this.#observer = new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) {
+          const cell = this.#cells.find(({ button }) => button === target);
+          if (cell && isIntersecting) cell.isSeen = true;
+        }
+      },
+      { root: this.grid, threshold: 0.6 },
+    );
+    this.grid.addEventListener("click", (event) => {
+      const index = this.#cells.findIndex(({ button }) => button === event.target.closest(".cell"));
+      if (index < 0) return;
+      if (index === this.#index) this.onPick(this.question);
+      else this.#select(index);
+    });
+  }
+
+  /** The question under the cursor. */
+  get question() {
+    return this.#cells[this.#index]?.question ?? null;
+  }
+
+  get isReady() {
+    return this.shelf.isHere(this.question?.candidate.thumb_url) || this.#hasPicture(this.#index);
+  }
+
+  /** Questions of this sheet without an answer. */
+  get open() {
+    return this.#cells.filter(({ answer }) => answer === null).map(({ question }) => question);
+  }
+
+  has(uid) {
+    return this.#cells.some(({ question }) => question.uid === uid);
+  }
+
+  /**
+   * Show a sheet.
+   * @param questions still open, all with the same query.
+   * @param answered [{question, answer}] of the same query, shown with their answer.
+   */
+  show(questions, answered) {
+    this.root.hidden = false;
+    const cells = [
+      ...questions.map((question) => ({ question, answer: null })),
+      ...answered.filter((entry) => !questions.some(({ uid }) => uid === entry.question.uid)),
+    ].sort((a, b) => a.question.position - b.question.position);
+    this.#observer.disconnect();
+    this.#cells = cells.map(({ question, answer }) => this.#cell(question, answer));
+    this.grid.replaceChildren(...this.#cells.map(({ button }) => button));
+    for (const { button } of this.#cells) this.#observer.observe(button);
+    this.#showQuery(questions[0].query.url);
+    this.#index = 0;
+    this.#select(Math.max(0, this.#cells.findIndex(({ answer }) => answer === null)));
+    this.grid.scrollTop = 0;
+    this.noteAct();
+  }
+
+  hide() {
+    this.root.hidden = true;
+    this.#cells = [];
+    this.grid.replaceChildren();
+  }
+
+  /** Time since the last act on this sheet, shared by `n` answers given at once. */
+  timing(n = 1) {
+    return {
+      shownAt: this.#actAt,
+      visibleMs: (this.visible.read() - this.#actVisible) / n,
+      loadMs: 0,
+    };
+  }
+
+  noteAct() {
+    this.#actAt = this.now();
+    this.#actVisible = this.visible.read();
+  }
+
+  /** Mark a question as answered, or open again with null. */
+  mark(uid, answer) {
+    const cell = this.#cells.find(({ question }) => question.uid === uid);
+    if (!cell) return;
+    cell.answer = answer;
+    this.#dress(cell);
+  }
+
+  /** Go to the next question without an answer; false if there is none. */
+  moveOn() {
+    const n = this.#cells.length;
+    for (let step = 1; step <= n; step += 1) {
+      const index = (this.#index + step) % n;
+      if (this.#cells[index].answer === null) {
+        this.#select(index);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  select(uid) {
+    const index = this.#cells.findIndex(({ question }) => question.uid === uid);
+    if (index >= 0) this.#select(index);
+  }
+
+  /** Move the cursor with an arrow key. */
+  move(key) {
+    const perRow = this.#perRow();
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -perRow, ArrowDown: perRow }[key];
+    const index = this.#index + step;
+    if (index >= 0 && index < this.#cells.length) this.#select(index);
+  }
+
+  /** Bring the first open candidate that was never in view into it; false if all were. */
+  showUnseen() {
+    const index = this.#cells.findIndex(({ answer, isSeen }) => answer === null && !isSeen);
+    if (index < 0) return false;
+    this.#select(index);
+    return true;
+  }
+
+  #perRow() {
+    const top = this.#cells[0]?.button.offsetTop;
+    const next = this.#cells.findIndex(({ button }) => button.offsetTop !== top);
+    return next < 0 ? this.#cells.length : next;
+  }
+
+  #select(index) {
+    const before = this.#cells[this.#index];
+    if (before) {
+      before.button.removeAttribute("aria-current");
+      before.button.tabIndex = -1;
+    }
+    this.#index = index;
+    const { button } = this.#cells[index];
+    button.setAttribute("aria-current", "true");
+    button.tabIndex = 0;
+    button.focus({ preventScroll: true });
+    button.scrollIntoView({ block: "nearest" });
+  }
+
+  #cell(question, answer) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "cell";
+    button.tabIndex = -1;
+    const cell = { question, button, answer, isSeen: false };
+    const url = question.candidate.thumb_url;
+    const image = this.shelf.now(url);
+    if (image && !image.isConnected) button.append(image);
+    else this.#fill(button, url);
+    this.#dress(cell);
+    return cell;
+  }
+
+  async #fill(button, url) {
+    const image = new Image();
+    image.alt = "";
+    image.draggable = false;
+    try {
+      await this.shelf.decoded(url);
+      image.src = this.shelf.source(url);
+      button.prepend(image);
+    } catch {
+      button.append("Picture missing");
+    }
+  }
+
+  #dress(cell) {
+    const { button, answer } = cell;
+    button.querySelector(".mark")?.remove();
+    const place = this.#cells.indexOf(cell) + 1;
+    const name = place ? `Candidate ${place}` : "Candidate";
+    button.setAttribute("aria-label", answer ? `${name}: ${ANSWERS[answer].word}` : name);
+    if (answer === null) {
+      delete button.dataset.answer;
+      return;
+    }
+    button.dataset.answer = answer;
+    button.append(markOf(answer));
+  }
+
+  #hasPicture(index) {
+    return this.#cells[index]?.button.querySelector("img") != null;
+  }
+
+  async #showQuery(url) {
+    if (this.#queryUrl === url && this.queryFrame.firstElementChild) return;
+    this.#queryUrl = url;
+    const image = new Image();
+    image.alt = "Query";
+    image.draggable = false;
+    this.queryFrame.replaceChildren();
+    this.queryFrame.classList.add("is-waiting");
+    try {
+      await this.shelf.decoded(url);
+      image.src = this.shelf.source(url);
+      if (this.#queryUrl === url) this.queryFrame.replaceChildren(image);
+    } catch {
+      this.queryFrame.classList.add("is-broken");
+    }
+    this.queryFrame.classList.remove("is-waiting");
+  }
+}

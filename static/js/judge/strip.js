@@ -1,0 +1,86 @@
+/* The last twenty answers, and those that the server did not accept. */
+import { ANSWERS, markOf } from "./words.js";
+
+function thumb(picture) {
+  const image = new Image();
+  image.src = picture.thumb_url;
+  image.alt = "";
+  image.loading = "lazy";
+  return image;
+}
+
+/** Draw the strip; `onPick` gets the UUID of the answer that somebody wants to give again. */
+export class Strip {
+  #shown = new Map(); // uuid -> <li>
+
+  constructor(list, { onPick }) {
+    this.list = list;
+    list.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-uuid]");
+      if (button) onPick(button.dataset.uuid, event);
+    });
+  }
+
+  show(entries) {
+    const kept = new Map();
+    for (const entry of entries) kept.set(entry.uuid, this.#shown.get(entry.uuid) ?? this.#row(entry));
+    this.#shown = kept;
+    const rows = [...kept.values()];
+    rows.forEach((row, index) => {
+      if (this.list.children[index] !== row) this.list.insertBefore(row, this.list.children[index] ?? null);
+    });
+    while (this.list.children.length > rows.length) this.list.lastElementChild.remove();
+  }
+
+  #row({ uuid, question, answer }) {
+    const row = document.createElement("li");
+    const button = document.createElement("button");
+    const said = `${ANSWERS[answer].word}. Judge this pair again`;
+    button.type = "button";
+    button.dataset.uuid = uuid;
+    button.setAttribute("aria-label", said);
+    button.title = said;
+    button.append(thumb(question.query), thumb(question.candidate), markOf(answer));
+    row.append(button);
+    return row;
+  }
+}
+
+/** Draw what was refused, with the server's reason, and let a person decide. */
+export class Parked {
+  constructor(panel, list, outbox) {
+    Object.assign(this, { panel, list, outbox });
+    list.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-do]");
+      if (!button) return;
+      const { uuid } = button.closest("li").dataset;
+      if (button.dataset.do === "again") outbox.release(uuid);
+      else if (window.confirm("Remove this answer? It has not been counted.")) outbox.discard(uuid);
+    });
+  }
+
+  show() {
+    const { parked } = this.outbox;
+    this.panel.hidden = parked.length === 0;
+    this.list.replaceChildren(...parked.map((record) => this.#row(record)));
+  }
+
+  #row({ uuid, body, shown, parked }) {
+    const row = document.createElement("li");
+    row.dataset.uuid = uuid;
+    if (shown?.question) row.append(thumb(shown.question.query), thumb(shown.question.candidate));
+    const text = document.createElement("span");
+    text.textContent = `${ANSWERS[body.answer].word}: ${parked.message || parked.code}`;
+    row.append(text, this.#button("again", "Send again"), this.#button("drop", "Remove"));
+    return row;
+  }
+
+  #button(what, words) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button button-small";
+    button.dataset.do = what;
+    button.textContent = words;
+    return button;
+  }
+}

@@ -1,0 +1,95 @@
+/* Keeps questions and their pictures ahead of the judge. Knows no document. */
+import { SendError } from "../lib/outbox.js";
+import { ASK_N } from "./queue.js";
+
+const FETCHED_PAIRS = 110; // their bytes are held, so that an hour without network is no loss
+const DECODED_PAIRS = 10;
+const RETRY_MS = 3000;
+const PAUSED_MS = 15_000;
+
+export class Supply {
+  #isAsking = false;
+  #timer = null;
+
+  /**
+   * @param parts.onReply (reply) => void; after each reply, with the queue already filled.
+   * @param parts.onTrouble (words) => void; when the server cannot be reached.
+   */
+  constructor({ api, queue, outbox, shelf, onReply, onTrouble }) {
+    Object.assign(this, { api, queue, outbox, shelf, onReply, onTrouble });
+    this.isDry = false; // the server has nothing more for this judge, as of the last reply
+  }
+
+  /** Ask for more questions if few are left. */
+  async fill() {
+    if (this.#isAsking || !this.queue.isLow) return;
+    if (this.isDry && this.queue.length > 0) return;
+    this.#isAsking = true;
+    clearTimeout(this.#timer);
+    try {
+      await this.#ask();
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      this.onTrouble(error.message);
+      this.#again(RETRY_MS);
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  async #ask() {
+    const { after } = this.queue;
+    const reply = await this.api.next(after, ASK_N);
+    const n_new = this.queue.push(reply.questions);
+    this.isDry = n_new === 0;
+    if (this.queue.length === 0 && reply.state === "open" && after > 0) {
+      // what was put off, or came back, stands in front of where we are: once all is saved, look
+      await this.outbox.flush();
+      if (this.outbox.waiting.length > 0) {
+        this.onReply({ ...reply, isWaiting: true });
+        return;
+      }
+      this.queue.after = 0;
+      await this.#ask();
+      return;
+    }
+    this.onReply(reply);
+    if (reply.state === "paused") this.#again(PAUSED_MS);
+  }
+
+  #again(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.isDry = false;
+      this.fill();
+    }, delay);
+  }
+
+  /** Tell the shelf what is wanted: the next pairs in pair mode, the next sheets in sheet mode. */
+  wantPictures(mode, recent) {
+    const ahead = this.queue.ahead(FETCHED_PAIRS);
+    const back = recent.flatMap(({ question }) => picturesOf(question));
+    let soon;
+    let later;
+    if (mode === "pair") {
+      soon = ahead.slice(0, DECODED_PAIRS).flatMap(picturesOf);
+      later = ahead.slice(DECODED_PAIRS).flatMap(picturesOf);
+    } else {
+      const sheets = [...this.queue.group(), ...this.queue.groupAfter()];
+      soon = sheets.flatMap(({ query, candidate }) => [query.url, candidate.thumb_url]);
+      later = ahead.flatMap(({ query, candidate }) => [query.url, candidate.thumb_url, candidate.url]);
+    }
+    const near = [...new Set(soon)];
+    this.shelf.want([...near, ...back, ...later], near.length);
+  }
+
+  /** How many of the next pairs can be shown without waiting. */
+  get n_ready() {
+    const urls = this.queue.ahead(DECODED_PAIRS).flatMap(picturesOf);
+    return Math.floor(this.shelf.readyAhead(urls) / 2);
+  }
+}
+
+function picturesOf({ query, candidate }) {
+  return [query.url, candidate.url];
+}
