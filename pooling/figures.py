@@ -15,9 +15,9 @@ LABELLED_BARS = 24  # with more bars than this their counts would run into each 
 
 @dataclass(frozen=True)
 class Cell:
-    """One pair of models: their overlap and how dark its cell is, 0 to N_SHADES."""
+    """What part of the row's pairs the column found too (None: of nothing), and its shade."""
 
-    share: float
+    share: float | None
     shade: int
     is_self: bool
 
@@ -33,19 +33,19 @@ class OverlapRow:
 
 def overlap_table(stats: Mapping[str, Any]) -> list[OverlapRow]:
     """Return the pairwise overlap as rows of shaded cells; empty with fewer than two models."""
-    overlap = stats.get("overlap")
-    if not overlap or len(overlap["models"]) < 2:
+    models, overlap = stats.get("models", []), stats.get("overlap", [])
+    if len(models) < 2:
         return []
     return [
         OverlapRow(
             spec=spec,
             letter=letter_of(row),
             cells=[
-                Cell(share, round(share * N_SHADES), is_self=row == column)
+                Cell(share, round((share or 0) * N_SHADES), is_self=row == column)
                 for column, share in enumerate(shares)
             ],
         )
-        for row, (spec, shares) in enumerate(zip(overlap["models"], overlap["shares"], strict=True))
+        for row, (spec, shares) in enumerate(zip(models, overlap, strict=True))
     ]
 
 
@@ -100,7 +100,8 @@ def histogram_of(stats: Mapping[str, Any]) -> Histogram | None:
     """Return the histogram of candidates per query, one bar for each number that is possible
     between the least and the most; None before anything was proposed.
     """
-    counts = {int(n): int(count) for n, count in stats.get("candidates_histogram", [])}
+    per_query = stats.get("candidates_per_query", {})
+    counts = {int(n): int(count) for n, count in per_query.get("histogram", [])}
     if not counts:
         return None
     first, last = min(counts), max(counts)

@@ -10,8 +10,8 @@ from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
 from catalog.models import Catalog, Image, SourceFile
+from pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
-from pooling.topk import Floats, Ints
 
 MAX_SUGGESTED_VALUES = 400
 Filters = Mapping[str, Sequence[str]]
@@ -73,33 +73,17 @@ def attribute_suggestions(catalog: Catalog) -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-@dataclass(frozen=True)
-class StoredProposals:
-    """The proposals of the sources that are done, as arrays with one entry per proposal.
+def stored_proposals(pool: Pool) -> tuple[list[PoolSource], Proposals]:
+    """Return the sources that are done, and their proposals in the order of source, query, rank.
 
-    Attributes:
-        source: position in `sources`.
-        query: position of the query in the pool.
-        candidate: image id.
-        rank: from 0.
-        score: the source's similarity.
+    A proposal's model is the source's place in the list, its query the position in the pool,
+    its candidate an image id.
     """
-
-    sources: list[PoolSource]
-    n_queries: int
-    source: Ints
-    query: Ints
-    candidate: Ints
-    rank: Ints
-    score: Floats
-
-
-def stored_proposals(pool: Pool) -> StoredProposals:
-    """Return the pool's proposals ordered by source, query position and rank."""
-    sources = [source for source in pool.sources.select_related("job") if source.done_at]
+    done = pool.sources.filter(done_at__isnull=False).select_related("embedding_set")
+    sources = list(done.order_by("position"))
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT p.source_id, q.position, p.candidate_id, p.rank, p.score "
+            "SELECT q.position, p.candidate_id, s.position, p.rank, p.score "
             "FROM pooling_proposal p JOIN pooling_poolquery q "
             "ON q.pool_id = p.pool_id AND q.image_id = p.query_id "
             "JOIN pooling_poolsource s ON s.id = p.source_id "
@@ -107,20 +91,18 @@ def stored_proposals(pool: Pool) -> StoredProposals:
             "ORDER BY s.position, q.position, p.rank",
             [pool.pk],
         )
-        rows = cursor.fetchall()
-    table = np.array(rows, np.float64).reshape(-1, 5)  # ids stay exact below 2^53
-    keys = np.array([source.pk for source in sources], np.int64)
-    order = np.argsort(keys)
-    source = order[np.searchsorted(keys[order], table[:, 0].astype(np.int64))]
-    return StoredProposals(
-        sources=sources,
-        n_queries=pool.queries.count(),
-        source=source,
-        query=table[:, 1].astype(np.int64),
-        candidate=table[:, 2].astype(np.int64),
-        rank=table[:, 3].astype(np.int64),
+        table = np.array(cursor.fetchall(), np.float64).reshape(-1, 5)  # exact below 2^53
+    positions = np.array([source.position for source in sources], np.int64)
+    query, candidate, source, rank = table[:, :4].astype(np.int64).T
+    proposals = Proposals(
+        query=query,
+        candidate=candidate,
+        model=np.searchsorted(positions, source),
+        rank=rank,
         score=table[:, 4].astype(np.float32),
+        n_models=len(sources),
     )
+    return sources, proposals
 
 
 def pool_pairs(pool: Pool) -> list[tuple[int, int]]:

@@ -17,6 +17,10 @@ from pooling.figures import (
 )
 
 
+def counted(*rows):
+    return {"candidates_per_query": {"histogram": [list(row) for row in rows]}}
+
+
 def test_columns_are_lettered_as_in_a_spreadsheet():
     assert [letter_of(n) for n in (0, 1, 25, 26, 27, 51, 52, 701, 702)] == [
         "A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA",
@@ -24,7 +28,7 @@ def test_columns_are_lettered_as_in_a_spreadsheet():
 
 
 def test_every_number_between_least_and_most_has_a_bar_even_if_no_query_has_it():
-    histogram = histogram_of({"candidates_histogram": [[6, 1], [9, 4]]})
+    histogram = histogram_of(counted([6, 1], [9, 4]))
     assert histogram is not None
     assert [(bar.n_candidates, bar.n_queries) for bar in histogram.bars] == [
         (6, 1), (7, 0), (8, 0), (9, 4),
@@ -32,7 +36,7 @@ def test_every_number_between_least_and_most_has_a_bar_even_if_no_query_has_it()
 
 
 def test_the_tallest_bar_fills_the_height_and_others_are_in_proportion():
-    histogram = histogram_of({"candidates_histogram": [[6, 1], [7, 4]]})
+    histogram = histogram_of(counted([6, 1], [7, 4]))
     assert histogram is not None
     room = HEIGHT - TOP - BOTTOM
     assert [bar.height for bar in histogram.bars] == [room / 4, room]
@@ -42,7 +46,7 @@ def test_the_tallest_bar_fills_the_height_and_others_are_in_proportion():
 
 
 def test_many_bars_are_neither_all_counted_nor_all_marked():
-    histogram = histogram_of({"candidates_histogram": [[n, 1] for n in range(1, 101)]})
+    histogram = histogram_of(counted(*([n, 1] for n in range(1, 101))))
     assert histogram is not None
     assert not any(bar.is_labelled for bar in histogram.bars)
     assert len(histogram.x_ticks) <= 12
@@ -51,14 +55,15 @@ def test_many_bars_are_neither_all_counted_nor_all_marked():
 def test_nothing_proposed_is_no_histogram_and_one_model_no_overlap():
     assert histogram_of({}) is None
     assert overlap_table({}) == []
-    assert overlap_table({"overlap": {"models": ["a"], "shares": [[1.0]]}}) == []
+    assert overlap_table({"models": ["a"], "overlap": [[1.0]]}) == []
 
 
 def test_a_cell_is_shaded_in_tenths_of_what_is_shared():
-    rows = overlap_table({"overlap": {"models": ["x", "y"], "shares": [[1.0, 0.26], [0.26, 1.0]]}})
+    rows = overlap_table({"models": ["x", "y"], "overlap": [[1.0, 0.26], [None, None]]})
     assert [row.spec for row in rows] == ["x", "y"]
     assert [row.letter for row in rows] == ["A", "B"]
     first = rows[0].cells
     assert [cell.is_self for cell in first] == [True, False]
     assert first[1].share == pytest.approx(0.26)
     assert first[1].shade == 3
+    assert [(cell.share, cell.shade) for cell in rows[1].cells] == [(None, 0), (None, 0)]
