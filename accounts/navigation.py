@@ -33,8 +33,9 @@ _READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 
 ENTRIES = (
     Entry("Judge", "annotation:home", _ANNOTATORS),
+    Entry("Overview", "pooling:home", _ADMINS),
     Entry("Catalogs", "catalog:home", _READERS),
-    Entry("Pools", "pooling:home", _ADMINS),
+    Entry("Pools", "pooling:pools", _READERS),
     Entry("Campaigns", "annotation:campaigns", _ADMINS),
     Entry("Results", "evaluation:home", _READERS),
     Entry("People", "accounts:people", _ADMINS),

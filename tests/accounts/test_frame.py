@@ -72,7 +72,7 @@ def test_the_header_shows_each_role_its_own_pages(make_person):
     assert "People" in shown[Role.ADMIN]
     assert "Back office" in shown[Role.ADMIN]
     assert not {"People", "Back office", "Pools", "Results"} & set(shown[Role.ANNOTATOR])
-    assert not {"People", "Back office", "Pools"} & set(shown[Role.RESEARCHER])
+    assert not {"People", "Back office", "Overview"} & set(shown[Role.RESEARCHER])
 
 
 def test_a_page_that_does_not_exist_yet_is_left_out(make_person, monkeypatch):
