@@ -1,0 +1,219 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from crowdkit.aggregation.classification import GLAD, MACE
+
+from annotation.__main__ import main
+from annotation.voter_models import glad, posterior
+from annotation.votes import VotesError, read_truth, read_votes, votes_of
+
+GOLDEN = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]
+MISSING = {(1, 2), (2, 2), (4, 0), (7, 1), (7, 2)}
+
+
+def golden_votes(missing=frozenset()):
+    return votes_of(
+        [
+            (f"i{i}", f"w{w}", label)
+            for i, row in enumerate(GOLDEN)
+            for w, label in enumerate(row)
+            if (i, w) not in missing
+        ]
+    )
+
+
+def table_of(votes):
+    return pd.DataFrame({"task": votes.item_of, "worker": votes.worker_of, "label": votes.label_of})
+
+
+def write(folder, text, name="votes.csv", encoding="utf-8"):
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def run(capsys, *arguments):
+    status = main(["aggregate", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    return status, json.loads(out) if out else None, err
+
+
+# ---- the reference sets ----
+REFERENCE = [
+    ("bluebirds", "majority", (0.7593, 0.7593, 0.7593, 0)),
+    ("bluebirds", "dawid-skene", (0.8889, 0.8889, 0.8889, 0)),
+    ("snow_temp", "majority", (0.9361, 0.9329, 0.9394, 17)),
+    ("snow_temp", "dawid-skene", (0.9416, 0.9416, 0.9416, 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "rule", "expected"), REFERENCE)
+def test_the_reference_figures_come_out(name, rule, expected, shared_data, capsys):
+    split, low, high, n_ties = expected
+    folder = shared_data / "crowd_labels" / name
+    status, found, _ = run(
+        capsys, folder / "labels.csv", "--truth", folder / "truth.csv", "--rule", rule,
+        "--tie", "split",
+    )  # fmt: skip
+    assert status == 0
+    accuracy = found["accuracy"]
+    assert accuracy["value"] == accuracy["ties_split"] == pytest.approx(split, abs=5e-5)
+    assert min(accuracy["by_tie_side"].values()) == pytest.approx(low, abs=5e-5)
+    assert max(accuracy["by_tie_side"].values()) == pytest.approx(high, abs=5e-5)
+    assert found["n_ties"] == n_ties
+
+
+@pytest.mark.parametrize(
+    ("name", "alpha", "fleiss"), [("bluebirds", 0.1255, 0.1253), ("snow_temp", 0.2234, 0.2232)]
+)
+def test_the_reference_agreement_comes_out(name, alpha, fleiss, shared_data, capsys):
+    _, found, _ = run(capsys, shared_data / "crowd_labels" / name / "labels.csv")
+    assert found["agreement"]["alpha"] == pytest.approx(alpha, abs=5e-5)
+    assert found["agreement"]["fleiss"] == pytest.approx(fleiss, abs=5e-5)
+
+
+# ---- models of the voters ----
+def test_dawid_skene_gives_the_golden_posteriors():
+    found = posterior(golden_votes(MISSING), "dawid-skene")[:, 1]
+    expected = [0.996, 0.987, 0.322, 0.996, 0, 0.996, 0.641, 0.752, 0.996, 1.0]
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::pandas.errors.PandasDeprecationWarning")
+def test_our_glad_is_crowdkits_on_real_votes(shared_data):
+    votes = read_votes(shared_data / "crowd_labels" / "bluebirds" / "labels.csv")
+    names = list(zip(votes.item_of, votes.worker_of, votes.label_of, strict=True))
+    some = votes_of([(str(i), str(w), str(x)) for i, w, x in names if w < 12])
+    theirs = GLAD().fit_predict_proba(table_of(some)).sort_index()[[0, 1]].to_numpy()
+    ours = glad(some)
+    assert np.abs(ours - theirs).max() < 0.01
+    assert (ours.argmax(axis=1) == theirs.argmax(axis=1)).all()
+
+
+@pytest.mark.filterwarnings("ignore::pandas.errors.PandasDeprecationWarning")
+def test_one_restart_of_mace_is_as_good_as_crowdkits_ten():
+    votes = golden_votes()
+    table = table_of(votes)
+    ten = MACE(n_restarts=10, random_state=0).fit_predict_proba(table).sort_index()
+    assert posterior(votes, "mace") == pytest.approx(ten[[0, 1]].to_numpy())
+
+
+@pytest.mark.parametrize("model", ["dawid-skene", "glad", "mace"])
+def test_posteriors_sum_to_one_and_a_lone_label_is_certain(model):
+    assert posterior(golden_votes(MISSING), model).sum(axis=1) == pytest.approx(np.ones(10))
+    lone = votes_of([("a", "w", "yes"), ("b", "w", "yes")])
+    assert posterior(lone, model).tolist() == [[1.0], [1.0]]
+
+
+def test_an_unknown_model_is_refused():
+    with pytest.raises(ValueError, match="unknown model 'oracle'"):
+        posterior(golden_votes(), "oracle")
+
+
+# ---- the command ----
+def test_the_tie_rule_decides_ties_and_only_those(tmp_path, capsys):
+    path = write(tmp_path, "item,worker,label\na,1,similar\na,2,different\nb,1,similar\n")
+    truth = write(tmp_path, "item,truth\na,similar\nb,similar\nc,similar\n", "truth.csv")
+    for tie, label, value in (
+        ("negative", "different", 0.5),
+        ("undecided", None, 1.0),
+        ("split", None, 0.75),
+    ):
+        _, found, _ = run(capsys, path, "--tie", tie, "--truth", truth)
+        assert found["labels"] == {"a": label, "b": "similar"}
+        assert found["accuracy"]["value"] == value
+        assert found["accuracy"]["by_tie_side"] == {"different": 0.5, "similar": 1.0}
+        assert found["accuracy"]["n_truth_without_votes"] == 1
+        assert found["n_ties"] == 1
+        assert found["negative_label"] == "different"
+
+
+def test_three_labels_have_no_negative(tmp_path, capsys):
+    path = write(tmp_path, "item,worker,label\na,1,x\na,2,y\nb,1,z\n")
+    status, _, err = run(capsys, path)
+    assert status == 1
+    assert "3 labels have no one negative" in err
+    status, found, _ = run(capsys, path, "--tie", "undecided")
+    assert (status, found["labels"]) == (0, {"a": None, "b": "z"})
+
+
+def test_undefined_figures_are_null(tmp_path, capsys):
+    path = write(tmp_path, "item,worker,label\na,1,x\n")
+    _, found, _ = run(capsys, path)
+    assert found["agreement"]["alpha"] is None
+    assert found["agreement"]["prevalence"] == {"x": 1.0}
+
+
+def test_it_runs_where_django_is_not_installed(tmp_path):
+    path = write(tmp_path, "item,worker,label\na,1,x\na,2,x\n")
+    program = (
+        "import sys, runpy; sys.modules['django'] = None; "
+        f"sys.argv = ['annotation', 'aggregate', {str(path)!r}]; "
+        "runpy.run_module('annotation', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["labels"] == {"a": "x"}
+
+
+# ---- reading ----
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "['item', 'worker', 'label'] are missing"),
+        ("item,worker\na,b\n", "['label'] are missing"),
+        ("item,worker,label,item\n", "['item'] stand twice"),
+        ("item,worker,label\n", "there are no votes"),
+        ("item,worker,label\na,1,x\nb,2,\n", "row 3: label is empty"),
+        ("item,worker,label\n,,x\n", "row 2: item, worker is empty"),
+        ("item,worker,label\na,1\n", "row 2 has 2 fields, the first has 3"),
+        ("item,worker,label\na,1,x\na,2,x\na,1,y\n", "row 4: '1' has voted on 'a' in row 2"),
+        ('item,worker,label\na,1,"x\n', "row 2: unexpected end"),
+    ],
+)
+def test_bad_votes_are_named_by_row(text, message, tmp_path):
+    path = write(tmp_path, text)
+    with pytest.raises(VotesError) as problem:
+        read_votes(path)
+    assert str(path) in str(problem.value)
+    assert message in str(problem.value)
+
+
+def test_all_bad_rows_are_told_at_once(tmp_path):
+    path = write(tmp_path, "item,worker,label\na,1,\nb,,x\nc,1,y\nc,1,z\n")
+    with pytest.raises(VotesError) as problem:
+        read_votes(path)
+    assert len(problem.value.problems) == 3
+
+
+def test_a_long_list_of_problems_is_cut_with_its_length(tmp_path):
+    path = write(tmp_path, "item,worker,label\n" + "a,1,\n" * 30)
+    with pytest.raises(VotesError, match="and 10 more"):
+        read_votes(path)
+
+
+def test_other_encodings_and_missing_files_are_named(tmp_path):
+    latin = write(tmp_path, "item,worker,label\na,1,x\né,1,x\n", encoding="latin-1")
+    with pytest.raises(VotesError, match="row 3 is not UTF-8"):
+        read_votes(latin)
+    with pytest.raises(VotesError, match="No such file"):
+        read_votes(tmp_path / "absent.csv")
+
+
+def test_extra_columns_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path):
+    path = write(tmp_path, "\ufeffnote,label, item ,worker\n,x,a,1\n\n,y,a,2\n")
+    votes = read_votes(path)
+    assert (votes.items, votes.workers, votes.labels) == (["a"], ["1", "2"], ["x", "y"])
+    assert votes.counts().tolist() == [[1, 1]]
+
+
+def test_a_truth_that_stands_twice_is_refused(tmp_path):
+    path = write(tmp_path, "item,truth\na,x\na,y\n")
+    with pytest.raises(VotesError, match="row 3: 'a' is there twice"):
+        read_truth(path)
