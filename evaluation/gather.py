@@ -18,8 +18,9 @@ from catalog.models import EmbeddingSet, Image
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
 from evaluation.formats.tables import Ints, Qrels
-from pooling.models import Pool, PoolCampaign
-from pooling.queries import StoredProposals, stored_proposals
+from pooling import eds
+from pooling.models import Pool, PoolCampaign, PoolSource
+from pooling.queries import stored_proposals
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Gathered:
         images: of the catalogs of queries and candidates.
         qrels: the decided labels.
         proposals: of the pool; None without one.
-        stored: the same as arrays.
+        sources: the pool's sources that are done, in the order of `proposals.generators`.
         vote_table: the single votes, judges by number.
         hashes: SHA-256 of each input by name.
     """
@@ -88,7 +89,7 @@ class Gathered:
     images: ImageTable
     qrels: Qrels
     proposals: Proposals | None
-    stored: StoredProposals | None
+    sources: list[PoolSource]
     vote_table: VoteTable
     hashes: dict[str, str] = field(default_factory=dict)
 
@@ -118,7 +119,7 @@ def gather(campaign: Campaign) -> Gathered:
     if pool is not None:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
-    stored = stored_proposals(pool) if pool else None
+    sources, stored = stored_proposals(pool) if pool else ([], None)
     vote_rows = votes(campaign)
     return Gathered(
         campaign=campaign,
@@ -126,13 +127,13 @@ def gather(campaign: Campaign) -> Gathered:
         table=table,
         images=images,
         qrels=_qrels(table, images),
-        proposals=_proposals(pool, stored, images) if pool and stored else None,
-        stored=stored,
+        proposals=_proposals(pool, sources, stored, images) if pool and stored else None,
+        sources=sources,
         vote_table=_vote_table(vote_rows, images),
         hashes={
             "labels": _digest(table.query_ids, table.candidate_ids, table.labels, table.is_decided),
             "votes": _digest(np.array(vote_rows, np.int64)),
-            **({"pool": _digest(stored.source, stored.query, stored.candidate, stored.rank)}
+            **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
                if stored else {}),
         },
     )  # fmt: skip
@@ -157,7 +158,9 @@ def _qrels(table: PairLabels, images: ImageTable) -> Qrels:
     )
 
 
-def _proposals(pool: Pool, stored: StoredProposals, images: ImageTable) -> Proposals:
+def _proposals(
+    pool: Pool, sources: list[PoolSource], stored: eds.Proposals, images: ImageTable
+) -> Proposals:
     """Name the pool's proposals; ids ascend, as everywhere in measures."""
     asked = np.array(pool.queries.order_by("position").values_list("image_id", flat=True), np.int64)
     query_ids, queries = _coded(images.named(asked), stored.query)
@@ -166,10 +169,10 @@ def _proposals(pool: Pool, stored: StoredProposals, images: ImageTable) -> Propo
     return Proposals(
         query_ids=query_ids,
         candidate_ids=candidate_ids,
-        generators=tuple(source.spec for source in stored.sources),
+        generators=tuple(source.spec for source in sources),
         queries=queries,
         candidates=candidates,
-        models=stored.source,
+        models=stored.model,
         ranks=stored.rank + 1,
     )
 
@@ -211,9 +214,9 @@ def embedded_models(gathered: Gathered) -> list[EmbeddedModel]:
     """Return every model with complete vectors: the pool's sources first, then outsiders."""
     found: dict[str, EmbeddedModel] = {}
     pool = gathered.pool
-    if pool is None or gathered.stored is None:
+    if pool is None:
         return []
-    for source in gathered.stored.sources:
+    for source in gathered.sources:
         if source.embedding_set is not None:
             queries = source.query_embedding_set or source.embedding_set
             found[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)
