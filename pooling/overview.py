@@ -106,7 +106,7 @@ def first_steps() -> list[Step]:
             "Import a catalog",
             "A folder or zip of pictures, with a table of products and attributes if there is one.",
             Catalog.objects.filter(images__isnull=False).exists(),
-            url_or_nothing("catalog:import") or url_or_nothing("catalog:home"),
+            url_or_nothing("catalog:new"),
         ),
         Step(
             "Pool candidates",

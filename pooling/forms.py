@@ -1,0 +1,216 @@
+"""Forms of the pool pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count
+
+from accounts.models import Role, User
+from annotation.models import TieRule
+from catalog.models import Catalog
+from pooling.errors import PoolError
+from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+from pooling.reading import model_specs
+from pooling.services import PoolRequest, check_request, choose_queries
+
+MAX_LIST_BYTES = 5 * 2**20
+SECONDS_PER_PAIR = 15
+# the inputs that services name in their errors, as fields of the form
+FIELD_OF = {"name": "name", "query catalog": "query_catalog", "k": "k", "models": "models"}
+
+
+class PoolForm(forms.Form):
+    """What a new pool shall be."""
+
+    name = forms.CharField(max_length=80)
+    catalog = forms.ModelChoiceField(
+        Catalog.objects.none(), empty_label="Choose a catalog", help_text="Candidates come from it."
+    )
+    query_catalog = forms.ModelChoiceField(
+        Catalog.objects.none(),
+        required=False,
+        empty_label="The same catalog",
+        label="Queries from",
+        help_text="Another catalog gives “wild” queries: pictures that are not among the "
+        "candidates.",
+    )
+    models = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
+        help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
+        "descriptor:NAME, or the name of a preset.",
+    )
+    k = forms.IntegerField(
+        initial=6, label="Depth k", help_text="Candidates of each model for each query."
+    )
+    how = forms.ChoiceField(
+        choices=[
+            ("sample", "A random sample"),
+            ("all", "Every image"),
+            ("list", "A list of my own"),
+        ],
+        initial="sample",
+        widget=forms.RadioSelect,
+        label="Queries",
+    )
+    n_queries = forms.IntegerField(required=False, initial=100, label="How many to draw")
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        initial=0,
+        help_text="The same seed draws the same queries.",
+    )
+    names = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono"}),
+        label="List of queries",
+        help_text="A path, uid or SHA-256 in each line.",
+    )
+    names_file = forms.FileField(
+        required=False, label="… or a text file with that list", help_text="UTF-8, up to 5 MB."
+    )
+    filters = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "mono"}),
+        label="Only images with",
+        help_text="One NAME=VALUE in each line. Lines of the same name widen, of different "
+        "names narrow.",
+    )
+    exclude_same_product = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Leave out other images of a query's own product",
+        help_text="Recommended: experts need not be asked whether a thing looks like itself.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        catalogs = Catalog.objects.annotate(n_images=Count("images")).filter(n_images__gt=0)
+        for name in ("catalog", "query_catalog"):
+            field = self.fields[name]
+            assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+            field.queryset = catalogs
+
+    def clean_models(self) -> list[str]:
+        """Return the specs, with presets spelled out."""
+        try:
+            return model_specs(self.cleaned_data["models"])
+        except PoolError as problem:
+            raise forms.ValidationError(problem.message) from problem
+
+    def clean_filters(self) -> dict[str, tuple[str, ...]]:
+        """Return the filters by attribute name."""
+        try:
+            return parse_filters(self.cleaned_data["filters"].splitlines())
+        except QueryRuleError as problem:
+            raise forms.ValidationError(f"{problem}.") from problem
+
+    def clean_names_file(self) -> str:
+        """Return the text of the uploaded list."""
+        upload: UploadedFile[bytes] | None = self.cleaned_data["names_file"]
+        if upload is None:
+            return ""
+        if (upload.size or 0) > MAX_LIST_BYTES:
+            raise forms.ValidationError("The file is larger than 5 MB.")
+        try:
+            return bytes(upload.read()).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise forms.ValidationError(f"{upload.name} is not UTF-8 text.") from None
+
+    def clean(self) -> dict[str, Any]:
+        """Check what depends on several fields, once each of them is right by itself."""
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                cleaned["request"] = self._request(cleaned)
+            except PoolError as problem:
+                self.add_error(FIELD_OF.get(problem.field, self._query_field()), problem.message)
+        return cleaned
+
+    def _query_field(self) -> str:
+        return "names" if self.cleaned_data["how"] == "list" else "n_queries"
+
+    def _request(self, cleaned: dict[str, Any]) -> PoolRequest:
+        request = PoolRequest(
+            name=cleaned["name"],
+            catalog=cleaned["catalog"],
+            query_catalog=cleaned["query_catalog"],
+            specs=cleaned["models"],
+            k=cleaned["k"],
+            rule=query_rule_of(cleaned),
+            seed=cleaned["seed"],
+            exclude_same_product=cleaned["exclude_same_product"],
+        )
+        check_request(request)
+        choose_queries(request)
+        return request
+
+
+def query_rule_of(cleaned: dict[str, Any]) -> QueryRule:
+    """Return the rule that the form's fields on queries stand for.
+
+    Raises:
+        PoolError: no number or list is given, or it is out of range.
+    """
+    try:
+        if cleaned["how"] == "list":
+            names = parse_names("\n".join([cleaned["names"], cleaned["names_file"]]))
+            if not names:
+                raise QueryRuleError("give a list of images, or draw a sample")
+            return QueryRule(names=names, filters=cleaned["filters"])
+        n = cleaned["n_queries"] if cleaned["how"] == "sample" else None
+        if cleaned["how"] == "sample" and n is None:
+            raise QueryRuleError("say how many to draw")
+        return QueryRule(n=n, filters=cleaned["filters"])
+    except QueryRuleError as problem:
+        raise PoolError("queries", f"{problem}.") from problem
+
+
+class CostForm(forms.Form):
+    """How long an expert takes."""
+
+    seconds = forms.FloatField(
+        min_value=0.1,
+        max_value=3600,
+        initial=SECONDS_PER_PAIR,
+        label="Seconds for each pair",
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
+    n_judges = forms.IntegerField(
+        min_value=1, max_value=1000, initial=3, label="Judges of each pair"
+    )
+
+
+class CampaignForm(forms.Form):
+    """Who shall judge a pool, and by which rules."""
+
+    name = forms.CharField(max_length=80)
+    panel = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Everybody on the panel judges every pair. An odd number has no ties.",
+    )
+    tie_rule = forms.ChoiceField(
+        choices=TieRule.choices,
+        initial=TieRule.NEGATIVE,
+        widget=forms.RadioSelect,
+        label="When as many say similar as different",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="What judges read before they begin, and by one key at any time. Markdown.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**63 - 1, initial=0, help_text="Of the judges' shuffled orders."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["panel"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
+        field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
+            "is_simulated", "username"
+        )

@@ -1,0 +1,100 @@
+"""What a pool will cost, said before it is filled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pooling.forms import CostForm, PoolForm
+from pooling.queries import images_matching
+from pooling.query_rule import parse_names
+
+SECONDS_PER_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Judging so many pairs, every judge every pair."""
+
+    n_pairs: int
+    seconds: float
+    n_judges: int
+
+    @property
+    def hours(self) -> float:
+        """Hours of one judge."""
+        return self.n_pairs * self.seconds / SECONDS_PER_HOUR
+
+    @property
+    def hours_of_all(self) -> float:
+        """Hours of all judges together."""
+        return self.hours * self.n_judges
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Bounds on a pool: |Q| k pairs if all models agree, |M| |Q| k if no two do.
+
+    Attributes:
+        brute_force: every query with every other image of the catalog.
+    """
+
+    n_models: int
+    n_queries: int
+    k: int
+    fewest: Cost
+    most: Cost
+    brute_force: Cost
+
+    @property
+    def most_share(self) -> float:
+        """The largest part of brute force that the pool can take."""
+        return self.most.n_pairs / self.brute_force.n_pairs if self.brute_force.n_pairs else 0.0
+
+
+def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
+    """Return what a half-filled form predicts, or None while it says too little.
+
+    Fields that do not bear on the cost, such as the name, may be missing or wrong.
+    """
+    if not form.is_bound:
+        return None
+    form.is_valid()
+    given = form.cleaned_data
+    catalog, k, specs = given.get("catalog"), given.get("k"), given.get("models")
+    n_queries = _n_queries(form)
+    if catalog is None or not specs or k is None or not n_queries:
+        return None
+    asking = given.get("query_catalog")
+    n_candidates = catalog.images.count() - (0 if asking else 1)
+    if not 1 <= k <= n_candidates:
+        return None
+    costs = cost_form.cleaned_data if cost_form.is_bound and cost_form.is_valid() else {}
+    seconds = costs.get("seconds") or CostForm.base_fields["seconds"].initial
+    n_judges = costs.get("n_judges") or CostForm.base_fields["n_judges"].initial
+
+    def cost(n_pairs: int) -> Cost:
+        return Cost(n_pairs=n_pairs, seconds=seconds, n_judges=n_judges)
+
+    most = min(len(specs) * k, n_candidates) * n_queries
+    return Prediction(
+        n_models=len(specs),
+        n_queries=n_queries,
+        k=k,
+        fewest=cost(n_queries * k),
+        most=cost(most),
+        brute_force=cost(n_queries * n_candidates),
+    )
+
+
+def _n_queries(form: PoolForm) -> int:
+    """Return how many queries the form asks for, 0 while that is not known."""
+    given = form.cleaned_data
+    asking = given.get("query_catalog") or given.get("catalog")
+    filters = given.get("filters")
+    if asking is None or filters is None:
+        return 0
+    if given.get("how") == "list":
+        return len(parse_names(f"{given.get('names', '')}\n{given.get('names_file', '')}"))
+    n_matching = images_matching(asking, filters).count()
+    wanted = given.get("n_queries") if given.get("how") == "sample" else n_matching
+    return min(wanted or 0, n_matching)

@@ -1,0 +1,33 @@
+"""Doors for Celery. The services load torch, so they are found by name when a task runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from celery import shared_task
+from django.utils.module_loading import import_string
+
+from jobs.services import Progress, run_job
+
+
+@shared_task(name="pooling.tasks.embed")
+def embed(job_uid: str) -> None:
+    """Embed one catalog by one backbone."""
+    _run(job_uid, "pooling.services_embed.embed_as_asked")
+
+
+@shared_task(name="pooling.tasks.run_source")
+def run_source(job_uid: str) -> None:
+    """Let one source of a pool propose."""
+    _run(job_uid, "pooling.services_fill.run_source")
+
+
+def _run(job_uid: str, service: str) -> None:
+    """Do a job by a service that takes the job's arguments and its progress."""
+
+    def work(progress: Progress) -> dict[str, Any]:
+        do: Callable[..., dict[str, Any]] = import_string(service)
+        return do(progress=progress, **progress.job.arguments)
+
+    run_job(job_uid, work)

@@ -1,0 +1,78 @@
+"""Pages that show pools, and the overview that admins land on."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from accounts.access import admin_required, reader_required
+from pooling.figures import histogram_of, overlap_table
+from pooling.forms import CostForm
+from pooling.models import Pool, PoolState
+from pooling.overview import overview
+from pooling.prediction import Cost
+from pooling.queries import pools_for_pages, shown_queries
+
+POOLS_A_PAGE = 30
+QUERIES_A_PAGE = 5
+STOP_POLLING = 286  # htmx swaps the answer in and asks no more
+
+
+@admin_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Show what needs attention, or the first steps."""
+    return render(request, "pooling/home.html", {"overview": overview()})
+
+
+@reader_required
+def pools(request: HttpRequest) -> HttpResponse:
+    """List the pools, newest first."""
+    page = Paginator(pools_for_pages(), POOLS_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "pooling/pools.html", {"page": page})
+
+
+@reader_required
+def pool(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show one pool: progress, size, overlap, cost, proposals, campaigns."""
+    shown = get_object_or_404(pools_for_pages(), slug=slug)
+    context = {
+        "pool": shown,
+        "sources": list(shown.sources.all()),
+        "overlap": overlap_table(shown.stats),
+        "histogram": histogram_of(shown.stats),
+        **_costs(request, shown),
+        **_proposals(request, shown),
+    }
+    return render(request, "pooling/pool.html", context)
+
+
+@reader_required
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how far the models of a pool are; the page asks every second while one works."""
+    shown = get_object_or_404(pools_for_pages(), slug=slug)
+    context = {"pool": shown, "sources": list(shown.sources.all())}
+    answer = render(request, "pooling/_progress.html", context)
+    if shown.state != PoolState.FILLING:
+        answer.status_code = STOP_POLLING
+        answer.headers["HX-Refresh"] = "true"
+    return answer
+
+
+def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
+    """Return the cost of judging the pool, and of judging every pair there is."""
+    form = CostForm(request.GET) if "seconds" in request.GET else CostForm()
+    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
+    n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
+    return {
+        "cost_form": form,
+        "pool_cost": Cost(shown.stats.get("pairs", 0), seconds, n_judges),
+        "brute_force_cost": Cost(shown.stats.get("brute_force_pairs", 0), seconds, n_judges),
+    }
+
+
+def _proposals(request: HttpRequest, shown: Pool) -> dict[str, object]:
+    """Return one page of queries with their candidates."""
+    page = Paginator(range(shown.queries.count()), QUERIES_A_PAGE).get_page(request.GET.get("page"))
+    return {"page": page, "shown": shown_queries(shown, page.start_index() - 1, QUERIES_A_PAGE)}

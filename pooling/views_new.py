@@ -1,0 +1,75 @@
+"""Pages that make something: a pool, and a campaign from a pool."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from accounts.access import admin_required, signed_in
+from catalog.models import Catalog
+from pooling.errors import PoolError
+from pooling.forms import CampaignForm, CostForm, PoolForm
+from pooling.prediction import prediction_of
+from pooling.presets import PRESETS
+from pooling.queries import attribute_suggestions, pools_for_pages
+from pooling.services import create_pool, start_pool
+from pooling.services_campaign import open_pool_campaign
+
+
+@admin_required
+def new_pool(request: HttpRequest) -> HttpResponse:
+    """Ask for a pool; create it and start its models."""
+    form = PoolForm(request.POST or None, request.FILES or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        owner = signed_in(request)
+        try:
+            pool = create_pool(request=form.cleaned_data["request"], created_by=owner)
+        except PoolError as problem:  # the name was taken since, or the catalog changed
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            start_pool(pool=pool, owner=owner)
+            return redirect("pooling:pool", pool.slug)
+    cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
+    context = {
+        "form": form,
+        "cost_form": cost_form,
+        "presets": PRESETS,
+        "prediction": prediction_of(form, cost_form),
+        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+    }
+    return render(request, "pooling/new_pool.html", context)
+
+
+@admin_required
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """Say what the pool of a half-filled form would cost."""
+    prediction = prediction_of(PoolForm(request.POST, request.FILES), CostForm(request.POST))
+    return render(request, "pooling/_prediction.html", {"prediction": prediction})
+
+
+@admin_required
+def attributes(request: HttpRequest) -> HttpResponse:
+    """Suggest filters for the catalog that queries come from."""
+    chosen = request.GET.get("query_catalog") or request.GET.get("catalog") or ""
+    catalog = Catalog.objects.filter(pk=chosen).first() if chosen.isdigit() else None
+    suggestions = attribute_suggestions(catalog) if catalog else []
+    return render(request, "pooling/_attributes.html", {"suggestions": suggestions})
+
+
+@admin_required
+def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for a panel and its rules; open the campaign."""
+    pool = get_object_or_404(pools_for_pages(), slug=slug)
+    form = CampaignForm(request.POST or None, initial={"name": pool.name})
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = open_pool_campaign(pool=pool, owner=signed_in(request), **form.cleaned_data)
+        except PoolError as problem:
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            messages.success(request, f"“{campaign}” is open: its panel can judge now.")
+            return redirect("pooling:pool", pool.slug)
+    return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})
