@@ -14,6 +14,7 @@ from catalog.models import Catalog
 from catalog.queries import filtered_images
 
 MAX_FACET_VALUES = 60  # an attribute with more (a name, a path) divides nothing
+MAX_NUMBERS = 12  # sizes and prices are a scale, not a choice
 KEPT_SECONDS = 86_400
 
 
@@ -24,11 +25,13 @@ class Attribute:
     name: str
     n_values: int
     n_images: int
+    is_numeric: bool
 
     @property
     def is_facet(self) -> bool:
         """Whether it divides the catalog into parts worth choosing from."""
-        return 1 < self.n_values <= MAX_FACET_VALUES and self.n_values < self.n_images
+        most = MAX_NUMBERS if self.is_numeric else MAX_FACET_VALUES
+        return 1 < self.n_values <= most and self.n_values < self.n_images
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ def attributes_of(catalog: Catalog) -> list[Attribute]:
     def count() -> list[Attribute]:
         with connection.cursor() as cursor:
             cursor.execute(
-                "select entry.key, count(distinct entry.value), count(*)"
+                "select entry.key, count(distinct entry.value), count(*),"
+                r" bool_and(entry.value ~ '^-?[0-9]+(\.[0-9]+)?$')"
                 " from catalog_image, jsonb_each_text(attributes) as entry"
                 " where catalog_id = %s group by entry.key order by entry.key",
                 [catalog.pk],
@@ -71,12 +75,13 @@ def attributes_of(catalog: Catalog) -> list[Attribute]:
 
 
 def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:
-    """Return the facets under a filter.
+    """Return the facets under a filter, those known of most images first.
 
     The count of a value tells how many images there would be if it were chosen: the
     conditions on other attributes hold, those on its own do not.
     """
-    names = [attribute.name for attribute in attributes_of(catalog) if attribute.is_facet]
+    found = [attribute for attribute in attributes_of(catalog) if attribute.is_facet]
+    names = [a.name for a in sorted(found, key=lambda a: (-a.n_images, a.n_values, a.name))]
     chosen = [name for name in names if asked.values_of(name)]
     open_names = [name for name in names if name not in chosen]
     counts = _counts(catalog, asked, open_names)

@@ -28,11 +28,11 @@ def frame_of(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
     counts = catalog_counts(catalog)
     latest = import_jobs(catalog).first()
     report = latest_report(catalog)
-    n_problems = len(report.result.get("broken", [])) if report else None
+    n_problems = len(report.result.get("broken", [])) if report else 0
     tabs = [
         ("Images", "catalog:catalog", counts.n_images),
         ("Duplicates", "catalog:duplicates", counts.n_duplicates),
-        ("Import report", "catalog:report", n_problems),
+        ("Import report", "catalog:report", n_problems or None),
     ]
     here = request.resolver_match.view_name if request.resolver_match else ""
     return {

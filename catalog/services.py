@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 
 from accounts.models import User
 from catalog.blobs import remove_unused_blobs
@@ -142,7 +142,7 @@ def delete_catalog(*, catalog: Catalog) -> None:
         Catalog.objects.select_for_update().get(pk=catalog.pk)
         users = dependents(catalog)
         if users:
-            raise CatalogError(f"“{catalog}” is used by {' and '.join(users)}. Delete those first.")
+            raise CatalogError(f"“{catalog}” is used by {', '.join(users)}. Delete those first.")
         for job in Job.objects.filter(task=IMPORT_TASK, subject=f"catalog:{catalog.pk}"):
             cancel_job(job=job)
             _drop_uploads(job)
@@ -160,14 +160,18 @@ def dependents(catalog: Catalog) -> list[str]:
 
     Found from the models themselves: this app knows none of those above it.
     """
-    found = []
+    links: dict[type[models.Model], models.Q] = {}
     for model, link in ((Catalog, ""), (Image, "__catalog")):
         for relation in model._meta.related_objects:
             other = relation.related_model
-            if not isinstance(other, type) or other._meta.app_label == "catalog":
+            if isinstance(other, str) or other._meta.app_label == "catalog":
                 continue
-            n = other._default_manager.filter(**{relation.field.name + link: catalog}).count()
-            if n:
-                label = other._meta.verbose_name if n == 1 else other._meta.verbose_name_plural
-                found.append(f"{n:,} {label}")
-    return list(dict.fromkeys(found))
+            condition = models.Q(**{relation.field.name + link: catalog})
+            links[other] = links[other] | condition if other in links else condition
+    found = []
+    for other, condition in links.items():
+        n = other._default_manager.filter(condition).count()
+        if n:
+            label = other._meta.verbose_name if n == 1 else other._meta.verbose_name_plural
+            found.append(f"{n:,} {label}")
+    return found
