@@ -1,0 +1,100 @@
+"""A whole site in a data folder of its own: web server, workers, database and broker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from config import settings
+
+START_SECONDS = 90
+
+
+class Site:
+    """A server in a data folder of its own."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        log = (self.data_dir.parent / "site.log").open("ab")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "config.server", "--port", str(self.port)],
+            cwd=settings.BASE_DIR,
+            env={**os.environ, "LOOKALIKE_DATA": str(self.data_dir)},
+            stdout=log,
+            stderr=log,
+        )
+        log.close()
+        wait_until(self.answers_or_ended)
+        assert self.process.poll() is None, (self.data_dir.parent / "site.log").read_text()
+
+    def answers_or_ended(self) -> bool:
+        return self.process is None or self.process.poll() is not None or self.answers()
+
+    def answers(self) -> bool:
+        url = f"{self.url}/accounts/login/"
+        try:
+            with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310  (our own address)
+                return bool(reply.status == 200)
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return False
+
+    def processes(self, word: str = "") -> list[psutil.Process]:
+        found = []
+        for process in psutil.process_iter():
+            try:
+                is_mine = process.environ().get("LOOKALIKE_SERVER") == str(self.data_dir)
+                if is_mine and word in " ".join(process.cmdline()):
+                    found.append(process)
+            except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
+                continue
+        return found
+
+    def run(self, code: str) -> None:
+        """Run Python with Django set up on this site's database."""
+        subprocess.run(
+            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
+            cwd=settings.BASE_DIR,
+            env={**os.environ, "LOOKALIKE_DATA": str(self.data_dir)},
+            check=True,
+        )
+
+    def end(self) -> None:
+        """Stop whatever is left."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=60)
+        for process in self.processes():
+            process.kill()
+
+    def interrupt(self) -> int:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60)
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not is_true():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.2)
