@@ -230,13 +230,13 @@ def _summary(
 def _label_counts(gathered: Gathered) -> dict[str, Any]:
     table = gathered.table
     n_decided = int(table.is_decided.sum())
-    n_positive = int((table.labels[table.is_decided] == 1).sum())
+    n_positive = int(table.is_similar[table.is_decided].sum())
     n_pairs = gathered.campaign.n_questions
     is_tied = (table.n_similar == table.n_different) & (table.n_similar > 0)
     return {
         "n_pairs": n_pairs,
-        "n_judged": int(table.labels.size),
-        "n_unjudged": n_pairs - int(table.labels.size),
+        "n_judged": len(table),
+        "n_unjudged": n_pairs - len(table),
         "n_decided": n_decided,
         "n_positive": n_positive,
         "n_negative": n_decided - n_positive,

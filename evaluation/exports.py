@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign
-from annotation.queries.labels import PairLabels, labels
+from annotation.queries.labels import LabelTable, labels
 from catalog.models import Image, SourceFile
 from evaluation.errors import InputError
 from evaluation.formats.write import csv_pieces, trec_qrels_pieces, vsd_pieces
 
 CSV_HEADER = (
-    *("query", "candidate", "label", "n_similar", "n_different", "n_silent"),
+    *("query", "candidate", "label", "n_similar", "n_different", "is_ruled"),
     *("query_sha256", "candidate_sha256", "judges"),
 )
 
@@ -40,7 +40,7 @@ class ExportFormat:
     pieces: Callable[[Campaign], Iterator[str]]
 
 
-def _named(table: PairLabels) -> tuple[dict[int, str], dict[int, str]]:
+def _named(table: LabelTable) -> tuple[dict[int, str], dict[int, str]]:
     """Return the first path and the SHA-256 of every image in the table."""
     ids = np.unique(np.concatenate([table.query_ids, table.candidate_ids])).tolist()
     paths: dict[int, str] = {}
@@ -50,19 +50,19 @@ def _named(table: PairLabels) -> tuple[dict[int, str], dict[int, str]]:
     return paths, dict(Image.objects.filter(pk__in=ids).values_list("pk", "sha256"))
 
 
-def _decided(campaign: Campaign, rule: str = "majority") -> PairLabels:
-    table = labels(campaign, rule)
+def _decided(campaign: Campaign) -> LabelTable:
+    table = labels(campaign)
     if not table.is_decided.any():
         raise InputError(f"no pair of “{campaign}” has a label yet")
     return table
 
 
-def _triples(table: PairLabels, names: dict[int, str]) -> Iterator[tuple[str, str, int]]:
+def _triples(table: LabelTable, names: dict[int, str]) -> Iterator[tuple[str, str, int]]:
     for row in np.flatnonzero(table.is_decided).tolist():
         yield (
             names[int(table.query_ids[row])],
             names[int(table.candidate_ids[row])],
-            int(table.labels[row]),
+            int(table.is_similar[row]),
         )
 
 
@@ -84,15 +84,15 @@ def _csv(campaign: Campaign) -> Iterator[str]:
         (
             paths[int(table.query_ids[row])],
             paths[int(table.candidate_ids[row])],
-            int(table.labels[row]) if table.is_decided[row] else "",
+            int(table.is_similar[row]) if table.is_decided[row] else "",
             int(table.n_similar[row]),
             int(table.n_different[row]),
-            int(table.n_silent[row]),
+            int(table.is_ruled[row]),
             hashes[int(table.query_ids[row])],
             hashes[int(table.candidate_ids[row])],
             judges,
         )
-        for row in range(table.labels.size)
+        for row in range(len(table))
     )
     yield from csv_pieces(rows, CSV_HEADER)
 

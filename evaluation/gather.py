@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotation.models import Campaign
-from annotation.queries.labels import PairLabels, labels, votes
+from annotation.queries.labels import LabelTable, labels, votes
+from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
@@ -85,7 +86,7 @@ class Gathered:
 
     campaign: Campaign
     pool: Pool | None
-    table: PairLabels
+    table: LabelTable
     images: ImageTable
     qrels: Qrels
     proposals: Proposals | None
@@ -120,7 +121,7 @@ def gather(campaign: Campaign) -> Gathered:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
     sources, stored = stored_proposals(pool) if pool else ([], None)
-    vote_rows = votes(campaign)
+    given = votes(campaign)
     return Gathered(
         campaign=campaign,
         pool=pool,
@@ -129,10 +130,14 @@ def gather(campaign: Campaign) -> Gathered:
         qrels=_qrels(table, images),
         proposals=_proposals(pool, sources, stored, images) if pool and stored else None,
         sources=sources,
-        vote_table=_vote_table(vote_rows, images),
+        vote_table=_vote_table(campaign, given, images),
         hashes={
-            "labels": _digest(table.query_ids, table.candidate_ids, table.labels, table.is_decided),
-            "votes": _digest(np.array(vote_rows, np.int64)),
+            "labels": _digest(
+                table.query_ids, table.candidate_ids, table.is_similar, table.is_decided
+            ),
+            "votes": _digest(
+                given.query_ids, given.candidate_ids, given.annotator_ids, given.is_similar
+            ),
             **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
                if stored else {}),
         },
@@ -146,13 +151,13 @@ def _digest(*arrays: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _qrels(table: PairLabels, images: ImageTable) -> Qrels:
+def _qrels(table: LabelTable, images: ImageTable) -> Qrels:
     kept = table.is_decided
     return Qrels.of(
         zip(
             images.named(table.query_ids[kept]),
             images.named(table.candidate_ids[kept]),
-            table.labels[kept].tolist(),
+            table.is_similar[kept].astype(int).tolist(),
             strict=True,
         )
     )
@@ -184,17 +189,18 @@ def _coded(names: Sequence[str], codes: Ints) -> tuple[tuple[str, ...], Ints]:
     return tuple(names[old] for old in order), new_code[codes]
 
 
-def _vote_table(rows: list[tuple[int, int, int, int]], images: ImageTable) -> VoteTable:
-    table = np.array(rows, np.int64).reshape(-1, 4)
-    numbers, who = np.unique(table[:, 2], return_inverse=True)
+def _vote_table(campaign: Campaign, given: Votes, images: ImageTable) -> VoteTable:
+    """Name the judges by their places on the panel, never by who they are."""
+    place = dict(campaign.panel.values_list("annotator_id", "number"))
+    numbers, who = np.unique([place[i] for i in given.annotator_ids.tolist()], return_inverse=True)
     return VoteTable(
         annotators=tuple(f"judge {number}" for number in numbers),
         rows=tuple(
             zip(
-                images.named(table[:, 0]),
-                images.named(table[:, 1]),
+                images.named(given.query_ids),
+                images.named(given.candidate_ids),
                 who.tolist(),
-                table[:, 3].tolist(),
+                given.is_similar.astype(int).tolist(),
                 strict=True,
             )
         ),
