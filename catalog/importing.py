@@ -74,7 +74,7 @@ def import_source(
         "files": len(source.paths),
         "skipped": source.n_junk,
         "others": sorted(source.others)[:100],
-        "warnings": [p.as_json() for p in sorted({*run.warnings, *run.pairing.warnings})],
+        "warnings": [problem.as_json() for problem in sorted(run.all_warnings())],
     }
 
 
@@ -91,6 +91,7 @@ class _Import:
         self.known = set(catalog.images.values_list("sha256", flat=True))
         self.images: dict[str, int] = {}  # sha256 -> Image.pk, of this source
         self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
+        self.without_row: dict[str, str] = {}  # path -> sha256
         self.n_stored = 0
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
@@ -161,6 +162,7 @@ class _Import:
         for item in prepared:
             row = self.pairing.rows.get(item.path)
             if row is None:
+                self.without_row[item.path] = item.sha256
                 continue
             first = self.described.setdefault(item.sha256, item.path)
             if first != item.path:
@@ -177,6 +179,15 @@ class _Import:
         if (row.product_id, row.attributes) != (used.product_id, used.attributes):
             reason = f"It has the same bytes as {first}, but another row; that of {first} is used."
             self.warnings.append(Problem(path, reason))
+
+    def all_warnings(self) -> list[Problem]:
+        """Return the remarks on files that went in; one without a row may share another's."""
+        sheet = self.pairing.metadata
+        if sheet is None:
+            return self.warnings
+        reason = f"No row of {sheet} describes it; it went in all the same."
+        missed = [path for path, sha in self.without_row.items() if sha not in self.described]
+        return self.warnings + [Problem(path, reason) for path in missed]
 
 
 def record_near_duplicates(*, catalog: Catalog, progress: Progress) -> int:

@@ -14,14 +14,14 @@ class Pairing:
     """Which row describes which file.
 
     Attributes:
+        metadata: name of the metadata file; None if there is none, and no row is missed.
         rows: path of a file to its row.
         problems: rows without a file.
-        warnings: files without a row; they go in all the same.
     """
 
+    metadata: str | None = None
     rows: dict[str, Row] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
 
 
 def pair(metadata: Metadata | None, paths: Collection[str], refused: Collection[str]) -> Pairing:
@@ -31,13 +31,13 @@ def pair(metadata: Metadata | None, paths: Collection[str], refused: Collection[
     a whole), that folder is left out of the comparison.
 
     Args:
-        metadata: None when none was given: then no file lacks a row.
+        metadata: None when none was given.
         paths: the source's pictures.
         refused: files that are there but were refused; their rows are not reported again.
     """
-    pairing = Pairing()
     if metadata is None:
-        return pairing
+        return Pairing()
+    pairing = Pairing(metadata.name)
     common = _common_folder(metadata, paths)
     rows = {common + path: row for path, row in metadata.rows.items()}
     present = {*paths, *refused}
@@ -48,12 +48,7 @@ def pair(metadata: Metadata | None, paths: Collection[str], refused: Collection[
             similar = folded.get(path.casefold())
             hint = f", but one called {similar} (mind capital letters)." if similar else "."
             pairing.problems.append(Problem(row.path, reason + hint))
-    for path in paths:
-        if path in rows:
-            pairing.rows[path] = rows[path]
-        else:
-            reason = f"No row of {metadata.name} describes it; it went in without a product."
-            pairing.warnings.append(Problem(path, reason))
+    pairing.rows = {path: rows[path] for path in paths if path in rows}
     return pairing
 
 

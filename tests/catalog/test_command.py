@@ -24,7 +24,7 @@ from jobs.models import Job, JobState
 from tests.catalog.made import jpeg, write_folder
 from tests.catalog.state import files_in, state_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -126,6 +126,7 @@ def test_a_failure_has_an_exit_code(tmp_path: Path, data_dir: Path):
 
 
 @pytest.mark.faults
+@pytest.mark.django_db(transaction=True)
 def test_killed_in_mid_import_and_started_again_ends_like_an_undisturbed_run(
     tmp_path: Path, data_dir: Path
 ):
