@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annotation.aggregate import RULES, TIES, AggregateError, aggregate
-from annotation.votes import VotesError, read_truth, read_votes
+from annotation.tables import TableError
+from annotation.votes import read_truth, read_votes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         truth = read_truth(options.truth) if options.truth else None
         votes = read_votes(options.votes)
         result = aggregate(votes, rule=options.rule, tie=options.tie, truth=truth)
-    except (VotesError, AggregateError) as problem:
+    except (TableError, AggregateError) as problem:
         sys.stderr.write(f"{problem}\n")
         return 1
     sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=1) + "\n")

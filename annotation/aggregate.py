@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.agreement import agreement
-from annotation.consensus import accuracy_by_tie_side, accuracy_with_split_ties, top_labels
-from annotation.voter_models import MODELS, posterior
+from annotation.consensus import MODELS, accuracy_by_tie_side, accuracy_with_split_ties, top_labels
 from annotation.votes import Ints, Votes
 
 RULES = ("majority", *MODELS)
@@ -42,7 +43,7 @@ def aggregate(
         AggregateError: ties cannot be negative, as there are more than two labels.
     """
     counts = votes.counts()
-    table = counts if rule == "majority" else _as_counts(posterior(votes, rule))
+    table = counts if rule == "majority" else _as_counts(_posterior(votes, rule))
     first, is_tied = top_labels(table)
     negative = negative_label(votes.labels)
     if tie == "negative":
@@ -82,7 +83,13 @@ def negative_label(labels: list[str]) -> str | None:
     return None
 
 
-def _as_counts(chances: np.ndarray[Any, np.dtype[np.float64]]) -> Ints:
+def _posterior(votes: Votes, model: str) -> NDArray[np.float64]:
+    """Load the voter models only when one is asked for: crowd-kit takes seconds to import."""
+    chances: NDArray[np.float64] = import_module("annotation.voter_models").posterior(votes, model)
+    return chances
+
+
+def _as_counts(chances: NDArray[np.float64]) -> Ints:
     """Turn posteriors into whole numbers in which equal chances are equal."""
     table: Ints = np.rint(chances / SAME_CHANCE).astype(np.int64)
     return table

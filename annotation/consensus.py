@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Rule = Literal["negative", "undecided", "unanimous"]
+MODELS = ("dawid-skene", "glad", "mace")  # of the voters, see annotation.voter_models
 RULES: tuple[str, ...] = get_args(Rule)
 
 

@@ -11,7 +11,6 @@ import uuid
 from typing import Any
 
 from django.http import (
-    FileResponse,
     Http404,
     HttpRequest,
     HttpResponse,
@@ -45,7 +44,7 @@ from annotation.replies import (
 )
 from annotation.services import claim_questions, record_answers, save_preference
 from annotation.submissions import MalformedError, read_batch
-from catalog.blobs import blob_path
+from catalog.serving import image_response
 
 AHEAD = 24
 MAX_AHEAD = 200
@@ -188,9 +187,9 @@ def image(
 ) -> HttpResponseBase:
     """Return a picture of one of the judge's own questions; any other does not exist."""
     found = image_for(_judge(request, campaign_uid), image_uid)
-    if found is None:
+    if found is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
         raise Http404
-    return FileResponse(blob_path(found.sha256, size).open("rb"), content_type="image/webp")
+    return image_response(request, found, size)
 
 
 @annotator_required

@@ -17,11 +17,11 @@ from pandas.errors import PandasDeprecationWarning
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
+from annotation.consensus import MODELS
 from annotation.votes import Votes
 
 Floats = NDArray[np.float64]
 
-MODELS = ("dawid-skene", "glad", "mace")
 _EM_STEPS = 100
 _TOLERANCE = 1e-5
 

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.tables import TableError, read_rows
+
 Ints = NDArray[np.int64]
-SHOWN = 20  # problems told at once
-
-
-class VotesError(Exception):
-    """The file cannot be read as votes; the message names the file and its rows."""
-
-    def __init__(self, name: str, problems: Sequence[str]) -> None:
-        shown = "; ".join(problems[:SHOWN])
-        more = f"; and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-        super().__init__(f"{name}: {shown}{more}")
-        self.problems = list(problems)
 
 
 @dataclass(frozen=True)
@@ -56,14 +45,14 @@ def read_votes(path: Path) -> Votes:
     """Return the votes of a CSV file with the columns item, worker, label; others are ignored.
 
     Raises:
-        VotesError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
+        TableError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
             it twice, or has rows that are too short, leave a field empty, or repeat an
             (item, worker) pair. All such rows are named.
     """
     problems: list[str] = []
     first_row: dict[tuple[str, str], int] = {}
     triples: list[tuple[str, str, str]] = []
-    for row, (item, worker, label) in _rows(path, ("item", "worker", "label"), problems):
+    for row, (item, worker, label) in read_rows(path, ("item", "worker", "label"), problems):
         known = first_row.setdefault((item, worker), row)
         if known != row:
             problems.append(f"row {row}: {worker!r} has voted on {item!r} in row {known} already")
@@ -72,7 +61,7 @@ def read_votes(path: Path) -> Votes:
     if not problems and not triples:
         problems.append("there are no votes")
     if problems:
-        raise VotesError(str(path), problems)
+        raise TableError(str(path), problems)
     return votes_of(triples)
 
 
@@ -80,16 +69,16 @@ def read_truth(path: Path) -> dict[str, str]:
     """Return the true label of each item of a CSV file with the columns item, truth.
 
     Raises:
-        VotesError: as `read_votes`; an item may stand there only once.
+        TableError: as `read_votes`; an item may stand there only once.
     """
     problems: list[str] = []
     truth: dict[str, str] = {}
-    for row, (item, label) in _rows(path, ("item", "truth"), problems):
+    for row, (item, label) in read_rows(path, ("item", "truth"), problems):
         if item in truth:
             problems.append(f"row {row}: {item!r} is there twice")
         truth[item] = label
     if problems:
-        raise VotesError(str(path), problems)
+        raise TableError(str(path), problems)
     return truth
 
 
@@ -104,43 +93,3 @@ def votes_of(triples: Sequence[tuple[str, str, str]]) -> Votes:
         for axis, index in enumerate(index_of)
     ]
     return Votes(items, workers, labels, *columns)
-
-
-def _rows(
-    path: Path, columns: Sequence[str], problems: list[str]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield each good row's number and fields; put what is wrong into `problems`."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in columns if name not in header]
-        repeated = [name for name in columns if header.count(name) > 1]
-        if missing or repeated:
-            wrong = f"the columns {missing} are missing" if missing else f"{repeated} stand twice"
-            raise VotesError(str(path), [f"{wrong}; the first row is {header}"])
-        places = [header.index(name) for name in columns]
-        for fields in reader:
-            row = reader.line_num
-            if not any(field.strip() for field in fields):
-                continue
-            if len(fields) <= max(places):
-                problems.append(f"row {row} has {len(fields)} fields, the first has {len(header)}")
-                continue
-            values = tuple(fields[place].strip() for place in places)
-            empty = [name for name, value in zip(columns, values, strict=True) if not value]
-            if empty:
-                problems.append(f"row {row}: {', '.join(empty)} is empty")
-                continue
-            yield row, values
-    except csv.Error as problem:
-        raise VotesError(str(path), [f"row {reader.line_num}: {problem}"]) from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise VotesError(str(path), [problem.strerror or str(problem)]) from None
-    except UnicodeDecodeError as problem:
-        row = problem.object[: problem.start].count(b"\n") + 1
-        raise VotesError(str(path), [f"row {row} is not UTF-8"]) from None

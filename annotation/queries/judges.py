@@ -7,12 +7,40 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from annotation.models import CampaignState, Serving
+from annotation.models import Campaign, CampaignState, Serving
 from annotation.submissions import RejectedError
 
 
 class NotOnPanelError(Exception):
     """The campaign does not exist for this person; views answer 404."""
+
+
+@dataclass(frozen=True)
+class CountingRules:
+    """When a campaign's questions have enough votes."""
+
+    campaign_id: int
+    serving: str
+    k: int
+    tie_rule: str
+    closes_settled: bool
+
+    @property
+    def is_leased(self) -> bool:
+        """Whether pairs are lent to judges for a while, not given."""
+        return self.serving == Serving.K_OF_N
+
+    @property
+    def counts_votes(self) -> bool:
+        """Whether questions keep a count, so that their rows must be locked."""
+        return self.is_leased or self.closes_settled
+
+
+def rules_of(campaign: Campaign) -> CountingRules:
+    """Return a campaign's rules."""
+    return CountingRules(
+        campaign.pk, campaign.serving, campaign.k, campaign.tie_rule, campaign.closes_settled
+    )
 
 
 @dataclass(frozen=True)
@@ -37,14 +65,16 @@ class Judge:
     claimed_to: int
 
     @property
-    def is_leased(self) -> bool:
-        """Whether pairs are lent to this judge for a while, not given."""
-        return self.serving == Serving.K_OF_N
+    def rules(self) -> CountingRules:
+        """When the campaign's questions have enough votes."""
+        return CountingRules(
+            self.campaign_id, self.serving, self.k, self.tie_rule, self.closes_settled
+        )
 
     @property
-    def counts_votes(self) -> bool:
-        """Whether questions keep a count, so that their rows must be locked."""
-        return self.is_leased or self.closes_settled
+    def is_leased(self) -> bool:
+        """Whether pairs are lent to this judge for a while, not given."""
+        return self.rules.is_leased
 
     @property
     def refusal(self) -> RejectedError | None:

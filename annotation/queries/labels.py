@@ -1,32 +1,37 @@
-"""What the panel's judgements come to: votes and labels of pairs, as arrays."""
+"""Labels and votes of a campaign, as arrays: what pools, evaluations and exports build on.
+
+A pair without a vote has no row. Surplus votes, “can't tell” and “skip” do not count. Control
+questions (gold, repeats, mirrored pairs, training) never do.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
 
-from annotation.models import Campaign, TieRule
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from annotation import agreement as measures
+from annotation.consensus import Bools, Ints, majority
+from annotation.models import Campaign
 
 COUNTS = """
-select q.query_id, q.candidate_id,
-       count(*) filter (where j.answer = 'similar' and not j.is_surplus),
-       count(*) filter (where j.answer = 'different' and not j.is_surplus),
-       count(*) filter (where j.answer not in ('similar', 'different')),
-       coalesce(max(case a.answer when 'similar' then 1 when 'different' then 0 end), -1)
-from annotation_question q
-join annotation_judgement j on j.question_id = q.id
-left join annotation_adjudication a on a.question_id = q.id
-where q.campaign_id = %s and q.kind = 'pair'
-group by q.id order by q.query_id, q.candidate_id
+select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),
+       count(*) filter (where j.answer = 'different')
+from annotation_question q join annotation_judgement j on j.question_id = q.id
+where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
+  and j.answer in ('similar', 'different')
+group by q.id
+"""
+RULINGS = """
+select q.query_id, q.candidate_id, a.answer = 'similar'
+from annotation_adjudication a join annotation_question q on q.id = a.question_id
+where q.campaign_id = %s
 """
 VOTES = """
-select q.query_id, q.candidate_id, m.number, (j.answer = 'similar')::int
+select q.query_id, q.candidate_id, m.annotator_id, j.answer = 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
@@ -36,73 +41,108 @@ order by q.query_id, q.candidate_id, m.number
 """
 
 
+class Label(NamedTuple):
+    """The outcome of one pair; `label` is None where the rule leaves it undecided."""
+
+    query_id: int
+    candidate_id: int
+    n_similar: int
+    n_different: int
+    label: bool | None
+
+
 @dataclass(frozen=True)
-class PairLabels:
-    """The judged pairs of a campaign, by query and candidate; a pair without a row is unjudged.
+class LabelTable:
+    """The outcome of every judged pair, ordered by query and candidate.
 
     Attributes:
-        query_ids, candidate_ids: shape (n_pairs,), image ids.
-        n_similar, n_different: shape (n_pairs,), the votes that count.
-        n_silent: shape (n_pairs,), judges who could not tell or skipped.
-        labels: shape (n_pairs,), 1 similar, 0 different; read it only where `is_decided`.
-        is_decided: shape (n_pairs,), False for a tie under the rule "undecided" and where
-            nobody's answer votes.
-        is_adjudicated: shape (n_pairs,), an admin's ruling stands in for the vote.
+        query_ids: shape (n_pairs,), image ids.
+        candidate_ids: shape (n_pairs,), image ids.
+        n_similar: shape (n_pairs,), counted votes.
+        n_different: shape (n_pairs,), counted votes.
+        is_similar: shape (n_pairs,); False where not decided.
+        is_decided: shape (n_pairs,).
+        is_ruled: shape (n_pairs,); True where an admin's ruling is the label, whatever the votes.
     """
 
     query_ids: Ints
     candidate_ids: Ints
     n_similar: Ints
     n_different: Ints
-    n_silent: Ints
-    labels: Ints
+    is_similar: Bools
     is_decided: Bools
-    is_adjudicated: Bools
+    is_ruled: Bools
+
+    def __len__(self) -> int:
+        return int(self.query_ids.size)
+
+    def __iter__(self) -> Iterator[Label]:
+        columns = (self.query_ids, self.candidate_ids, self.n_similar, self.n_different)
+        outcomes = zip(self.is_similar.tolist(), self.is_decided.tolist(), strict=True)
+        labels = [is_similar if is_decided else None for is_similar, is_decided in outcomes]
+        yield from map(Label, *(column.tolist() for column in columns), labels)
 
 
-def labels(campaign: Campaign, rule: str = "majority") -> PairLabels:
-    """Return the label of every judged pair.
+@dataclass(frozen=True)
+class VoteTable:
+    """Every counted vote, ordered by query, candidate and the judge's place on the panel.
+
+    Attributes:
+        query_ids: shape (n_votes,), image ids.
+        candidate_ids: shape (n_votes,), image ids.
+        annotator_ids: shape (n_votes,), user ids.
+        is_similar: shape (n_votes,).
+    """
+
+    query_ids: Ints
+    candidate_ids: Ints
+    annotator_ids: Ints
+    is_similar: Bools
+
+
+def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
+    """Return the label of every pair with a vote or a ruling.
 
     Args:
-        campaign: its tie rule settles ties of the majority.
-        rule: "majority" of the votes that count; "unanimous" is 1 only if all say similar, 0
-            only if all say different, and undecided otherwise. An adjudication overrides both.
+        campaign: whose pairs.
+        rule: "negative", "undecided" or "unanimous"; the campaign's own rule if None.
 
     Raises:
-        ValueError: another rule.
+        ValueError: an unknown rule.
     """
-    if rule not in {"majority", "unanimous"}:
-        raise ValueError(f"unknown rule {rule!r}; known: majority, unanimous")
-    with connection.cursor() as cursor:
-        cursor.execute(COUNTS, [campaign.pk])
-        table = np.array(cursor.fetchall(), dtype=np.int64).reshape(-1, 6)
-    query_ids, candidate_ids, n_similar, n_different, n_silent, ruling = table.T
-    n_votes = n_similar + n_different
-    found = (n_similar > n_different).astype(np.int64)
-    if rule == "unanimous":
-        is_decided = (n_votes > 0) & ((n_similar == 0) | (n_different == 0))
-    elif campaign.tie_rule == TieRule.NEGATIVE:
-        is_decided = n_votes > 0
-    else:
-        is_decided = n_similar != n_different
-    is_adjudicated = ruling >= 0
-    return PairLabels(
-        query_ids=query_ids,
-        candidate_ids=candidate_ids,
-        n_similar=n_similar,
-        n_different=n_different,
-        n_silent=n_silent,
-        labels=np.where(is_adjudicated, ruling, found),
-        is_decided=is_decided | is_adjudicated,
-        is_adjudicated=is_adjudicated,
+    rulings = {(query, candidate): answer for query, candidate, answer in _rows(RULINGS, campaign)}
+    rows = {(query, candidate): counts for query, candidate, *counts in _rows(COUNTS, campaign)}
+    rows |= {pair: [0, 0] for pair in rulings.keys() - rows.keys()}
+    pairs = sorted(rows)
+    query_ids, candidate_ids = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    n_similar, n_different = np.array([rows[p] for p in pairs], dtype=np.int64).reshape(-1, 2).T
+    outcome = majority(n_similar, n_different, rule or campaign.tie_rule)
+    is_ruled = np.array([pair in rulings for pair in pairs], dtype=bool)
+    ruling = np.array([rulings.get(pair, False) for pair in pairs], dtype=bool)
+    return LabelTable(
+        query_ids,
+        candidate_ids,
+        n_similar,
+        n_different,
+        is_similar=np.where(is_ruled, ruling, outcome.is_similar),
+        is_decided=outcome.is_decided | is_ruled,
+        is_ruled=is_ruled,
     )
 
 
-def votes(campaign: Campaign) -> list[tuple[int, int, int, int]]:
-    """Return (query image id, candidate image id, panel number, 1 or 0) of each counted vote.
+def votes(campaign: Campaign) -> VoteTable:
+    """Return every counted vote."""
+    table = np.array(_rows(VOTES, campaign), dtype=np.int64).reshape(-1, 4)
+    return VoteTable(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(bool))
 
-    A judge appears by the number on the panel, never by name.
-    """
+
+def agreement(campaign: Campaign) -> measures.Agreement:
+    """Return how much the panel agrees; the prevalence is of [different, similar]."""
+    table = labels(campaign)
+    return measures.agreement(np.stack([table.n_different, table.n_similar], axis=1))
+
+
+def _rows(statement: str, campaign: Campaign) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(VOTES, [campaign.pk])
-        return [(row[0], row[1], row[2], row[3]) for row in cursor.fetchall()]
+        cursor.execute(statement, [campaign.pk])
+        return list(cursor.fetchall())

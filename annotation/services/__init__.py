@@ -9,6 +9,7 @@ from annotation.services.campaigns import (
     open_campaign,
     pause_campaign,
 )
+from annotation.services.imports import import_judgements
 from annotation.services.leases import claim_questions, reap_leases
 from annotation.services.preferences import save_preference
 from annotation.services.stages import admit
@@ -20,6 +21,7 @@ __all__ = [
     "claim_questions",
     "close_campaign",
     "create_campaign",
+    "import_judgements",
     "open_campaign",
     "pause_campaign",
     "reap_leases",

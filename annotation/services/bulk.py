@@ -27,3 +27,10 @@ def copy_into(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]])
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(row)
+
+
+def refresh_statistics(*tables: type[models.Model]) -> None:
+    """Tell the planner at once what was loaded; it would learn of it only minutes later."""
+    names = sql.SQL(", ").join(sql.Identifier(model._meta.db_table) for model in tables)
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("analyze {}").format(names))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from django.db import connection
 
 from annotation.consensus import is_settled
-from annotation.queries.judges import Judge
+from annotation.queries.judges import CountingRules, Judge
 
 LOCK = """
 select id from annotation_question where id = any(%s) order by id for no key update
@@ -42,7 +42,8 @@ where q.id = any(%s) group by q.id
 RELEASE = """
 with freed as (
     select id from annotation_queueentry
-    where question_id = any(%s) and member_id <> %s and state = 'open' for update skip locked
+    where question_id = any(%s) and member_id is distinct from %s and state = 'open'
+    for update skip locked
 )
 update annotation_queueentry e set state = 'settled', lease_until = null
 from freed where freed.id = e.id
@@ -50,7 +51,8 @@ from freed where freed.id = e.id
 ASK_AGAIN = """
 with asked as (
     select id from annotation_queueentry
-    where question_id = any(%s) and member_id <> %s and state = 'settled' for update skip locked
+    where question_id = any(%s) and member_id is distinct from %s and state = 'settled'
+    for update skip locked
 )
 update annotation_queueentry e set state = case when %s then 'expired' else 'open' end
 from asked where asked.id = e.id
@@ -83,18 +85,20 @@ def surplus_questions(judge: Judge, question_ids: Collection[int]) -> set[int]:
         return {question for (question,) in cursor.fetchall()}
 
 
-def count_votes(judge: Judge, question_ids: Sequence[int]) -> None:
+def count_votes(
+    rules: CountingRules, question_ids: Sequence[int], *, member_id: int | None = None
+) -> None:
     """Recount the (locked) questions after an answer, from the judgements themselves.
 
     A vote that was taken back makes room for the earliest surplus vote. A question that needs
-    no more votes leaves the queues of the others; one that needs them again comes back.
+    no more votes leaves the queues of all but `member_id`; one that needs them again comes back.
     """
     if not question_ids:
         return
     with connection.cursor() as cursor:
-        if judge.is_leased:
-            cursor.execute(PROMOTE, [list(question_ids), judge.k])
-        n_wanted = judge.k if judge.is_leased else _panel_size(judge)
+        if rules.is_leased:
+            cursor.execute(PROMOTE, [list(question_ids), rules.k])
+        n_wanted = rules.k if rules.is_leased else _panel_size(rules)
         cursor.execute(COUNT, [list(question_ids)])
         counts: list[tuple[int, int, int]] = cursor.fetchall()
         settled = {
@@ -102,25 +106,25 @@ def count_votes(judge: Judge, question_ids: Sequence[int]) -> None:
             for question, n_similar, n_different in counts
             if n_similar + n_different >= n_wanted
             or (
-                judge.closes_settled
-                and is_settled(n_similar, n_different, n_wanted, judge.tie_rule)
+                rules.closes_settled
+                and is_settled(n_similar, n_different, n_wanted, rules.tie_rule)
             )
         }
         asked = [question for question in question_ids if question not in settled]
         if settled:
-            cursor.execute(RELEASE, [list(settled), judge.member_id])
+            cursor.execute(RELEASE, [list(settled), member_id])
         if asked:
-            cursor.execute(ASK_AGAIN, [asked, judge.member_id, judge.is_leased])
+            cursor.execute(ASK_AGAIN, [asked, member_id, rules.is_leased])
         ids = [question for question, _, _ in counts]
         totals = [n_similar + n_different for _, n_similar, n_different in counts]
-        wanted = [judge.k if judge.is_leased else 0 for _ in counts]
+        wanted = [rules.k if rules.is_leased else 0 for _ in counts]
         cursor.execute(STORE, [ids, totals, [question in settled for question in ids], wanted])
 
 
-def _panel_size(judge: Judge) -> int:
+def _panel_size(rules: CountingRules) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "select count(*) from annotation_panelmember where campaign_id = %s and is_active",
-            [judge.campaign_id],
+            [rules.campaign_id],
         )
         return int(cursor.fetchone()[0])

@@ -31,7 +31,7 @@ from annotation.ordering import (
     sampled_repeats,
     shuffled_by_query,
 )
-from annotation.services.bulk import copy_rows
+from annotation.services.bulk import copy_rows, refresh_statistics
 
 SILENT = (QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
 TEACHING = {
@@ -46,6 +46,7 @@ def prepare_questions(*, campaign: Campaign) -> None:
         _draw_controls(campaign)
     for member in campaign.panel.all():
         prepare_member(member=member)
+    refresh_statistics(Question, QueueEntry)
 
 
 def prepare_member(*, member: PanelMember) -> None:

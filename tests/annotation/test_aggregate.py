@@ -8,8 +8,9 @@ import pytest
 from crowdkit.aggregation.classification import GLAD, MACE
 
 from annotation.__main__ import main
+from annotation.tables import TableError
 from annotation.voter_models import glad, posterior
-from annotation.votes import VotesError, read_truth, read_votes, votes_of
+from annotation.votes import read_truth, read_votes, votes_of
 
 GOLDEN = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]
 MISSING = {(1, 2), (2, 2), (4, 0), (7, 1), (7, 2)}
@@ -87,7 +88,7 @@ def test_dawid_skene_gives_the_golden_posteriors():
 def test_our_glad_is_crowdkits_on_real_votes(shared_data):
     votes = read_votes(shared_data / "crowd_labels" / "bluebirds" / "labels.csv")
     names = list(zip(votes.item_of, votes.worker_of, votes.label_of, strict=True))
-    some = votes_of([(str(i), str(w), str(x)) for i, w, x in names if w < 12])
+    some = votes_of([(str(i), str(w), str(x)) for i, w, x in names if w < 5])
     theirs = GLAD().fit_predict_proba(table_of(some)).sort_index()[[0, 1]].to_numpy()
     ours = glad(some)
     assert np.abs(ours - theirs).max() < 0.01
@@ -179,7 +180,7 @@ def test_it_runs_where_django_is_not_installed(tmp_path):
 )
 def test_bad_votes_are_named_by_row(text, message, tmp_path):
     path = write(tmp_path, text)
-    with pytest.raises(VotesError) as problem:
+    with pytest.raises(TableError) as problem:
         read_votes(path)
     assert str(path) in str(problem.value)
     assert message in str(problem.value)
@@ -187,22 +188,22 @@ def test_bad_votes_are_named_by_row(text, message, tmp_path):
 
 def test_all_bad_rows_are_told_at_once(tmp_path):
     path = write(tmp_path, "item,worker,label\na,1,\nb,,x\nc,1,y\nc,1,z\n")
-    with pytest.raises(VotesError) as problem:
+    with pytest.raises(TableError) as problem:
         read_votes(path)
     assert len(problem.value.problems) == 3
 
 
 def test_a_long_list_of_problems_is_cut_with_its_length(tmp_path):
     path = write(tmp_path, "item,worker,label\n" + "a,1,\n" * 30)
-    with pytest.raises(VotesError, match="and 10 more"):
+    with pytest.raises(TableError, match="and 10 more"):
         read_votes(path)
 
 
 def test_other_encodings_and_missing_files_are_named(tmp_path):
     latin = write(tmp_path, "item,worker,label\na,1,x\né,1,x\n", encoding="latin-1")
-    with pytest.raises(VotesError, match="row 3 is not UTF-8"):
+    with pytest.raises(TableError, match="row 3 is not UTF-8"):
         read_votes(latin)
-    with pytest.raises(VotesError, match="No such file"):
+    with pytest.raises(TableError, match="No such file"):
         read_votes(tmp_path / "absent.csv")
 
 
@@ -215,5 +216,5 @@ def test_extra_columns_a_byte_order_mark_and_blank_lines_do_no_harm(tmp_path):
 
 def test_a_truth_that_stands_twice_is_refused(tmp_path):
     path = write(tmp_path, "item,truth\na,x\na,y\n")
-    with pytest.raises(VotesError, match="row 3: 'a' is there twice"):
+    with pytest.raises(TableError, match="row 3: 'a' is there twice"):
         read_truth(path)
