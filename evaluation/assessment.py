@@ -9,26 +9,28 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from catalog.embeddings import load_vectors
-from catalog.models import EmbeddingSet
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
-from evaluation.embedding_runs import Gallery, embedding_run
+from evaluation.details import HEAD, Details
 from evaluation.errors import InputError
-from evaluation.formats.read import read_run
-from evaluation.formats.tables import Ints, Qrels, Run
+from evaluation.formats.tables import Floats, Ints, Qrels, Run
 from evaluation.gather import EmbeddedModel, Gathered, embedded_models, family_of, gather
+from evaluation.match import Matched, match_run, pair_scores
 from evaluation.measures import parse_measure
+from evaluation.model_runs import asked_of
 from evaluation.models import Run as UploadedRun
-from evaluation.runs import run_path
-from evaluation.scoring import Scored, score_runs
+from evaluation.rank import ranked_candidates
+from evaluation.runs import load_run
+from evaluation.scoring import Scored, coverage, score_runs
+from evaluation.stats.bootstrap import Resampling
+from evaluation.uncertainty import leaderboard_tests, mean_intervals
 
 MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
     *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
-N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact
+TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
 MAX_ATTRIBUTE_VALUES = 30
 
 OnStep = Callable[[int, int, str], None]
@@ -36,13 +38,24 @@ OnStep = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Assessment:
-    """What an evaluation found, ready to be stored as JSON."""
+    """What an evaluation found, ready to be stored: JSON, and arrays for the pages."""
 
     inputs: dict[str, str]
     settings: dict[str, Any]
     summary: dict[str, Any]
     bias: dict[str, Any]
     by_query: dict[str, Any]
+    details: Details
+
+
+@dataclass(frozen=True)
+class _Entrants:
+    """The models to be scored, and the uploads that cannot be, each with the reason."""
+
+    runs: list[Run]
+    families: dict[str, str]
+    hashes: dict[str, str]
+    left_out: list[dict[str, str]]
 
 
 def assess(
@@ -62,124 +75,103 @@ def assess(
     gathered = gather(campaign)
     models = embedded_models(gathered)
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
-    if not models and not uploads:
-        raise InputError(
-            f"no model can be evaluated on “{campaign}”: embed its catalog or upload a run"
-        )
     n_steps = len(models) + len(uploads) + 2
     tell: OnStep = on_step or (lambda done, total, note: None)
-    runs: list[Run] = []
-    asked = _asked(gathered) if models else None
-    for model in models:
-        tell(len(runs), n_steps, f"Ranking the catalog by {model.name}")
-        if asked is not None:
-            runs.append(asked.run_of(model))
-    for upload in uploads:
-        tell(len(runs), n_steps, f"Reading {upload.name}")
-        stored = read_run(run_path(upload.sha256))
-        runs.append(Run(upload.name, stored.query_ids, stored.candidate_ids,
-                        stored.queries, stored.candidates, stored.scores))  # fmt: skip
-    tell(len(runs), n_steps, "Computing measures")
-    generators = gathered.proposals.generators if gathered.proposals else ()
-    families = {name: family_of(name) for name in (*generators, *(run.name for run in runs))}
-    families |= {upload.name: upload.family for upload in uploads if upload.family}
-    missing = "worst" if any(upload.missing == "worst" for upload in uploads) else "error"
+    entrants = _entrants(gathered, models, uploads, lambda done, note: tell(done, n_steps, note))
+    runs = entrants.runs
+    tell(n_steps - 2, n_steps, "Computing measures")
     scored = score_runs(
         gathered.qrels,
         runs,
         [parse_measure(name) for name in MEASURES],
         products=gathered.products,
-        missing="worst" if missing == "worst" else "error",
+        missing="worst",
     )
-    tell(len(runs) + 1, n_steps, "Analysing the pool's bias")
-    report = _bias(gathered, runs, families, seed=seed, n_bootstraps=n_bootstraps)
+    resampling = Resampling.of(
+        len(gathered.qrels.query_ids),
+        n_bootstraps=n_bootstraps,
+        rng=np.random.default_rng([seed, 1]),
+    )
+    tell(n_steps - 1, n_steps, "Analysing the pool's bias")
+    report = _bias(gathered, entrants, seed=seed, n_bootstraps=n_bootstraps)
     return Assessment(
-        inputs={**gathered.hashes, **{f"model {m.name}": m.images.fingerprint for m in models},
-                **{f"run {u.name}": u.sha256 for u in uploads}},
+        inputs={**gathered.hashes, **entrants.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
-        summary=_summary(gathered, scored, families, report),
+        summary=_summary(gathered, scored, entrants, report, resampling),
         bias=as_json(report) if report else {},
         by_query=_by_query(gathered.qrels, scored),
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """The questions to every embedded model, and which vectors answer them."""
-
-    query_ids: Ints
-    catalog_ids: Ints
-    gallery: Gallery
-
-    def run_of(self, model: EmbeddedModel) -> Run:
-        return embedding_run(
-            model.name,
-            _vectors(model.queries, self.query_ids),
-            _vectors(model.images, self.catalog_ids),
-            self.gallery,
-            n_products=N_PRODUCTS,
-        )
-
-
-def _asked(gathered: Gathered) -> _Asked:
-    """Return what the models are asked: the labelled queries over the pool's catalog."""
-    pool = gathered.pool
-    if pool is None:
-        raise InputError("embedding sets need a pool, whose catalog they rank")
-    images, table = gathered.images, gathered.table
-    judged_queries = table.query_ids[table.is_decided]
-    judged_images = table.candidate_ids[table.is_decided]
-    catalog_ids = np.array(
-        pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64
+        details=_details(gathered, runs),
     )
-    query_ids = np.unique(judged_queries)
-    products = images.product_numbers()
-    if not pool.exclude_same_product:
-        products[:] = -1
-    names = images.named(catalog_ids)
-    place = {name: row for row, name in enumerate(names)}
-    gallery = Gallery(
-        query_ids=images.named(query_ids),
-        image_ids=names,
-        own=np.array([place.get(name, -1) for name in images.named(query_ids)], np.int64),
-        query_products=products[images.rows(query_ids)],
-        image_products=products[images.rows(catalog_ids)],
-        judged_queries=np.searchsorted(query_ids, judged_queries),
-        judged_images=np.searchsorted(catalog_ids, judged_images),
-    )
-    return _Asked(query_ids, catalog_ids, gallery)
 
 
-def _vectors(embedding_set: EmbeddingSet, image_ids: Ints) -> np.ndarray:
-    """Return one vector for each image, in the order asked for."""
-    stored_ids, vectors = load_vectors(embedding_set)
-    order = np.argsort(stored_ids)
-    at = np.minimum(np.searchsorted(stored_ids, image_ids, sorter=order), stored_ids.size - 1)
-    rows = order[at] if stored_ids.size else np.zeros(0, np.int64)
-    if rows.size != image_ids.size or (stored_ids[rows] != image_ids).any():
+def _entrants(
+    gathered: Gathered,
+    models: Sequence[EmbeddedModel],
+    uploads: Sequence[UploadedRun],
+    tell: Callable[[int, str], None],
+) -> _Entrants:
+    """Return the runs of all models; an upload that the labels have outgrown is left out."""
+    campaign = gathered.campaign
+    if not models and not uploads:
         raise InputError(
-            f"{embedding_set} lacks vectors of some images; embed the catalog again with it"
+            f"no model can be evaluated on “{campaign}”: embed its catalog or upload a run"
         )
-    return vectors[rows]
+    found = _Entrants([], {}, {}, [])
+    asked = asked_of(gathered) if models else None
+    for model in models:
+        tell(len(found.runs), f"Ranking the catalog by {model.name}")
+        if asked is not None:
+            found.runs.append(asked.run_of(model))
+        found.hashes[f"model {model.name}"] = model.images.fingerprint
+    for upload in uploads:
+        tell(len(found.runs), f"Reading {upload.name}")
+        run = load_run(upload.sha256, upload.name)
+        found.hashes[f"run {upload.name}"] = upload.sha256
+        reason = _unusable(gathered, run, upload)
+        if reason:
+            found.left_out.append({"name": upload.name, "reason": reason})
+            continue
+        found.runs.append(run)
+        if upload.family:
+            found.families[upload.name] = upload.family
+    if not found.runs:
+        reasons = "; ".join(f"{one['name']}: {one['reason']}" for one in found.left_out)
+        raise InputError(f"no model can be evaluated on “{campaign}”: {reasons}")
+    generators = gathered.proposals.generators if gathered.proposals else ()
+    for name in (*generators, *(run.name for run in found.runs)):
+        found.families.setdefault(name, family_of(name))
+    return found
+
+
+def _unusable(gathered: Gathered, run: Run, upload: UploadedRun) -> str:
+    """Return why a run cannot be scored on the labels as they are now, "" if it can."""
+    if upload.missing == "worst":
+        return ""
+    said = coverage(match_run(gathered.qrels, run, products=gathered.products))
+    if said.n_scored == said.n_pairs:
+        return ""
+    return (
+        f"it has no score for {said.n_pairs - said.n_scored} of {said.n_pairs} labelled pairs; "
+        "upload it again with them, or let missing scores count as the worst"
+    )
 
 
 def _bias(
-    gathered: Gathered, runs: Sequence[Run], families: dict[str, str], *, seed: int,
-    n_bootstraps: int,
-) -> BiasReport | None:  # fmt: skip
+    gathered: Gathered, entrants: _Entrants, *, seed: int, n_bootstraps: int
+) -> BiasReport | None:
     """Return the report on the pool's bias; None for a campaign without a pool."""
     pool = gathered.pool
     if pool is None or gathered.proposals is None:
         return None
     extras = Extras(
-        families=families,
+        families=entrants.families,
         products=gathered.products,
         votes=gathered.vote_table if len(gathered.vote_table.annotators) > 1 else None,
         attributes=_attributes(gathered),
         n_candidates=pool.catalog.images.count() - 1,
     )
     evidence = assemble_evidence(
-        gathered.qrels, gathered.proposals, runs, missing="worst", extras=extras
+        gathered.qrels, gathered.proposals, entrants.runs, missing="worst", extras=extras
     )
     settings = BiasSettings(n_bootstraps=n_bootstraps)
     return bias_report(evidence, np.random.default_rng(seed), settings)
@@ -202,27 +194,36 @@ def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
 def _summary(
     gathered: Gathered,
     scored: Sequence[Scored],
-    families: dict[str, str],
+    entrants: _Entrants,
     report: BiasReport | None,
+    resampling: Resampling,
 ) -> dict[str, Any]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
+    intervals = mean_intervals(scored, resampling)
     return {
         "labels": _label_counts(gathered),
         "is_simulated": gathered.campaign.is_simulated,
+        "left_out": entrants.left_out,
+        "tests": as_json(leaderboard_tests(scored, TESTED, resampling)),
         "models": [
             {
                 "name": one.name,
-                "family": families.get(one.name, one.name),
+                "family": entrants.families[one.name],
                 "badge": badges.get(one.name, "outsider"),
                 "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
                 "measures": {
                     name: as_json(
-                        {"value": found.value, "n_defined": found.n_defined, **found.details}
+                        {
+                            "value": found.value,
+                            "n_defined": found.n_defined,
+                            "interval": intervals[name][m] if name in intervals else None,
+                            **found.details,
+                        }
                     )
                     for name, found in one.outcomes.items()
                 },
             }
-            for one in scored
+            for m, one in enumerate(scored)
         ],
     }
 
@@ -253,6 +254,60 @@ def _by_query(qrels: Qrels, scored: Sequence[Scored]) -> dict[str, Any]:
     for one in scored:
         for name, found in one.outcomes.items():
             if found.by_query is not None:
-                rounded = [float(value) for value in found.by_query]
-                values.setdefault(name, {})[one.name] = as_json(rounded)
+                values.setdefault(name, {})[one.name] = as_json(found.by_query.tolist())
     return {"queries": list(qrels.query_ids), "values": values}
+
+
+def _details(gathered: Gathered, runs: Sequence[Run]) -> Details:
+    """Return the arrays for the pages; labelled pairs lie in the order of the labels."""
+    qrels, images = gathered.qrels, gathered.images
+    kept = gathered.table.is_decided
+    id_of = dict(zip(images.names, images.ids.tolist(), strict=True))
+    matches = [match_run(qrels, run, products=gathered.products) for run in runs]
+    return Details(
+        models=np.array([run.name for run in runs]),
+        generators=np.array([source.spec for source in gathered.sources], np.str_),
+        query_ids=np.array([id_of[name] for name in qrels.query_ids], np.int64),
+        pair_queries=qrels.queries,
+        pair_candidates=gathered.table.candidate_ids[kept],
+        labels=qrels.labels,
+        scores=np.stack([_all_scores(matched) for matched in matches]),
+        heads=np.stack([_head(matched, id_of) for matched in matches]),
+        proposed=_proposed(gathered),
+    )
+
+
+def _all_scores(matched: Matched) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return one score per labelled pair: NaN where it is not compared."""
+    scores: Floats = np.full(matched.queries.size, np.nan)
+    scores[~matched.is_excluded] = pair_scores(matched, "worst")
+    return scores.astype(np.float32)
+
+
+def _head(matched: Matched, id_of: dict[str, int]) -> Ints:
+    """Return the image ids at the top of each query's list."""
+    head = np.zeros((matched.n_queries, HEAD), np.int64)
+    ids = np.array([id_of[name] for name in matched.candidate_ids], np.int64)
+    for query, ranked in enumerate(ranked_candidates(matched)):
+        best = ids[ranked[:HEAD]]
+        head[query, : best.size] = best
+    return head
+
+
+def _proposed(gathered: Gathered) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return who proposed each labelled pair, shape (n_generators, n_pairs)."""
+    stored = gathered.proposals
+    table, kept = gathered.table, gathered.table.is_decided
+    if stored is None:
+        return np.zeros((len(gathered.sources), int(kept.sum())), np.bool_)
+    place = {name: row for row, name in enumerate(gathered.images.names)}
+    n = len(gathered.images.names)
+    asked = np.array([place[name] for name in stored.query_ids], np.int64)[stored.queries]
+    shown = np.array([place[name] for name in stored.candidate_ids], np.int64)[stored.candidates]
+    pairs = gathered.images.rows(table.query_ids[kept]) * n + gathered.images.rows(
+        table.candidate_ids[kept]
+    )
+    keys = asked * n + shown
+    return np.stack(
+        [np.isin(pairs, keys[stored.models == g]) for g in range(len(stored.generators))]
+    )

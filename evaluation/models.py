@@ -65,6 +65,9 @@ class Result(models.Model):
     summary = models.JSONField(help_text="Labels, agreement, and each model's measures.")
     bias = models.JSONField(default=dict, help_text="The report on the pool's bias.")
     by_query = models.JSONField(default=dict, help_text="Measure, model, then a value per query.")
+    details_sha256 = models.CharField(
+        max_length=64, default="", help_text="Of the scores of pairs and heads of lists, a file."
+    )
 
     class Meta:
         ordering = ["-id"]

@@ -2,11 +2,78 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from django.conf import settings
+
+from catalog.files import write_atomically
+from evaluation.errors import InputError
+from evaluation.formats.tables import Ints, Run
 
 
 def run_path(sha256: str) -> Path:
     """Return where the stored scores of that hash lie (or would lie)."""
     return Path(settings.DATA_DIR) / "runs" / sha256[:2] / f"{sha256}.parquet"
+
+
+def store_run(run: Run) -> str:
+    """Store a run whole or not at all, and return the SHA-256 of its file.
+
+    The file is the parquet that `evaluation.formats.read_run` takes: query, candidate, score.
+    """
+    table = pa.table(
+        {
+            "query": _column(run.query_ids, run.queries),
+            "candidate": _column(run.candidate_ids, run.candidates),
+            "score": pa.array(run.scores),
+        }
+    )
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    sha256 = hashlib.sha256(buffer.getbuffer()).hexdigest()
+    path = run_path(sha256)
+    if not path.exists():
+        write_atomically(path, lambda file: file.write(buffer.getbuffer()))
+    return sha256
+
+
+def load_run(sha256: str, name: str) -> Run:
+    """Return stored scores under a name.
+
+    Raises:
+        InputError: the file is gone or was changed; the message says what to do.
+    """
+    path = run_path(sha256)
+    again = f"Delete the run “{name}” and upload it again."
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"the scores {path} are missing. {again}") from None
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError(f"the scores {path} were changed on disk. {again}")
+    table = pq.read_table(io.BytesIO(content), read_dictionary=["query", "candidate"])
+    query_ids, queries = _coded(table.column("query"))
+    candidate_ids, candidates = _coded(table.column("candidate"))
+    scores = table.column("score").to_numpy().astype(np.float64)
+    return Run(name, query_ids, candidate_ids, queries, candidates, scores)
+
+
+def _column(names: tuple[str, ...], codes: Ints) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(names))
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
+    """Return the distinct names in ascending order, and each row's place among them."""
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.unify_dictionaries().combine_chunks()
+    names = whole.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), np.int64)
+    place[order] = np.arange(len(names))
+    return tuple(names[row] for row in order), place[whole.indices.to_numpy()]

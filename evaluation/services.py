@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from accounts.models import User
 from annotation.models import Campaign
+from evaluation.details import store_details
 from evaluation.models import Result
 from evaluation.version import code_version
 from jobs.models import Job
@@ -48,4 +49,5 @@ def store_result(*, campaign: Campaign, assessment: Assessment, job: Job | None)
         summary=assessment.summary,
         bias=assessment.bias,
         by_query=assessment.by_query,
+        details_sha256=store_details(assessment.details),
     )
