@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -15,6 +16,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from accounts.models import Role, User
+from annotation.models import Campaign
+from annotation.services import create_campaign, open_campaign
+from tests.e2e.pictures import make_images
 
 # Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
 # to touch the database beside it.
@@ -122,3 +126,25 @@ def serious_problems(page: Page) -> list[str]:
 def overflow(page: Page) -> int:
     """By how many pixels a page is wider than its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.fixture
+def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
+    """Open a campaign over pictures with files: each query with candidates of its own."""
+
+    def make(*panel: User, n_queries: int = 3, n_candidates: int = 8, **rules: Any) -> Campaign:
+        images = make_images(n_queries * (1 + n_candidates))
+        queries, candidates = images[:n_queries], images[n_queries:]
+        pairs = [
+            (query.pk, candidate.pk)
+            for i, query in enumerate(queries)
+            for candidate in candidates[i * n_candidates : (i + 1) * n_candidates]
+        ]
+        slug = f"c-{uuid.uuid4().hex[:8]}"
+        given = {"guidelines": "# What counts\n\nThe same **kind** of thing, seen alike."} | rules
+        campaign = create_campaign(
+            name="Coats and bags, autumn", slug=slug, pairs=pairs, panel=panel, **given
+        )
+        return open_campaign(campaign=campaign)
+
+    return make

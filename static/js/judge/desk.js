@@ -6,7 +6,8 @@
  */
 import { Gate } from "../lib/keys.js";
 import { Breaks, Pace } from "../lib/pace.js";
-import { FINAL } from "./session.js";
+import { afterPaint } from "../lib/watch.js";
+import { FINAL, STRIP_N } from "./session.js";
 import { ANSWERS } from "./words.js";
 
 const VOTES = new Set(["similar", "different"]);
@@ -224,7 +225,6 @@ export class Desk {
 
   /** The outbox has changed, here or in another tab. */
   heardOfOutbox() {
-    this.panels.showSaved();
     const shown = this.view?.question;
     if (this.session.followOtherTabs() && shown && !this.queue.has(shown.uid) && !this.#hold) {
       this.panels.say("This pair was answered in another tab.");
@@ -257,12 +257,13 @@ export class Desk {
   #late() {
     if (this.#isLateDue) return;
     this.#isLateDue = true;
-    setTimeout(() => {
+    afterPaint(() => {
       this.#isLateDue = false;
+      this.panels.showSaved();
       this.panels.showProgress(this.session.progress, this.pace);
       this.panels.showStrip(this.session.strip);
-      this.supply.wantPictures(this.mode, this.session.history.slice(-4));
+      this.supply.wantPictures(this.mode, this.session.history.slice(-STRIP_N));
       this.supply.fill();
-    }, 0);
+    });
   }
 }

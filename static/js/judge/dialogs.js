@@ -104,12 +104,16 @@ export class KeysDialog {
     this.#complain("");
     this.part("keys-list").replaceChildren(
       ...Object.keys(this.defaults).map((action) => {
+        const row = document.createElement("div");
         const label = document.createElement("label");
         const select = document.createElement("select");
+        select.id = `key-${action}`;
         select.name = action;
         for (const key of this.allowed) select.add(new Option(keyLabel(key), key, false, key === keys[action]));
-        label.append(ACTIONS[action] ?? action, select);
-        return label;
+        label.htmlFor = select.id;
+        label.textContent = ACTIONS[action] ?? action;
+        row.append(label, select);
+        return row;
       }),
     );
   }

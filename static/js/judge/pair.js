@@ -32,6 +32,7 @@ export class PairView {
     this.root.hidden = false;
     if (this.question?.uid === question.uid && this.isReady) return;
     this.question = question;
+    this.root.dataset.question = question.uid;
     this.isReady = false;
     this.#askedAt = this.now();
     this.stopBlinking();

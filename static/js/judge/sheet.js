@@ -61,7 +61,7 @@ export class SheetView {
       ...answered.filter((entry) => !questions.some(({ uid }) => uid === entry.question.uid)),
     ].sort((a, b) => a.question.position - b.question.position);
     this.#observer.disconnect();
-    this.#cells = cells.map(({ question, answer }) => this.#cell(question, answer));
+    this.#cells = cells.map(({ question, answer }, index) => this.#cell(question, answer, index));
     this.grid.replaceChildren(...this.#cells.map(({ button }) => button));
     for (const { button } of this.#cells) this.#observer.observe(button);
     this.#showQuery(questions[0].query.url);
@@ -153,12 +153,13 @@ export class SheetView {
     button.scrollIntoView({ block: "nearest" });
   }
 
-  #cell(question, answer) {
+  #cell(question, answer, index) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "cell";
     button.tabIndex = -1;
-    const cell = { question, button, answer, isSeen: false };
+    const name = `Candidate ${index + 1}`;
+    const cell = { question, button, name, answer, isSeen: false };
     const url = question.candidate.thumb_url;
     const image = this.shelf.now(url);
     if (image && !image.isConnected) button.append(image);
@@ -181,10 +182,8 @@ export class SheetView {
   }
 
   #dress(cell) {
-    const { button, answer } = cell;
+    const { button, name, answer } = cell;
     button.querySelector(".mark")?.remove();
-    const place = this.#cells.indexOf(cell) + 1;
-    const name = place ? `Candidate ${place}` : "Candidate";
     button.setAttribute("aria-label", answer ? `${name}: ${ANSWERS[answer].word}` : name);
     if (answer === null) {
       delete button.dataset.answer;

@@ -1,0 +1,330 @@
+"""The judging page in Chromium: both modes, keys, undo, reasons, guidelines, access."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from annotation.models import Campaign, Judgement, JudgementEvent
+from tests.e2e.conftest import overflow, serious_problems
+
+PAUSE_MS = 200  # longer than the dead time after an answer
+
+
+@pytest.fixture
+def judge(make_person: Callable[..., User]) -> User:
+    return make_person("judith")
+
+
+@pytest.fixture
+def open_desk(
+    open_page: Callable[..., Page], make_campaign: Callable[..., Campaign], judge: User
+) -> Callable[..., tuple[Page, Campaign]]:
+    """Open a campaign's judging page, with its first pair on screen."""
+
+    def open_it(
+        *, campaign: Campaign | None = None, mode: str = "pair", **options: Any
+    ) -> tuple[Page, Campaign]:
+        chosen = campaign or make_campaign(judge)
+        page = open_page(judge, **options)
+        page.goto(f"/judge/{chosen.uid}/")
+        expect(page.locator(".pair .frame img")).to_have_count(2)
+        if mode == "sheet":
+            page.keyboard.press("m")
+            expect(page.locator(".cell:not(:has(img))")).to_have_count(0)
+            expect(page.locator(".cell").first).to_be_visible()
+        return page, chosen
+
+    return open_it
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other, slowly enough for each to count."""
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(PAUSE_MS)
+
+
+def all_saved(page: Page) -> None:
+    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+
+
+def answers_of(campaign: Campaign) -> list[tuple[str, str]]:
+    """(answer, mode) of what counts, in the order of answering."""
+    found = Judgement.objects.filter(question__campaign=campaign).order_by("event_id")
+    return list(found.values_list("answer", "event__mode"))
+
+
+def test_keys_and_their_twins_answer(open_desk):
+    page, campaign = open_desk()
+    press(page, "j", "f", "c", "ArrowRight", "ArrowLeft")
+    all_saved(page)
+    assert answers_of(campaign) == [
+        ("similar", "pair"),
+        ("different", "pair"),
+        ("cant_tell", "pair"),
+        ("similar", "pair"),
+        ("different", "pair"),
+    ]
+    event = JudgementEvent.objects.first()
+    assert event is not None
+    assert (event.device, event.guideline_version) == ("keyboard", 1)
+    assert event.shown_at is not None
+    assert event.shown_at <= event.decided_at
+
+
+def test_buttons_do_what_keys_do(open_desk):
+    page, campaign = open_desk()
+    for name in ("Similar", "Different", "Can’t tell"):
+        page.locator(".judge-answers").get_by_role("button", name=name).click()
+        page.wait_for_timeout(PAUSE_MS)
+    all_saved(page)
+    assert [answer for answer, _ in answers_of(campaign)] == ["similar", "different", "cant_tell"]
+    assert set(JudgementEvent.objects.values_list("device", flat=True)) == {"mouse"}
+
+
+def test_touch_answers(open_desk):
+    page, campaign = open_desk(size="phone")
+    page.get_by_role("button", name="Similar").tap()
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+    assert set(JudgementEvent.objects.values_list("device", flat=True)) == {"touch"}
+
+
+def test_held_keys_and_double_strikes_count_once(open_desk):
+    page, campaign = open_desk()
+    page.keyboard.down("j")
+    for _ in range(5):
+        page.keyboard.down("j")  # Playwright marks these as repeats
+    page.keyboard.up("j")
+    page.keyboard.press("f")  # within the dead time of the first
+    page.wait_for_timeout(PAUSE_MS)
+    press(page, "f")
+    all_saved(page)
+    assert [answer for answer, _ in answers_of(campaign)] == ["similar", "different"]
+
+
+def test_skipping_asks_for_the_reason(open_desk):
+    page, campaign = open_desk()
+    press(page, "s")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    press(page, "j")  # no shortcut beside a dialog
+    page.keyboard.press("Escape")
+    press(page, "s", "2")
+    all_saved(page)
+    events = JudgementEvent.objects.filter(question__campaign=campaign)
+    assert list(events.values_list("answer", "reason")) == [("skip", "not_comparable")]
+
+
+def test_undo_goes_back_as_far_as_one_likes(open_desk):
+    page, campaign = open_desk()
+    pair = page.locator(".pair")
+    first = str(pair.get_attribute("data-question"))
+    press(page, *"jfjfj")
+    for _ in range(5):
+        page.keyboard.press("u")
+    expect(pair).to_have_attribute("data-question", first)
+    all_saved(page)
+    assert answers_of(campaign) == []
+    assert JudgementEvent.objects.count() == 10
+    press(page, "f")
+    all_saved(page)
+    assert answers_of(campaign) == [("different", "pair")]
+
+
+def test_the_strip_leads_back_to_an_answer(open_desk):
+    page, campaign = open_desk()
+    press(page, *"jjj")
+    expect(page.locator(".strip li")).to_have_count(3)
+    page.get_by_role("button", name="Similar. Judge this pair again").nth(1).click()
+    page.wait_for_timeout(PAUSE_MS)
+    press(page, "f")
+    all_saved(page)
+    assert sorted(answer for answer, _ in answers_of(campaign)) == [
+        "different",
+        "similar",
+        "similar",
+    ]
+
+
+def test_what_was_answered_before_a_reload_can_be_taken_back_after_it(open_desk):
+    page, campaign = open_desk()
+    press(page, *"jf")
+    all_saved(page)
+    page.reload()
+    expect(page.locator(".strip li")).to_have_count(2)
+    expect(page.locator(".judge-count")).to_have_text("2 of 24")
+    press(page, "u")
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+
+
+def test_later_comes_back_at_the_end(open_desk, make_campaign, judge):
+    page, campaign = open_desk(campaign=make_campaign(judge, n_queries=1, n_candidates=3))
+    press(page, *"ljj")
+    expect(page.locator(".judge-state")).to_be_hidden()
+    press(page, "f")
+    expect(page.locator(".judge-state")).to_contain_text("All done")
+    assert sorted(answer for answer, _ in answers_of(campaign)) == [
+        "different",
+        "similar",
+        "similar",
+    ]
+    expect(page.locator(".judge-count")).to_have_text("3 of 3")
+
+
+def test_a_sheet_is_answered_with_arrows_keys_and_the_rest(open_desk):
+    page, campaign = open_desk(mode="sheet")
+    cells = page.locator(".cell")
+    expect(cells).to_have_count(8)
+    press(page, "j")  # first; the cursor moves on
+    press(page, "ArrowRight", "f")
+    expect(cells.nth(0)).to_have_attribute("data-answer", "similar")
+    expect(cells.nth(2)).to_have_attribute("data-answer", "different")
+    query = page.locator("[data-sheet-query] img").get_attribute("src")
+    press(page, "r")
+    expect(page.locator("[data-sheet-query] img")).not_to_have_attribute("src", str(query))
+    all_saved(page)
+    found = answers_of(campaign)
+    assert sorted(found) == sorted([("similar", "sheet")] + [("different", "sheet")] * 7)
+
+
+def test_undo_returns_to_the_sheet_before(open_desk):
+    page, campaign = open_desk(mode="sheet")
+    query = str(page.locator("[data-sheet-query] img").get_attribute("src"))
+    press(page, "j", "r")
+    expect(page.locator("[data-sheet-query] img")).not_to_have_attribute("src", query)
+    press(page, "u")
+    expect(page.locator(".cell[data-answer]")).to_have_count(7)
+    press(page, "u")
+    expect(page.locator(".cell[data-answer]")).to_have_count(6)
+    press(page, "j", "j")
+    all_saved(page)
+    assert (
+        sorted(answer for answer, _ in answers_of(campaign)) == ["different"] * 5 + ["similar"] * 3
+    )
+
+
+def test_the_rest_is_not_answered_before_it_was_in_view(open_desk, make_campaign, judge):
+    campaign = make_campaign(judge, n_queries=2, n_candidates=40)
+    page, _ = open_desk(campaign=campaign, mode="sheet")
+    press(page, "r")
+    assert answers_of(campaign) == []
+    for _ in range(6):
+        press(page, "r")
+    all_saved(page)
+    assert len(answers_of(campaign)) >= 40
+
+
+def test_a_sheet_s_candidate_is_looked_at_closely_as_a_pair(open_desk):
+    page, campaign = open_desk(mode="sheet")
+    press(page, "ArrowRight", "z")
+    expect(page.locator(".pair .frame img")).to_have_count(2)
+    press(page, "j")
+    expect(page.locator(".cell").nth(1)).to_have_attribute("data-answer", "similar")
+    press(page, "z", "Escape")
+    expect(page.locator(".cell")).to_have_count(8)
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+
+
+def test_zoom_and_pan_are_linked(open_desk):
+    page, _ = open_desk()
+    transforms = "els => els.map(e => getComputedStyle(e).transform)"
+    page.locator('[data-frame="query"]').hover()
+    page.mouse.wheel(0, -400)
+    one, two = page.locator(".zooms").evaluate_all(transforms)
+    assert one == two != "matrix(1, 0, 0, 1, 0, 0)"
+    page.mouse.down()
+    page.mouse.move(300, 300)
+    page.mouse.up()
+    three, four = page.locator(".zooms").evaluate_all(transforms)
+    assert three == four != one
+    press(page, "f")  # the next pair starts unzoomed
+    assert set(page.locator(".zooms").evaluate_all(transforms)) == {"matrix(1, 0, 0, 1, 0, 0)"}
+
+
+def test_blink_shows_one_after_the_other_and_stops(open_desk):
+    page, _ = open_desk()
+    press(page, "b")
+    off = page.locator(".pair-side.is-off")
+    expect(off).to_have_count(1)
+    first = off.locator("figcaption").inner_text()
+    expect(off.locator("figcaption")).not_to_have_text(first)
+    page.keyboard.press("Escape")
+    expect(off).to_have_count(0)
+
+
+def test_keys_can_be_changed_from_the_list_and_are_remembered(open_desk):
+    page, campaign = open_desk()
+    press(page, "?")
+    page.get_by_label("Similar", exact=True).select_option("k")
+    page.get_by_label("Different", exact=True).select_option("k")
+    page.get_by_role("button", name="Save the keys").click()
+    expect(page.get_by_role("alert").filter(has_text="already means")).to_be_visible()
+    page.get_by_label("Different", exact=True).select_option("d")
+    page.get_by_role("button", name="Save the keys").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    press(page, "j", "k")
+    page.reload()
+    expect(page.locator(".pair .frame img")).to_have_count(2)
+    press(page, "d")
+    all_saved(page)
+    assert [answer for answer, _ in answers_of(campaign)] == ["similar", "different"]
+
+
+def test_guidelines_are_one_key_away(open_desk):
+    page, _ = open_desk()
+    press(page, "g")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("heading", name="What counts")).to_be_visible()
+    expect(dialog).to_contain_text("Version 1")
+    assert serious_problems(page) == []
+
+
+def test_two_tabs_do_not_ask_the_same_pair_twice(open_desk):
+    page, campaign = open_desk()
+    other = page.context.new_page()
+    other.goto(f"/judge/{campaign.uid}/")
+    expect(other.locator(".pair .frame img")).to_have_count(2)
+    for _ in range(3):
+        press(page, "j")
+        press(other, "f")
+    all_saved(page)
+    all_saved(other)
+    assert (
+        sorted(answer for answer, _ in answers_of(campaign)) == ["different"] * 3 + ["similar"] * 3
+    )
+    assert JudgementEvent.objects.count() == 6
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("mode", ["pair", "sheet"])
+def test_both_modes_are_accessible(open_desk, size, theme, mode):
+    page, _ = open_desk(size=size, theme=theme, mode=mode)
+    press(page, "j", "f")
+    assert serious_problems(page) == []
+    assert overflow(page) <= 0
+    press(page, "?")
+    assert serious_problems(page) == []
+
+
+def test_a_closed_campaign_takes_no_answers_and_says_so(open_desk, make_campaign, judge):
+    from annotation.services import close_campaign
+
+    campaign = make_campaign(judge, n_queries=1, n_candidates=3)
+    page, _ = open_desk(campaign=campaign)
+    close_campaign(campaign=campaign, by=None, reason="Enough.")
+    press(page, "j")
+    parked = page.get_by_role("region", name="Answers that were not accepted")
+    expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
+    page.reload()
+    expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
+    expect(page.locator(".judge-state")).to_contain_text("This campaign is closed")
+    assert answers_of(campaign) == []
