@@ -102,10 +102,11 @@ def start_services(services: Services) -> None:
 def stop_services(services: Services) -> None:
     """Stop the embedded servers, whoever started them."""
     if services.runs_database and (services.data_dir / "postgres" / "postmaster.pid").exists():
-        _as_postgres(
-            [_postgres_binary("pg_ctl"), "-D", _data(services), "-m", "fast", "-w", "stop"],
-            services,
+        stopped = _as_postgres(
+            [_postgres_binary("pg_ctl"), "-D", _data(services), "-m", "fast", "-w", "stop"]
         )
+        if stopped.returncode != 0:
+            raise ServiceError(f"PostgreSQL did not stop: {stopped.stdout}")
     if services.runs_broker:
         with contextlib.suppress(redis.ConnectionError):
             _valkey_client(services).shutdown()
@@ -197,7 +198,7 @@ def _owner() -> str | None:
 
 
 def _as_postgres(
-    command: list[str], services: Services, *, log: Path | None = None
+    command: list[str], *, log: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     owner = _owner()
     return subprocess.run(
@@ -246,8 +247,7 @@ def _initialise(services: Services) -> None:
         [
             *(_postgres_binary("initdb"), "-D", str(data), "-U", "postgres", "--auth=trust"),
             *("--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8"),
-        ],
-        services,
+        ]
     )
     if done.returncode != 0:
         raise ServiceError(f"PostgreSQL could not create {data}: {done.stdout}")
@@ -276,7 +276,6 @@ def _start_postgres(services: Services) -> None:
                 *(_postgres_binary("pg_ctl"), "-D", _data(services), "-l", str(log)),
                 *("-o", options, "-w", "-t", "60", "start"),
             ],
-            services,
             log=log,
         )
         try:

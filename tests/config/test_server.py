@@ -37,7 +37,7 @@ def test_killed_processes_come_back_and_ctrl_c_stops_all(site: Site) -> None:
     wait_until(site.answers)
     assert site.interrupt() == 0
     assert site.processes() == []
-    assert not (site.data_dir / "postgres" / "postmaster.pid").exists()
+    assert not (site.data_dir / "postgres" / "postmaster.pid").exists(), site.log()
 
 
 def test_after_killing_the_supervisors_the_next_start_recovers(site: Site) -> None:
