@@ -86,7 +86,12 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_DEFAULT_QUEUE = "light"
 CELERY_TASK_ROUTES = {"pooling.tasks.*": {"queue": "device"}}
 CELERY_BEAT_SCHEDULE = {
-    "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}}
+    "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
+    "return-leases": {
+        "task": "annotation.tasks.reap",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
 }
 
 # ---- application ----
