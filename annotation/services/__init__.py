@@ -12,6 +12,7 @@ from annotation.services.campaigns import (
 from annotation.services.imports import import_judgements
 from annotation.services.leases import claim_questions, reap_leases
 from annotation.services.preferences import save_preference
+from annotation.services.reconciling import reconcile
 from annotation.services.stages import admit
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "open_campaign",
     "pause_campaign",
     "reap_leases",
+    "reconcile",
     "record_answers",
     "save_preference",
 ]

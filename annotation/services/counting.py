@@ -16,6 +16,9 @@ from annotation.queries.judges import CountingRules, Judge
 LOCK = """
 select id from annotation_question where id = any(%s) order by id for no key update
 """
+LOCK_PANEL = """
+select id from annotation_panelmember where campaign_id = %s order by id for no key update
+"""
 FULL_WITHOUT_ME = """
 select question_id from annotation_judgement
 where question_id = any(%s) and member_id <> %s and not is_surplus
@@ -67,6 +70,12 @@ from unnest(%s::bigint[], %s::int[], %s::boolean[], %s::int[])
      as x(id, n_counted, is_settled, n_wanted)
 where q.id = x.id
 """
+
+
+def lock_panel(campaign_id: int) -> None:
+    """Let every judge of a campaign wait until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(LOCK_PANEL, [campaign_id])
 
 
 def lock_questions(question_ids: Collection[int]) -> None:

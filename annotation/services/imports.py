@@ -18,7 +18,7 @@ from annotation.models import (
 )
 from annotation.queries.judges import rules_of
 from annotation.services.bulk import copy_into, refresh_statistics
-from annotation.services.counting import count_votes, lock_questions
+from annotation.services.counting import count_votes, lock_panel, lock_questions
 
 IMPORTABLE = ("similar", "different", "cant_tell", "skip")
 REASONS = ("", "bad_image", "not_comparable", "unsure", "policy")
@@ -163,11 +163,7 @@ def import_judgements(
     if campaign.state in {CampaignState.DRAFT, CampaignState.CLOSED}:
         raise CampaignError(f"{campaign} is {campaign.get_state_display().lower()}; open it first.")
     with connection.cursor() as cursor:
-        cursor.execute(
-            "select 1 from annotation_panelmember where campaign_id = %s order by id "
-            "for no key update",
-            [campaign.pk],
-        )
+        lock_panel(campaign.pk)
         cursor.execute(TABLE)
         columns = ("row", "query_id", "candidate_id", "annotator_id", "answer", "reason")
         copy_into(

@@ -15,7 +15,12 @@ from annotation.models import (
     QueueEntry,
 )
 from annotation.queries.labels import agreement, labels, votes
-from annotation.services import close_campaign, import_judgements
+from annotation.services import (
+    close_campaign,
+    create_campaign,
+    import_judgements,
+    open_campaign,
+)
 from annotation.services.imports import ImportRefusedError
 from tests.annotation.browser import Browser, answer_to
 
@@ -196,8 +201,6 @@ def test_when_k_of_n_judge_the_votes_after_the_kth_are_surplus(campaign_of):
 
 @pytest.mark.timeout(120)
 def test_a_campaign_of_the_papers_size_takes_seconds(pairs, people):
-    from annotation.services import create_campaign, open_campaign
-
     panel: list[User] = people(3)
     given = pairs(200, 90)
     started = time.monotonic()

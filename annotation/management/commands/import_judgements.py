@@ -1,0 +1,99 @@
+"""Import judgements that were made elsewhere."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.errors import CampaignError
+from annotation.models import Campaign
+from annotation.queries.references import ImageNames, image_names, judges_by_name
+from annotation.services import import_judgements
+from annotation.services.imports import ImportedJudgement, ImportRefusedError
+from annotation.tables import TableError, read_rows
+from jobs.commands import JobCommand
+
+
+class Command(JobCommand):
+    """Import a CSV of judgements into a campaign, all of them or none.
+
+    Columns: query, candidate (an image's path in its catalog, uid or SHA-256), annotator (user
+    name), answer (similar, different, cant_tell, skip), and optionally reason.
+    """
+
+    help = "Import judgements from a CSV file (query,candidate,annotator,answer)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add CAMPAIGN and FILE."""
+        super().add_arguments(parser)
+        parser.add_argument("campaign", help="the campaign's short name")
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Read, check, import, report."""
+        campaign = Campaign.objects.filter(slug=options["campaign"]).first()
+        if campaign is None:
+            raise CommandError(f"There is no campaign “{options['campaign']}”.")
+        path: Path = options["file"]
+        try:
+            rows = _read(campaign, path)
+            counts = import_judgements(campaign=campaign, rows=list(rows.values()))
+        except ImportRefusedError as refused:
+            numbers = list(rows)
+            told = [f"row {numbers[index]}: {why}" for index, why in refused.problems]
+            raise CommandError(str(TableError(str(path), told))) from None
+        except (TableError, CampaignError) as problem:
+            raise CommandError(str(problem)) from None
+        result = {
+            "campaign": campaign.slug,
+            "imported": counts.n_imported,
+            "unchanged": counts.n_unchanged,
+        }
+        line = f"{counts.n_imported} judgements imported, {counts.n_unchanged} were there already."
+        self.report(result, as_json=options["json"], lines=[line])
+
+
+def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
+    """Return the file's judgements by row.
+
+    Raises:
+        TableError: the file cannot be read, or rows name images or people that the campaign
+            does not have.
+    """
+    problems: list[str] = []
+    rows: dict[int, ImportedJudgement] = {}
+    queries, candidates = image_names(campaign)
+    judges = judges_by_name(campaign)
+    columns = ("query", "candidate", "annotator", "answer")
+    for row, (query, candidate, annotator, answer, reason) in read_rows(
+        path, columns, problems, optional=("reason",)
+    ):
+        found = [
+            _found(queries, query, "query", row, problems),
+            _found(candidates, candidate, "candidate", row, problems),
+            judges.get(annotator),
+        ]
+        if found[2] is None:
+            problems.append(f"row {row}: {annotator!r} is not on the panel")
+        query_id, candidate_id, annotator_id = found
+        if query_id is not None and candidate_id is not None and annotator_id is not None:
+            rows[row] = ImportedJudgement(query_id, candidate_id, annotator_id, answer, reason)
+    if problems:
+        raise TableError(str(path), problems)
+    if not rows:
+        raise TableError(str(path), ["there are no judgements"])
+    return rows
+
+
+def _found(names: ImageNames, name: str, column: str, row: int, problems: list[str]) -> int | None:
+    try:
+        image_id = names.find(name)
+    except LookupError as problem:
+        problems.append(f"row {row}: {problem}")
+        return None
+    if image_id is None:
+        problems.append(f"row {row}: no {column} of the campaign is called {name!r}")
+    return image_id

@@ -1,0 +1,51 @@
+"""Find a campaign's images and judges by what a file calls them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from annotation.models import Campaign, QuestionKind
+from catalog.models import Image, SourceFile
+
+
+class ImageNames:
+    """The images of one side of a campaign's pairs, by path, uid and SHA-256."""
+
+    def __init__(self, image_ids: set[int]) -> None:
+        found: dict[str, set[int]] = defaultdict(set)
+        images = Image.objects.filter(pk__in=image_ids).values_list("pk", "uid", "sha256")
+        for pk, uid, sha256 in images:
+            found[str(uid)].add(pk)
+            found[sha256].add(pk)
+        paths = SourceFile.objects.filter(image_id__in=image_ids).values_list("image_id", "path")
+        for pk, path in paths:
+            found[path].add(pk)
+        self._found = dict(found)
+
+    def find(self, name: str) -> int | None:
+        """Return the image's id, or None if there is no such image here.
+
+        Raises:
+            LookupError: several images have that name, as they are from several catalogs.
+        """
+        ids = self._found.get(name) or self._found.get(name.lower()) or set()
+        if len(ids) > 1:
+            raise LookupError(f"{name!r} names {len(ids)} images; use their uid")
+        return next(iter(ids), None)
+
+
+def image_names(campaign: Campaign) -> tuple[ImageNames, ImageNames]:
+    """Return the names of a campaign's queries and of its candidates."""
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR).values_list(
+        "query_id", "candidate_id"
+    )
+    queries, candidates = set(), set()
+    for query, candidate in pairs:
+        queries.add(query)
+        candidates.add(candidate)
+    return ImageNames(queries), ImageNames(candidates)
+
+
+def judges_by_name(campaign: Campaign) -> dict[str, int]:
+    """Return user ids of the panel by user name."""
+    return dict(campaign.panel.values_list("annotator__username", "annotator_id"))

@@ -1,0 +1,161 @@
+"""Compare every counter that pages use with a recount of the rows, and repair on request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+
+from annotation.models import Campaign, PanelMember, QuestionKind
+from annotation.queries.judges import rules_of
+from annotation.services.counting import count_votes, lock_panel, lock_questions
+
+MEMBERS = """
+select m.id, u.username, m.n_total, m.n_done, m.last_place, count(e.id),
+       count(e.id) filter (where e.state = 'done'), coalesce(max(e.place), 0)
+from annotation_panelmember m join accounts_user u on u.id = m.annotator_id
+left join annotation_queueentry e on e.member_id = m.id
+where m.campaign_id = %s group by m.id, u.username order by m.number
+"""
+QUESTIONS = """
+select q.id, q.uid::text, q.n_counted, q.n_free, coalesce(v.n, 0),
+       case when q.is_settled or not %(leased)s then 0
+            else greatest(0, %(k)s - coalesce(v.n, 0) - coalesce(l.n, 0)) end
+from annotation_question q
+left join (select j.question_id, count(*) as n from annotation_judgement j
+           join annotation_question q on q.id = j.question_id
+           where q.campaign_id = %(campaign)s and not j.is_surplus
+             and j.answer in ('similar', 'different') group by 1) v on v.question_id = q.id
+left join (select e.question_id, count(*) as n from annotation_queueentry e
+           join annotation_question q on q.id = e.question_id
+           where q.campaign_id = %(campaign)s and e.state = 'open' and e.lease_until is not null
+           group by 1) l on l.question_id = q.id
+where q.campaign_id = %(campaign)s and q.kind = 'pair' order by q.id
+"""
+OVERFULL = """
+select q.uid::text, count(*) from annotation_judgement j
+join annotation_question q on q.id = j.question_id
+where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
+  and j.answer in ('similar', 'different')
+group by q.uid having count(*) > %s
+"""
+UNMATCHED = """
+select m.number, q.uid::text from annotation_judgement j
+join annotation_question q on q.id = j.question_id
+join annotation_panelmember m on m.id = j.member_id
+left join annotation_queueentry e on e.question_id = j.question_id and e.member_id = j.member_id
+left join annotation_judgementevent v on v.id = j.event_id
+where q.campaign_id = %s and (e.id is null or e.state <> 'done' or e.last_uuid <> v.uuid
+                              or v.answer <> j.answer)
+"""
+DONE_WITHOUT = """
+select m.number, q.uid::text from annotation_queueentry e
+join annotation_panelmember m on m.id = e.member_id
+join annotation_question q on q.id = e.question_id
+left join annotation_judgement j on j.question_id = e.question_id and j.member_id = e.member_id
+where m.campaign_id = %s and e.state = 'done' and j.id is null
+"""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A counter that does not say what the rows say."""
+
+    campaign: str
+    where: str
+    counter: str
+    stored: int
+    counted: int
+
+
+@transaction.atomic
+def reconcile(*, campaign: Campaign, repairs: bool = False) -> list[Difference]:
+    """Return every difference between the counters of a campaign and its rows.
+
+    The campaign's judges wait while it is counted, so that nothing moves meanwhile.
+
+    Args:
+        campaign: which.
+        repairs: also set the counters to what was counted. Judgements are never changed.
+    """
+    rules = rules_of(campaign)
+    lock_panel(campaign.pk)
+    found = _campaign(campaign, repairs) + _members(campaign, repairs) + _states(campaign)
+    if rules.counts_votes:
+        found += _questions(campaign, repairs)
+    if rules.is_leased:
+        found += [
+            Difference(campaign.slug, f"question {uid}", "counted votes beyond k", n, rules.k)
+            for uid, n in _rows(OVERFULL, [campaign.pk, rules.k])
+        ]
+    return found
+
+
+def _campaign(campaign: Campaign, repairs: bool) -> list[Difference]:
+    n_questions = campaign.questions.filter(kind=QuestionKind.PAIR).count()
+    if n_questions == campaign.n_questions:
+        return []
+    if repairs:
+        Campaign.objects.filter(pk=campaign.pk).update(n_questions=n_questions)
+    return [Difference(campaign.slug, "campaign", "n_questions", campaign.n_questions, n_questions)]
+
+
+def _members(campaign: Campaign, repairs: bool) -> list[Difference]:
+    found = []
+    for pk, name, n_total, n_done, last_place, all_, done, end in _rows(MEMBERS, [campaign.pk]):
+        stored = {"n_total": n_total, "n_done": n_done, "last_place": last_place}
+        counted = {"n_total": all_, "n_done": done, "last_place": end}
+        found += [
+            Difference(campaign.slug, f"judge {name}", counter, stored[counter], counted[counter])
+            for counter in stored
+            if stored[counter] != counted[counter]
+        ]
+        if repairs and stored != counted:
+            PanelMember.objects.filter(pk=pk).update(**counted)
+    return found
+
+
+def _states(campaign: Campaign) -> list[Difference]:
+    """Find judgements that do not fit the queue or the last event; they need a person."""
+    unmatched = _rows(UNMATCHED, [campaign.pk])
+    without = _rows(DONE_WITHOUT, [campaign.pk])
+    return [
+        Difference(campaign.slug, f"judge {number}, question {uid}", what, 1, 0)
+        for rows, what in (
+            (unmatched, "judgement that its last event does not make"),
+            (without, "answered question without a judgement"),
+        )
+        for number, uid in rows
+    ]
+
+
+def _questions(campaign: Campaign, repairs: bool) -> list[Difference]:
+    rules = rules_of(campaign)
+    ids = list(
+        campaign.questions.filter(kind=QuestionKind.PAIR)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
+    lock_questions(ids)
+    parameters = {"campaign": campaign.pk, "k": campaign.k, "leased": rules.is_leased}
+    found, wrong = [], []
+    for pk, uid, n_counted, n_free, votes, free in _rows(QUESTIONS, parameters):
+        stored = {"n_counted": n_counted, "n_free": n_free}
+        counted = {"n_counted": votes, "n_free": free}
+        differing = [counter for counter in stored if stored[counter] != counted[counter]]
+        found += [
+            Difference(campaign.slug, f"question {uid}", counter, stored[counter], counted[counter])
+            for counter in differing
+        ]
+        if differing:
+            wrong.append(pk)
+    if repairs:
+        count_votes(rules, wrong)
+    return found
+
+
+def _rows(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())

@@ -1,0 +1,249 @@
+import uuid
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import EntryState, Gold, Judgement, Question, QuestionKind, QueueEntry
+from annotation.queries.labels import labels
+from annotation.services import open_campaign, pause_campaign, reap_leases
+from annotation.services.leases import MAX_HELD
+from tests.annotation.browser import Browser, answer_to
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def leased(campaign_of):
+    """Two of four judges each judge a pair."""
+
+    def make(n_queries=2, n_candidates=3, n_judges=4, k=2, **rules):
+        campaign = campaign_of(
+            n_queries, n_candidates, n_judges, serving="k_of_n", k=k, is_open=False
+        )
+        for name, value in rules.items():
+            setattr(campaign, name, value)
+        campaign.save()
+        campaign = open_campaign(campaign=campaign)
+        return campaign, [Browser(campaign, m.annotator) for m in campaign.panel.all()]
+
+    return make
+
+
+def expire(*browsers):
+    QueueEntry.objects.filter(member__annotator__in=[b.person for b in browsers]).filter(
+        lease_until__isnull=False
+    ).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def uids(questions):
+    return [question["uid"] for question in questions]
+
+
+def counters_are_true(campaign):
+    assert not campaign.questions.exclude(kind="pair").filter(n_counted__gt=0).exists()
+    for question in campaign.questions.filter(kind="pair"):
+        votes = question.judgements.filter(answer__in=["similar", "different"], is_surplus=False)
+        held = question.entries.filter(state=EntryState.OPEN, lease_until__isnull=False)
+        assert question.n_counted == votes.count() <= campaign.k
+        wanted = max(0, campaign.k - question.n_counted - held.count())
+        assert question.n_free == (0 if question.is_settled else wanted)
+    return True
+
+
+def test_each_pair_is_lent_to_k_judges_at_most(leased):
+    campaign, judges = leased()
+    served = [uids(judge.next()) for judge in judges]
+    assert [len(s) for s in served] == [6, 6, 0, 0]
+    assert served[0] == served[1]
+    assert counters_are_true(campaign)
+
+
+def test_the_pairs_of_one_query_come_together(leased):
+    campaign, judges = leased(6, 4)
+    query_of = dict(campaign.questions.values_list("uid", "query_id"))
+    queries = [query_of[uuid.UUID(question["uid"])] for question in judges[0].next(24)]
+    assert sum(a != b for a, b in pairwise(queries)) == 5
+
+
+def test_a_second_tab_gets_the_same_pairs(leased):
+    _, [judge, *_] = leased()
+    assert judge.next() == judge.next()
+
+
+def test_judges_that_come_one_by_one_share_the_work(leased):
+    campaign, judges = leased(4, 5)
+    for _ in range(30):
+        for judge in judges:
+            judge.judge("similar", 2)
+    table = labels(campaign)
+    assert table.n_similar.tolist() == [2] * 20
+    assert not Judgement.objects.filter(is_surplus=True).exists()
+    assert set(campaign.questions.values_list("n_counted", "n_free")) == {(2, 0)}
+
+
+def test_an_abandoned_lease_returns_and_the_late_answer_is_kept_as_surplus(leased):
+    campaign, [slow, second, third, _] = leased(1, 1)
+    [question] = slow.next()
+    second.judge()
+    assert third.next() == []
+    expire(slow)
+    assert reap_leases() == 1
+    assert uids(third.next()) == [question["uid"]]
+    third.judge()
+    status, reply = slow.send(answer_to(question["uid"], "different"))
+    assert (status, reply["results"][0]["status"]) == (200, "saved")
+    late = Judgement.objects.get(member__annotator=slow.person)
+    assert (late.answer, late.is_surplus) == ("different", True)
+    assert [row[2:4] for row in labels(campaign)] == [(2, 0)]
+    assert counters_are_true(campaign)
+
+
+def test_a_late_answer_counts_while_there_is_room(leased):
+    campaign, [slow, *_] = leased(1, 1)
+    [question] = slow.next()
+    expire(slow)
+    reap_leases()
+    assert counters_are_true(campaign)
+    slow.send(answer_to(question["uid"]))
+    assert not Judgement.objects.get().is_surplus
+    assert counters_are_true(campaign)
+
+
+def test_a_judge_who_comes_back_gets_the_expired_pairs_again(leased):
+    campaign, [judge, *_] = leased()
+    before = uids(judge.next())
+    expire(judge)
+    reap_leases()
+    assert QueueEntry.objects.filter(state=EntryState.EXPIRED).count() == 6
+    assert sorted(uids(judge.next())) == sorted(before)
+    assert campaign.panel.get(annotator=judge.person).n_total == 6
+    assert counters_are_true(campaign)
+
+
+def test_claiming_finds_expired_leases_without_waiting_for_the_reaper(leased):
+    _, [first, second, third, _] = leased(1, 2)
+    first.next()
+    second.next()
+    expire(first)
+    assert len(third.next()) == 2
+
+
+def test_a_judge_at_work_keeps_the_leases(leased):
+    _, [judge, *_] = leased()
+    judge.next()
+    expire(judge)
+    judge.next()
+    assert reap_leases() == 0
+
+
+def test_an_answer_that_does_not_vote_makes_room_for_another_judge(leased):
+    campaign, [first, second, third, _] = leased(1, 1)
+    first.judge("cant_tell")
+    second.judge("similar")
+    assert counters_are_true(campaign)
+    assert len(third.next()) == 1
+    third.judge("similar")
+    assert campaign.questions.get().n_counted == 2
+
+
+def test_taking_a_vote_back_lets_the_earliest_surplus_count(leased):
+    campaign, [a, b, c, d] = leased(1, 1, k=1)
+    [question] = a.next()
+    for late in (b, c, d):
+        expire(a, b, c, d)
+        reap_leases()
+        assert late.next()
+    first = answer_to(question["uid"], at=1)
+    a.send(first)
+    b.send(answer_to(question["uid"], "different", at=2))
+    c.send(answer_to(question["uid"], "similar", at=3))
+    assert [j.is_surplus for j in Judgement.objects.order_by("id")] == [False, True, True]
+    a.send(answer_to(question["uid"], "withdrawn", at=4, undoes=first["uuid"]))
+    assert [j.is_surplus for j in Judgement.objects.order_by("id")] == [False, True]
+    assert counters_are_true(campaign)
+
+
+def test_changing_a_counted_vote_keeps_it_counted(leased):
+    campaign, [a, b, *_] = leased(1, 1)
+    [question] = a.next()
+    b.judge()
+    a.send(answer_to(question["uid"], at=1))
+    a.send(answer_to(question["uid"], "different", at=2))
+    assert [row[2:4] for row in labels(campaign)] == [(1, 1)]
+    assert counters_are_true(campaign)
+
+
+def test_nothing_is_lent_beyond_the_limit(leased):
+    _, [judge, *_] = leased(20, 10)
+    held = judge.next(200)
+    assert len(held) == MAX_HELD
+    assert len(judge.next(200, after=10**9)) == 0
+    assert QueueEntry.objects.count() == MAX_HELD
+
+
+def test_a_paused_campaign_lends_nothing(leased):
+    campaign, [judge, *_] = leased()
+    pause_campaign(campaign=campaign, by=None, reason="lunch")
+    assert judge.next() == []
+    assert not QueueEntry.objects.exists()
+
+
+def test_a_foreign_lease_gives_no_right_to_answer(leased):
+    _, [a, b, *_] = leased(1, 1)
+    [question] = a.next()
+    assert b.send(answer_to(question["uid"]))[1]["results"][0]["code"] == "not_served"
+
+
+def test_settled_pairs_are_not_asked_again(leased):
+    campaign, [a, b, c, _] = leased(1, 1, k=3, closes_settled=True)
+    for judge in (a, b, c):
+        judge.next()
+    a.judge("different")
+    assert not campaign.questions.get().is_settled
+    b.judge("different")  # 2 of 3: no third vote can change it
+    assert campaign.questions.get().is_settled
+    assert c.next() == []
+    assert counters_are_true(campaign)
+
+
+def test_a_settled_pair_comes_back_when_a_vote_is_withdrawn(campaign_of):
+    campaign = campaign_of(1, 1, 3, is_open=False)
+    campaign.closes_settled = True
+    campaign.save()
+    campaign = open_campaign(campaign=campaign)
+    a, b, c = (Browser(campaign, m.annotator) for m in campaign.panel.all())
+    [question] = a.next()
+    sent = answer_to(question["uid"], at=1)
+    a.send(sent)
+    b.send(answer_to(question["uid"], at=1))
+    assert c.next() == []
+    assert c.get("next")["progress"] == {"n_done": 0, "n_total": 0}
+    a.send(answer_to(question["uid"], "withdrawn", at=2, undoes=sent["uuid"]))
+    assert c.next() == [question]
+    assert a.next() == [question]
+
+
+def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(leased, pairs):
+    campaign, [judge, *_] = leased(20, 10, k=2, repeat_percent=10, mirror_percent=10)
+    for query, candidate in pairs(1, 10):
+        question = Question.objects.create(
+            campaign=campaign, query_id=query, candidate_id=candidate, kind=QuestionKind.GOLD,
+            position=0,
+        )  # fmt: skip
+        Gold.objects.create(question=question, answer="similar")
+    for _ in range(20):
+        judge.judge("similar", 10)
+    kinds = list(
+        QueueEntry.objects.filter(member__annotator=judge.person)
+        .order_by("position")
+        .values_list("question__kind", flat=True)
+    )
+    n_pairs = kinds.count(QuestionKind.PAIR)
+    assert kinds.count(QuestionKind.GOLD) == 10
+    assert kinds.index(QuestionKind.GOLD) < 30
+    assert abs(kinds.count(QuestionKind.REPEAT) - n_pairs / 10) <= 3
+    assert abs(kinds.count(QuestionKind.MIRROR) - n_pairs / 10) <= 3
+    assert all(row.n_similar + row.n_different <= 2 for row in labels(campaign))
+    assert counters_are_true(campaign)
