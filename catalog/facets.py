@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from typing import cast
 
-from django.core.cache import cache
 from django.db import connection
 
 from catalog.filters import ImageFilter
 from catalog.models import Catalog
 from catalog.queries import filtered_images
+from catalog.remembering import remembered
 
 MAX_FACET_VALUES = 60  # an attribute with more (a name, a path) divides nothing
 MAX_NUMBERS = 12  # sizes and prices are a scale, not a choice
-KEPT_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def attributes_of(catalog: Catalog) -> list[Attribute]:
             )
             return [Attribute(*row) for row in cursor.fetchall()]
 
-    return cast(list[Attribute], cache.get_or_set(_key(catalog, "attributes"), count, KEPT_SECONDS))
+    return remembered(catalog, "attributes", make=count)
 
 
 def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:
@@ -121,11 +118,4 @@ def _counts(catalog: Catalog, asked: ImageFilter, names: list[str]) -> dict[str,
                 found.setdefault(name, {})[value] = n
         return found
 
-    key = _key(catalog, "counts", asked.query(), *names)
-    return cast(dict[str, dict[str, int]], cache.get_or_set(key, count, KEPT_SECONDS))
-
-
-def _key(catalog: Catalog, *parts: str) -> str:
-    """Return a cache key that a change of the catalog leaves behind."""
-    text = "\n".join([str(catalog.pk), catalog.changed_at.isoformat(), *parts])
-    return "catalog:" + hashlib.sha256(text.encode()).hexdigest()
+    return remembered(catalog, "facets", asked.query(), *names, make=count)

@@ -207,6 +207,7 @@ def record_near_duplicates(*, catalog: Catalog, progress: Progress) -> int:
             ),
             batch_size=5000,
         )
+        Catalog.objects.filter(pk=catalog.pk).update(changed_at=timezone.now())
     return len(pairs)
 
 

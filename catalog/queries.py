@@ -9,49 +9,12 @@ from django.db.models import Count, Q, QuerySet
 from catalog.embeddings import nearest
 from catalog.filters import ImageFilter, Place
 from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate
+from catalog.remembering import remembered
 from jobs.models import OPEN_STATES, Job, JobState
 
 IMPORT_TASK = "catalog.tasks.import_catalog"
 PAGE = 60
 COVERS = 5
-
-
-@dataclass
-class CatalogCard:
-    """A catalog as the list of catalogs shows it."""
-
-    catalog: Catalog
-    n_images: int
-    n_products: int
-    covers: list[Image]
-    is_importing: bool
-
-
-def catalog_cards() -> list[CatalogCard]:
-    """Return all catalogs with their counts and a few pictures, by name."""
-    catalogs = list(Catalog.objects.order_by("name"))
-    n_images = _counted(Image.objects.all(), "id")
-    n_products = _counted(Image.objects.exclude(product_id=""), "product_id")
-    importing = set(
-        Job.objects.filter(task=IMPORT_TASK, state__in=OPEN_STATES).values_list(
-            "subject", flat=True
-        )
-    )
-    return [
-        CatalogCard(
-            catalog=catalog,
-            n_images=n_images.get(catalog.pk, 0),
-            n_products=n_products.get(catalog.pk, 0),
-            covers=covers(catalog),
-            is_importing=f"catalog:{catalog.pk}" in importing,
-        )
-        for catalog in catalogs
-    ]
-
-
-def _counted(images: QuerySet[Image], what: str) -> dict[int, int]:
-    rows = images.order_by().values("catalog").annotate(n=Count(what, distinct=True))
-    return {row["catalog"]: row["n"] for row in rows}
 
 
 @dataclass(frozen=True)
@@ -73,14 +36,46 @@ class CatalogCounts:
 def catalog_counts(catalog: Catalog) -> CatalogCounts:
     """Return the counts that the head of a catalog's pages shows."""
     images = Image.objects.filter(catalog=catalog).order_by()
-    n_products = images.exclude(product_id="").aggregate(n=Count("product_id", distinct=True))
-    return CatalogCounts(
-        n_images=images.count(),
-        n_products=n_products["n"],
-        n_without_product=images.filter(product_id="").count(),
-        n_exact=exact_duplicates(catalog).count(),
-        n_near=NearDuplicate.objects.filter(catalog=catalog).count(),
+
+    def count() -> CatalogCounts:
+        n_products = images.exclude(product_id="").aggregate(n=Count("product_id", distinct=True))
+        return CatalogCounts(
+            n_images=images.count(),
+            n_products=n_products["n"],
+            n_without_product=images.filter(product_id="").count(),
+            n_exact=exact_duplicates(catalog).count(),
+            n_near=NearDuplicate.objects.filter(catalog=catalog).count(),
+        )
+
+    return remembered(catalog, "counts", make=count)
+
+
+@dataclass
+class CatalogCard:
+    """A catalog as the list of catalogs shows it."""
+
+    catalog: Catalog
+    counts: CatalogCounts
+    covers: list[Image]
+    is_importing: bool
+
+
+def catalog_cards() -> list[CatalogCard]:
+    """Return all catalogs with their counts and a few pictures, by name."""
+    importing = set(
+        Job.objects.filter(task=IMPORT_TASK, state__in=OPEN_STATES).values_list(
+            "subject", flat=True
+        )
     )
+    return [
+        CatalogCard(
+            catalog=catalog,
+            counts=catalog_counts(catalog),
+            covers=covers(catalog),
+            is_importing=f"catalog:{catalog.pk}" in importing,
+        )
+        for catalog in Catalog.objects.order_by("name")
+    ]
 
 
 def covers(catalog: Catalog) -> list[Image]:

@@ -1,0 +1,74 @@
+"""Catalogs in the back office, to look at; the catalog pages import and delete them."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.http import HttpRequest
+from unfold.admin import TabularInline
+
+from accounts.admin import LookingAdmin
+from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate, SourceFile
+
+
+class SourceFileInline(TabularInline):
+    """The paths under which an image came."""
+
+    model = SourceFile
+    fields = ["path"]
+    extra = 0
+
+    def has_view_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Let everybody look who may look at the image."""
+        return True
+
+    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
+        """Refuse."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        """Refuse."""
+        return False
+
+
+@admin.register(Catalog)
+class CatalogAdmin(LookingAdmin):
+    """Catalogs."""
+
+    list_display = ["name", "slug", "is_rendered", "created_at", "changed_at"]
+    list_filter = ["is_rendered"]
+    search_fields = ["name", "slug"]
+
+
+@admin.register(Image)
+class ImageAdmin(LookingAdmin):
+    """Images, found by uid, product, hash or path."""
+
+    list_display = ["uid", "catalog", "product_id", "width", "height", "image_format", "created_at"]
+    list_filter = ["catalog", "image_format"]
+    search_fields = ["=uid", "product_id", "=sha256", "source_files__path"]
+    list_select_related = ["catalog"]
+    show_full_result_count = False
+    inlines = [SourceFileInline]
+
+
+@admin.register(NearDuplicate)
+class NearDuplicateAdmin(LookingAdmin):
+    """Pairs that look alike."""
+
+    list_display = ["first", "second", "n_bits", "catalog"]
+    list_filter = ["catalog", "n_bits"]
+    list_select_related = ["first", "second", "catalog"]
+
+
+@admin.register(EmbeddingSet)
+class EmbeddingSetAdmin(LookingAdmin):
+    """Sets of vectors with their model cards."""
+
+    list_display = ["spec", "catalog", "dim", "is_complete", "created_at"]
+    list_filter = ["catalog", "is_complete"]
+    search_fields = ["spec", "fingerprint"]
+    list_select_related = ["catalog"]
