@@ -22,7 +22,8 @@ def pools_for_pages() -> QuerySet[Pool]:
     return (
         Pool.objects.select_related("catalog", "query_catalog", "created_by")
         .prefetch_related("sources__job", "campaign_links__campaign")
-        .annotate(n_queries=Count("queries", distinct=True))
+        .annotate(n_queries=Count("queries"))
+        .order_by("-id")
     )
 
 

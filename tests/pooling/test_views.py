@@ -1,0 +1,384 @@
+"""The overview and the pages of pools: for admins, researchers, annotators and strangers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Campaign
+from catalog.models import Catalog, Image
+from jobs.models import Job, JobState
+from pooling.models import Pool, PoolState, Proposal
+from pooling.services import start_pool
+from pooling.services_campaign import open_pool_campaign
+from pooling.services_stats import update_stats
+from tests.pooling.conftest import MODELS
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(person):
+    client = Client()
+    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.fixture
+def page_of(admin):
+    """Open a page as the admin and return its text."""
+
+    def get(name, *args, **query):
+        response = signed_in(admin).get(reverse(name, args=args), query)
+        assert response.status_code == 200
+        return response.content.decode()
+
+    return get
+
+
+@pytest.fixture
+def filled(pool_of):
+    """A pool whose two models proposed three candidates each, two of them the same."""
+    pool = pool_of()
+    images = list(Image.objects.filter(catalog=pool.catalog).order_by("id"))
+    for number, source in enumerate(pool.sources.all()):
+        for row in pool.queries.select_related("image"):
+            others = [image for image in images if image != row.image]
+            Proposal.objects.bulk_create(
+                Proposal(
+                    pool=pool, source=source, query=row.image, candidate=other, rank=rank,
+                    score=0.9 - rank / 10,
+                )
+                for rank, other in enumerate(others[number : number + 3])
+            )  # fmt: skip
+        source.done_at, source.n_proposals = timezone.now(), 9
+        source.save()
+    update_stats(pool=pool)
+    return Pool.objects.get(pk=pool.pk)
+
+
+GET_PAGES = ["pooling:home", "pooling:pools", "pooling:new", "pooling:attributes"]
+POOL_PAGES = ["pooling:pool", "pooling:progress", "pooling:new_campaign"]
+BUTTONS = ["pooling:start", "pooling:cancel", "pooling:delete"]
+READABLE = {"pooling:pools", "pooling:pool", "pooling:progress"}
+
+
+def every_address(pool):
+    pages = [(name, reverse(name)) for name in GET_PAGES]
+    pages += [(name, reverse(name, args=[pool.slug])) for name in [*POOL_PAGES, *BUTTONS]]
+    pages += [
+        (name, reverse(name, args=[pool.slug, 0])) for name in ("pooling:retry", "pooling:stop")
+    ]
+    return [*pages, ("pooling:preview", reverse("pooling:preview"))]
+
+
+def test_strangers_are_asked_to_sign_in_and_annotators_are_turned_away(filled, annotators):
+    for _, address in every_address(filled):
+        for method in ("get", "post"):
+            assert getattr(Client(), method)(address).status_code == 302, address
+            assert getattr(signed_in(annotators[0]), method)(address).status_code == 403, address
+
+
+def test_researchers_read_and_change_nothing(filled, researcher):
+    client = signed_in(researcher)
+    for name, address in every_address(filled):
+        if name not in READABLE:
+            assert client.post(address).status_code == 403, address
+        elif name != "pooling:progress":
+            text = client.get(address).content.decode()
+            assert '<form method="post" action="/pools' not in text
+            assert "Open a campaign" not in text
+            assert reverse("pooling:new") not in text
+
+
+def test_buttons_do_not_work_by_following_a_link(filled, admin):
+    for name in BUTTONS:
+        assert signed_in(admin).get(reverse(name, args=[filled.slug])).status_code == 405
+
+
+def test_an_empty_installation_shows_the_first_steps_in_order(page_of):
+    text = page_of("pooling:home")
+    steps = re.findall(r"<h2>([^<]+)</h2>", text)
+    assert steps[:4] == [
+        "Import a catalog", "Pool candidates", "Open a campaign", "Read the results",
+    ]  # fmt: skip
+    assert text.count('aria-current="step"') == 1
+    assert reverse("catalog:new") in text
+
+
+def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
+    catalog_of(2)
+    text = page_of("pooling:home")
+    current = text[text.index('aria-current="step"') :]
+    assert current.index("Pool candidates") < current.index("Open a campaign")
+    assert text.count("badge-good") == 1
+
+
+def test_the_overview_shows_pools_without_a_campaign_and_jobs_that_failed(
+    page_of, filled, pool_of, annotators
+):
+    assert "Pools that nobody judges yet" in page_of("pooling:home")
+    open_pool_campaign(pool=filled, name="Round one", panel=annotators)
+    text = page_of("pooling:home")
+    assert "Pools that nobody judges yet" not in text
+    assert "Round one" in text
+    other = pool_of(name="other", catalog=filled.catalog)
+    start_pool(pool=other, owner=None)
+    Job.objects.update(state=JobState.FAILED, error="The weights are not here.")
+    assert "The weights are not here." in page_of("pooling:home")
+
+
+def test_a_failure_that_was_mended_needs_no_attention(page_of, pool_of):
+    pool = pool_of()
+    start_pool(pool=pool, owner=None)
+    Job.objects.update(state=JobState.FAILED, error="The weights are not here.")
+    start_pool(pool=pool, owner=None)
+    Job.objects.exclude(state=JobState.FAILED).update(state=JobState.SUCCEEDED)
+    assert "The weights are not here." not in page_of("pooling:home")
+
+
+def test_the_list_of_pools_is_there_when_it_is_empty_and_when_not(page_of, filled):
+    text = page_of("pooling:pools")
+    assert "First pool" in text
+    assert "Complete" in text
+    filled.delete()
+    assert "No pool yet" in page_of("pooling:pools")
+
+
+def test_the_pool_page_shows_size_overlap_histogram_and_pictures(page_of, filled):
+    text = page_of("pooling:pool", filled.slug)
+    assert re.search(r"<dt>pairs to judge</dt><dd>12</dd>", text)
+    assert re.search(r"<dt>proposals</dt><dd>18</dd>", text)
+    assert "67 %" in text
+    assert text.count('class="bar"') == 1
+    uid = filled.queries.first().image.uid
+    assert f"/images/{uid}/thumb" in text
+    assert "rank 1" in text
+    assert "every 1s" not in text
+
+
+def test_expert_hours_follow_the_seconds_for_a_pair(page_of, filled):
+    text = page_of("pooling:pool", filled.slug, seconds="600", n_judges="5")
+    row = re.search(r"This pool</th>(.*?)</tr>", text, re.DOTALL)
+    assert row is not None
+    assert re.findall(r">([\d.,]+)<", row.group(1)) == ["12", "2.0", "10.0"]
+
+
+def test_nonsense_seconds_are_refused_and_the_usual_hours_stay(page_of, filled):
+    text = page_of("pooling:pool", filled.slug, seconds="-1", n_judges="3")
+    assert "errorlist" in text
+    assert re.search(r"This pool</th><td class=\"num\">12</td>", text)
+
+
+def test_a_pool_that_is_being_filled_asks_for_news_every_second(page_of, pool_of):
+    pool = pool_of()
+    start_pool(pool=pool, owner=None)
+    text = page_of("pooling:pool", pool.slug)
+    assert 'hx-trigger="every 1s"' in text
+    assert text.count("Waiting for a worker") == len(MODELS)
+
+
+def test_the_progress_of_a_running_model_is_shown_with_speed_and_time_left(page_of, pool_of):
+    pool = pool_of()
+    start_pool(pool=pool, owner=None)
+    Job.objects.filter(pk=pool.sources.first().job.pk).update(
+        state=JobState.RUNNING, n_done=600, n_total=725, rate=12.5, note="embedding", n_attempts=2
+    )
+    text = page_of("pooling:progress", pool.slug)
+    for words in ("600 of 725", "12.5", "10 s", "attempt 2", "embedding"):
+        assert words in text
+
+
+def test_when_the_last_model_ends_the_page_is_loaded_anew(admin, filled):
+    response = signed_in(admin).get(reverse("pooling:progress", args=[filled.slug]))
+    assert response.status_code == 286
+    assert response.headers["HX-Refresh"] == "true"
+
+
+def test_a_failed_model_is_shown_with_its_reason_and_the_pool_says_so(page_of, filled, researcher):
+    source = filled.sources.first()
+    filled.sources.filter(pk=source.pk).update(
+        done_at=None,
+        job=Job.objects.create(
+            task="t", subject="s", title="t", state=JobState.FAILED,
+            error="No weights for it.", traceback="Traceback: secret",
+        ),
+    )  # fmt: skip
+    text = page_of("pooling:pool", filled.slug)
+    assert "No weights for it." in text
+    assert "Not every model has proposed." in text
+    assert "Complete without some models" in text
+    assert "Traceback: secret" in text
+    address = reverse("pooling:pool", args=[filled.slug])
+    assert "Traceback: secret" not in signed_in(researcher).get(address).content.decode()
+
+
+def test_cancel_and_retry_and_delete(admin, pool_of):
+    pool = pool_of()
+    client = signed_in(admin)
+    client.post(reverse("pooling:start", args=[pool.slug]))
+    assert Pool.objects.get().state == PoolState.FILLING
+    client.post(reverse("pooling:stop", args=[pool.slug, 0]))
+    states = [source.state for source in pool.sources.order_by("position")]
+    assert states == ["cancelled", "queued"]
+    client.post(reverse("pooling:cancel", args=[pool.slug]))
+    assert Pool.objects.get().state == PoolState.FAILED
+    client.post(reverse("pooling:retry", args=[pool.slug, 1]))
+    assert Pool.objects.get().state == PoolState.FILLING
+    client.post(reverse("pooling:delete", args=[pool.slug]), follow=True)
+    assert Pool.objects.exists()
+    client.post(reverse("pooling:cancel", args=[pool.slug]))
+    client.post(reverse("pooling:delete", args=[pool.slug]))
+    assert not Pool.objects.exists()
+
+
+FORM = {
+    "name": "My pool", "query_catalog": "", "models": "\n".join(MODELS), "k": "3",
+    "how": "sample", "n_queries": "4", "seed": "0", "names": "", "filters": "",
+    "exclude_same_product": "on", "seconds": "15", "n_judges": "3",
+}  # fmt: skip
+
+
+@pytest.fixture
+def posted(admin, catalog_of):
+    """Send the form of a new pool with some fields changed."""
+    catalog = catalog_of(12)
+
+    def post(address="pooling:new", **changes):
+        fields = {**FORM, "catalog": str(catalog.pk), **changes}
+        return signed_in(admin).post(reverse(address), fields)
+
+    return post
+
+
+def test_the_form_makes_a_pool_and_starts_its_models(posted, admin):
+    response = posted(filters="colour=red\ncolour=blue")
+    pool = Pool.objects.get()
+    assert response.headers["Location"] == reverse("pooling:pool", args=["my-pool"])
+    assert pool.created_by == admin
+    assert pool.queries.count() == 4
+    assert pool.rule.filters == {"colour": ("red", "blue")}
+    assert list(pool.sources.values_list("spec", flat=True)) == MODELS
+    assert pool.state == PoolState.FILLING
+
+
+def test_a_preset_is_spelled_out(posted):
+    posted(models="offline")
+    assert "timm:tf_efficientnet_lite0" in Pool.objects.get().sources.values_list("spec", flat=True)
+
+
+def test_a_list_may_be_typed_or_uploaded(posted):
+    posted(how="list", names="photos/003.jpg", n_queries="")
+    upload = SimpleUploadedFile("list.txt", b"\xef\xbb\xbfphotos/001.jpg\r\nphotos/002.jpg\r\n")
+    posted(how="list", names_file=upload, name="Second")
+    assert [pool.queries.count() for pool in Pool.objects.order_by("id")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"k": "0"}, "k", "1 to 11"),
+        ({"k": "12"}, "k", "1 to 11"),
+        ({"models": "timm:"}, "models", "lacks a name"),
+        ({"models": "resnet"}, "models", "names no backbone"),
+        ({"models": " , "}, "models", "at least one model"),
+        ({"n_queries": "13"}, "n_queries", "only 12"),
+        ({"n_queries": "0"}, "n_queries", "at least 1"),
+        ({"n_queries": ""}, "n_queries", "how many"),
+        ({"filters": "colour=mauve"}, "n_queries", "colour = mauve"),
+        ({"filters": "mauve"}, "filters", "not a filter"),
+        ({"how": "list"}, "names", "give a list"),
+        ({"how": "list", "names": "a.jpg"}, "names", "a.jpg"),
+        ({"name": "new"}, "name", "choose another"),
+        ({"seed": "-1"}, "seed", "greater than or equal to 0"),
+        ({"catalog": "9999"}, "catalog", "Select a valid choice"),
+    ],
+)
+def test_a_wrong_field_is_named_beside_it_and_nothing_is_made(posted, changes, field, words):
+    response = posted(**changes)
+    form = response.context["form"]
+    assert list(form.errors) == [field]
+    assert words in str(form.errors[field])
+    assert not Pool.objects.exists()
+
+
+def test_a_list_that_is_no_text_is_refused_by_its_name(posted):
+    response = posted(
+        how="list", names_file=SimpleUploadedFile("list.xls", b"\xd0\xcf\x11\xe0\xa1")
+    )
+    assert "list.xls is not UTF-8" in str(response.context["form"].errors["names_file"])
+
+
+def test_a_name_that_is_taken_is_refused_beside_the_name(posted):
+    posted()
+    response = posted()
+    assert "already" in str(response.context["form"].errors["name"])
+
+
+def test_the_preview_bounds_pairs_and_hours_before_anything_is_made(posted):
+    text = posted("pooling:preview", name="", seconds="30").content.decode()
+    # 4 queries, 2 models, k 3: 12 to 24 pairs; brute force 4 x 11 = 44
+    assert "<strong>12</strong> to <strong>24</strong>" in text
+    assert "44 pairs" in text
+    assert "0.1 to 0.2" in text
+    assert not Pool.objects.exists()
+
+
+def test_the_preview_counts_only_queries_that_pass_the_filters(posted):
+    text = posted("pooling:preview", how="all", filters="colour=red").content.decode()
+    assert "<strong>12</strong> to <strong>24</strong>" in text
+
+
+@pytest.mark.parametrize("changes", [{"catalog": ""}, {"models": ""}, {"k": ""}, {"k": "99"}])
+def test_the_preview_of_too_little_says_what_is_missing(posted, changes):
+    assert "Choose a catalog" in posted("pooling:preview", **changes).content.decode()
+
+
+def test_attributes_of_the_chosen_catalog_are_suggested(page_of, catalog_of):
+    catalog = catalog_of(6)
+    text = page_of("pooling:attributes", catalog=str(catalog.pk))
+    assert 'data-adds="colour=red"' in text
+    assert "data-adds" not in page_of("pooling:attributes", catalog="x")
+
+
+def test_without_a_catalog_the_form_says_what_to_do_first(page_of):
+    assert "Import pictures first" in page_of("pooling:new")
+    assert not Catalog.objects.exists()
+
+
+def test_a_campaign_is_opened_from_the_pool(admin, filled, annotators):
+    address = reverse("pooling:new_campaign", args=[filled.slug])
+    fields = {
+        "name": "Round one",
+        "panel": [str(person.pk) for person in annotators],
+        "tie_rule": "undecided",
+        "guidelines": "Be kind.",
+        "seed": "4",
+    }
+    response = signed_in(admin).post(address, fields, follow=True)
+    campaign = Campaign.objects.get()
+    assert (campaign.tie_rule, campaign.seed, campaign.owner) == ("undecided", 4, admin)
+    assert "Round one" in response.content.decode()
+    assert 'action="/pools/first-pool/delete/"' not in response.content.decode()
+
+
+def test_a_campaign_without_a_panel_or_with_an_insider_is_refused(admin, filled, annotators):
+    address = reverse("pooling:new_campaign", args=[filled.slug])
+    fields = {"name": "c", "tie_rule": "negative", "seed": "0"}
+    response = signed_in(admin).post(address, fields)
+    assert "required" in str(response.context["form"].errors["panel"])
+    response = signed_in(admin).post(address, {**fields, "panel": [str(admin.pk)]})
+    assert "Select a valid choice" in str(response.context["form"].errors["panel"])
+    assert not Campaign.objects.exists()
+
+
+def test_a_campaign_that_is_taken_by_name_is_refused_beside_the_name(admin, filled, annotators):
+    open_pool_campaign(pool=filled, name="c", panel=annotators)
+    address = reverse("pooling:new_campaign", args=[filled.slug])
+    fields = {"name": "c", "tie_rule": "negative", "seed": "0", "panel": [str(annotators[0].pk)]}
+    response = signed_in(admin).post(address, fields)
+    assert "already" in str(response.context["form"].errors["name"])
