@@ -1,0 +1,46 @@
+"""Pools in the back office, to look at; the pool pages make, fill and delete them."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from accounts.admin import LookingAdmin
+from pooling.models import Pool, PoolCampaign, PoolSource, Proposal
+
+
+@admin.register(Pool)
+class PoolAdmin(LookingAdmin):
+    """Pools with their settings and figures."""
+
+    list_display = ["name", "catalog", "query_catalog", "k", "seed", "created_by", "created_at"]
+    list_filter = ["catalog"]
+    search_fields = ["name", "slug"]
+    list_select_related = ["catalog", "query_catalog", "created_by"]
+
+
+@admin.register(PoolSource)
+class PoolSourceAdmin(LookingAdmin):
+    """What proposes for which pool."""
+
+    list_display = ["spec", "pool", "k", "n_proposals", "done_at"]
+    list_filter = ["pool"]
+    search_fields = ["spec"]
+    list_select_related = ["pool"]
+
+
+@admin.register(Proposal)
+class ProposalAdmin(LookingAdmin):
+    """Who proposed which candidate, at which rank and score."""
+
+    list_display = ["query", "candidate", "source", "rank", "score"]
+    list_filter = ["pool"]
+    list_select_related = ["query", "candidate", "source"]
+    show_full_result_count = False
+
+
+@admin.register(PoolCampaign)
+class PoolCampaignAdmin(LookingAdmin):
+    """Which campaign judges which pool."""
+
+    list_display = ["pool", "campaign", "opened_at"]
+    list_select_related = ["pool", "campaign"]
