@@ -9,9 +9,9 @@ import numpy as np
 
 from evaluation.bias.measured import MICRO_AUC, Measured
 from evaluation.segment import Floats
-from evaluation.stats import agreement
-from evaluation.stats.agreement import PValue, places
+from evaluation.stats.agreement import correlations, places
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
+from evaluation.stats.correlation_p import PValue, spearman_p, spearman_p_t
 from evaluation.stats.proportion import Interval
 
 
@@ -138,26 +138,23 @@ def compare_with_full(
 def rank_agreement(c: Comparison, resampling: Resampling) -> RankAgreement:
     """Compare the order of the models on both sides, with intervals over queries."""
 
-    is_defined = not np.isnan(c.full + c.part).any()
+    value = correlations(c.full, c.part)
+    samples = correlations(c.full_samples, c.part_samples)
 
-    def estimate(correlation: agreement.Correlation) -> Estimate:
-        value = float(correlation(c.full, c.part)) if is_defined else np.nan
-        samples = correlation(c.full_samples, c.part_samples).astype(np.float64)
-        samples[np.isnan(c.full_samples + c.part_samples).any(axis=1)] = np.nan
-        return Estimate(value, resampling.interval(samples))
+    def estimate(name: str) -> Estimate:
+        return Estimate(float(getattr(value, name)), resampling.interval(getattr(samples, name)))
 
-    rho = estimate(agreement.spearman)
     return RankAgreement(
         measure=c.measure,
         n_models=c.full.size,
         n_queries=c.n_queries,
-        spearman=rho,
-        p=agreement.spearman_p(c.full, c.part, resampling.rng),
-        p_t=agreement.spearman_p_t(rho.value, c.full.size),
-        tau_b=estimate(agreement.kendall_tau_b),
-        tau_ap=estimate(agreement.tau_ap),
-        tau_ap_b=estimate(agreement.tau_ap_b),
-        max_drop=estimate(agreement.max_drop),
+        spearman=estimate("spearman"),
+        p=spearman_p(c.full, c.part, resampling.rng),
+        p_t=spearman_p_t(float(value.spearman), c.full.size),
+        tau_b=estimate("tau_b"),
+        tau_ap=estimate("tau_ap"),
+        tau_ap_b=estimate("tau_ap_b"),
+        max_drop=estimate("max_drop"),
     )
 
 

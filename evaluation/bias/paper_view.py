@@ -11,7 +11,8 @@ from evaluation.bias.evidence import PoolEvidence
 from evaluation.bias.measured import MACRO_AUC, MICRO_AUC, Measured
 from evaluation.bias.subsets import LabelSet
 from evaluation.segment import Floats, mean_defined
-from evaluation.stats.agreement import PValue, spearman, spearman_p, spearman_p_t
+from evaluation.stats.agreement import spearman
+from evaluation.stats.correlation_p import PValue, spearman_p, spearman_p_t
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How well two score lists order the same models: Spearman, Kendall's tau_b, tau_AP, exact p.
+"""How well two score lists order the same models: Spearman, Kendall's tau_b, tau_AP.
 
 All correlations work on the last axis and broadcast over the others, so that a thousand
 bootstrap samples are one call. Values closer than `SAME` are tied: means of the same numbers
@@ -7,53 +7,54 @@ summed in another order must not count as an order. Nothing is rounded beyond th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 
 from evaluation.segment import Floats, Ints
 
 Bools = NDArray[np.bool_]
-Correlation = Callable[[ArrayLike, ArrayLike], NDArray[np.float64] | NDArray[np.int64]]
+Signs = NDArray[np.float32]
 
-EXACT_UP_TO = 8
-N_PERMUTATIONS = 20_000
 SAME = 1e-12
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PValue:
-    """A two-sided p-value and how it was found.
+class Correlations:
+    """All correlations of two lists; each of shape (...) as the functions return them."""
 
-    Attributes:
-        value: in (0, 1], NaN where the statistic is undefined.
-        method: "exact" (all permutations), "permutation" (a seeded sample of them) or "t".
-        n_permutations: how many permutations stand behind it, 0 for "t".
-    """
-
-    value: float
-    method: str
-    n_permutations: int
+    spearman: Floats
+    tau_b: Floats
+    tau_ap: Floats
+    tau_ap_b: Floats
+    max_drop: Floats
 
 
-def competition_ranks(values: ArrayLike) -> Ints:
-    """Return each value's place, 1 for the highest; tied values share the best place.
+def correlations(truth: ArrayLike, estimate: ArrayLike) -> Correlations:
+    """Return all correlations at once, which costs little more than one of them.
 
     Args:
-        values: shape (..., n), higher is better, no NaN.
+        truth: shape (..., n), higher is better.
+        estimate: shape (..., n), broadcast against `truth`.
 
     Returns:
-        Shape (..., n).
+        Each as its own function has it, `max_drop` too being NaN where a list holds a NaN.
+
+    Raises:
+        ValueError: if the last axes differ.
     """
-    v = np.asarray(values, dtype=np.float64)
-    above: Ints = (v[..., None, :] > v[..., :, None] + SAME).sum(axis=-1)
-    return above + 1
+    a, b = pair_signs(truth, estimate)
+    is_defined = ~np.isnan(a).any(axis=(-2, -1)) & ~np.isnan(b).any(axis=(-2, -1))
+    fall = (b < 0).sum(axis=-1) - (a < 0).sum(axis=-1)  # places of all models, from 0
+    return Correlations(
+        spearman=_spearman(a, b),
+        tau_b=_tau_b(a, b),
+        tau_ap=_tau_ap(a, b),
+        tau_ap_b=(_one_way_b(a, b) + _one_way_b(b, a)) / 2.0,
+        max_drop=np.where(is_defined, np.maximum(fall.max(axis=-1, initial=0), 0), np.nan),
+    )
 
 
 def places(values: ArrayLike) -> list[int | None]:
@@ -80,10 +81,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
     Raises:
         ValueError: if the last axes differ.
     """
-    a, b = _signs(x, y)
-    rank_x, rank_y = a.sum(axis=-1), b.sum(axis=-1)  # twice the centred average rank
-    together = (rank_x * rank_y).sum(axis=-1)
-    return _over(together, np.sqrt((rank_x**2).sum(axis=-1) * (rank_y**2).sum(axis=-1)))
+    return _spearman(*pair_signs(x, y))
 
 
 def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -99,10 +97,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> Floats:
     Raises:
         ValueError: if the last axes differ.
     """
-    a, b = _signs(x, y)
-    agreed = (a * b).sum(axis=(-2, -1))
-    untied = (a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1))
-    return _over(agreed, np.sqrt(untied))
+    return _tau_b(*pair_signs(x, y))
 
 
 def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Floats:
@@ -125,18 +120,7 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Floats:
     Raises:
         ValueError: if the last axes differ.
     """
-    a, b = _signs(truth, estimate)
-    n = a.shape[-1]
-    if n < 2:
-        return np.full(a.shape[:-2], np.nan)
-    is_above = b < 0  # [i, j]: j stands above i in the estimate
-    n_above = is_above.sum(axis=-1)
-    n_tied = (b == 0).sum(axis=-1)
-    concordant = (np.where(is_above, 1.0 - a, 0.0) / 2.0).sum(axis=-1)
-    per_above, within = _tie_terms(n)
-    share = concordant * per_above[n_above, n_tied] + within[n_above, n_tied]
-    value = 2.0 / (n - 1) * share.sum(axis=-1) - 1.0
-    return np.where(_is_ordered(a) & _is_ordered(b), value, np.nan)
+    return _tau_ap(*pair_signs(truth, estimate))
 
 
 def tau_ap_b(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -156,7 +140,7 @@ def tau_ap_b(x: ArrayLike, y: ArrayLike) -> Floats:
     Raises:
         ValueError: if the last axes differ.
     """
-    a, b = _signs(x, y)
+    a, b = pair_signs(x, y)
     return (_one_way_b(a, b) + _one_way_b(b, a)) / 2.0
 
 
@@ -175,58 +159,8 @@ def max_drop(truth: ArrayLike, estimate: ArrayLike) -> Ints:
     return worst
 
 
-def spearman_p(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> PValue:
-    """Return the two-sided permutation p-value of Spearman's rho.
-
-    All n! orders up to `EXACT_UP_TO` models, else `N_PERMUTATIONS` seeded ones counted as
-    (1 + extreme) / (1 + drawn). The VSD paper uses the t approximation, which at n = 6 calls
-    .83 significant (.042) where the exact value is .058; see `spearman_p_t`.
-
-    Args:
-        x: shape (n,).
-        y: shape (n,).
-        rng: draws the permutations of longer lists.
-
-    Returns:
-        The p-value; NaN for n < 2 or an all-tied list.
-    """
-    observed = float(spearman(x, y))
-    a, b = (signs.sum(axis=-1) for signs in _signs(x, y))
-    n = a.size
-    if np.isnan(observed):
-        return PValue(np.nan, "exact" if n <= EXACT_UP_TO else "permutation", 0)
-    if n <= EXACT_UP_TO:
-        orders = np.array(list(permutations(range(n))))
-        return PValue(_share_as_extreme(a, b[orders], observed), "exact", len(orders))
-    drawn = rng.permuted(np.broadcast_to(b, (N_PERMUTATIONS, n)), axis=1)
-    share = _share_as_extreme(a, drawn, observed)
-    return PValue(
-        (1.0 + share * N_PERMUTATIONS) / (1.0 + N_PERMUTATIONS), "permutation", N_PERMUTATIONS
-    )
-
-
-def spearman_p_t(rho: float, n: int) -> PValue:
-    """Return the two-sided p-value of the t approximation, as the VSD paper prints it.
-
-    Kept to reproduce the paper; wrong for few models. |rho| = 1 gives 0.
-
-    Args:
-        rho: Spearman's correlation.
-        n: how many models it is over.
-
-    Returns:
-        The p-value; NaN for n < 3 or an undefined rho.
-    """
-    if n < 3 or np.isnan(rho):
-        return PValue(np.nan, "t", 0)
-    if abs(rho) >= 1.0 - _TOLERANCE:
-        return PValue(0.0, "t", 0)
-    t = rho * np.sqrt((n - 2) / (1.0 - rho**2))
-    return PValue(float(2.0 * stdtr(n - 2, -abs(t))), "t", 0)
-
-
-def _signs(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-    """Return sign(v_i - v_j) of both lists as (..., n, n)."""
+def pair_signs(x: ArrayLike, y: ArrayLike) -> tuple[Signs, Signs]:
+    """Return sign(v_i - v_j) of both lists as (..., n, n); their sums are centred ranks, doubled."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"lists of {a.shape} and {b.shape} models cannot be compared")
@@ -234,11 +168,38 @@ def _signs(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     return _sign(a[..., :, None] - a[..., None, :]), _sign(b[..., :, None] - b[..., None, :])
 
 
-def _sign(difference: Floats) -> Floats:
-    return np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference))
+def _spearman(a: Signs, b: Signs) -> Floats:
+    # sums of signs are twice the centred average ranks
+    rank_x, rank_y = a.sum(axis=-1, dtype=np.float64), b.sum(axis=-1, dtype=np.float64)
+    together = (rank_x * rank_y).sum(axis=-1)
+    return _over(together, np.sqrt((rank_x**2).sum(axis=-1) * (rank_y**2).sum(axis=-1)))
 
 
-def _is_ordered(signs: Floats) -> Bools:
+def _tau_b(a: Signs, b: Signs) -> Floats:
+    agreed = (a * b).sum(axis=(-2, -1), dtype=np.float64)
+    untied_x, untied_y = (np.abs(s).sum(axis=(-2, -1), dtype=np.float64) for s in (a, b))
+    return _over(agreed, np.sqrt(untied_x * untied_y))
+
+
+def _tau_ap(a: Signs, b: Signs) -> Floats:
+    n = a.shape[-1]
+    if n < 2:
+        return np.full(a.shape[:-2], np.nan)
+    is_above = b < 0  # [i, j]: j stands above i in the estimate
+    n_above = is_above.sum(axis=-1)
+    n_tied = (b == 0).sum(axis=-1)
+    concordant = np.where(is_above, 1.0 - a, 0.0).sum(axis=-1, dtype=np.float64) / 2.0
+    per_above, within = _tie_terms(n)
+    share = concordant * per_above[n_above, n_tied] + within[n_above, n_tied]
+    value = 2.0 / (n - 1) * share.sum(axis=-1) - 1.0
+    return np.where(_is_ordered(a) & _is_ordered(b), value, np.nan)
+
+
+def _sign(difference: Floats) -> Signs:
+    return np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference)).astype(np.float32)
+
+
+def _is_ordered(signs: Signs) -> Bools:
     """Say which lists hold at least one strict order and no NaN."""
     total = np.abs(signs).sum(axis=(-2, -1))
     ordered: Bools = np.asarray(total > 0)
@@ -250,7 +211,7 @@ def _over(part: Floats, whole: Floats) -> Floats:
     return share
 
 
-def _one_way_b(truth: Floats, estimate: Floats) -> Floats:
+def _one_way_b(truth: Signs, estimate: Signs) -> Floats:
     is_above = estimate < 0
     n_above = is_above.sum(axis=-1)
     # a pair tied in the other list agrees with no order, so it is not concordant
@@ -277,9 +238,3 @@ def _tie_terms(n: int) -> tuple[Floats, Floats]:
             per_above[above, size] = inverse.mean()
             within[above, size] = (fellows * inverse).mean() / 2.0
     return per_above, within
-
-
-def _share_as_extreme(a: Floats, orders: Floats, observed: float) -> float:
-    """Return how many of the orders (n_orders, n) of centred ranks correlate as much with `a`."""
-    spread = np.sqrt((a**2).sum() * (orders[0] ** 2).sum())
-    return float((np.abs(orders @ a) / spread >= abs(observed) - _TOLERANCE).mean())

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.stats import agreement
+from evaluation.stats import correlation_p
 from evaluation.stats.agreement import (
     competition_ranks,
+    correlations,
     kendall_tau_b,
     max_drop,
+    places,
     spearman,
-    spearman_p,
-    spearman_p_t,
     tau_ap,
     tau_ap_b,
 )
+from evaluation.stats.correlation_p import spearman_p, spearman_p_t
 
 TRUTH = [6, 5, 4, 3, 2, 1]
 
@@ -150,11 +151,26 @@ def test_exact_p_equals_counting_all_orders_of_a_list_with_ties():
 def test_many_models_get_a_seeded_permutation_p_near_the_exact_one(monkeypatch):
     x, y = np.arange(7.0), np.array([0, 2, 1, 5, 3, 4, 6.0])
     exact = spearman_p(x, y, rng()).value
-    monkeypatch.setattr(agreement, "EXACT_UP_TO", 6)
+    monkeypatch.setattr(correlation_p, "EXACT_UP_TO", 6)
     drawn = spearman_p(x, y, rng())
     assert drawn.method == "permutation"
     assert drawn.value == spearman_p(x, y, rng()).value
     assert drawn.value == pytest.approx(exact, abs=0.004)
+
+
+def test_all_correlations_at_once_equal_each_on_its_own():
+    x, y = np.random.default_rng(0).integers(0, 6, (2, 30, 7)).astype(float)
+    found = correlations(x, y)
+    np.testing.assert_array_equal(found.spearman, spearman(x, y))
+    np.testing.assert_array_equal(found.tau_b, kendall_tau_b(x, y))
+    np.testing.assert_array_equal(found.tau_ap, tau_ap(x, y))
+    np.testing.assert_array_equal(found.tau_ap_b, tau_ap_b(x, y))
+    np.testing.assert_array_equal(found.max_drop, max_drop(x, y))
+    assert np.isnan(correlations([1, np.nan], [1, 2]).max_drop)
+
+
+def test_an_undefined_value_has_no_place():
+    assert places([0.5, np.nan, 0.7]) == [2, None, 1]
 
 
 def test_max_drop_is_the_longest_fall_and_never_negative():
