@@ -21,6 +21,20 @@ Signs = NDArray[np.float32]
 SAME = 1e-12
 
 
+def competition_ranks(values: ArrayLike) -> Ints:
+    """Return each value's place, 1 for the highest; tied values share the best place.
+
+    Args:
+        values: shape (..., n), higher is better, no NaN.
+
+    Returns:
+        Shape (..., n).
+    """
+    v = np.asarray(values, dtype=np.float64)
+    above: Ints = (v[..., None, :] > v[..., :, None] + SAME).sum(axis=-1)
+    return above + 1
+
+
 @dataclass(frozen=True)
 class Correlations:
     """All correlations of two lists; each of shape (...) as the functions return them."""
@@ -160,7 +174,20 @@ def max_drop(truth: ArrayLike, estimate: ArrayLike) -> Ints:
 
 
 def pair_signs(x: ArrayLike, y: ArrayLike) -> tuple[Signs, Signs]:
-    """Return sign(v_i - v_j) of both lists as (..., n, n); their sums are centred ranks, doubled."""
+    """Return sign(v_i - v_j) of both lists.
+
+    A row's sum is twice the model's centred average rank.
+
+    Args:
+        x: shape (..., n).
+        y: shape (..., n), broadcast against `x`.
+
+    Returns:
+        Two arrays of shape (..., n, n), NaN where a value is NaN.
+
+    Raises:
+        ValueError: if the last axes differ.
+    """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim < 1 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"lists of {a.shape} and {b.shape} models cannot be compared")

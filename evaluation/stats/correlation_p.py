@@ -32,20 +32,6 @@ class PValue:
     n_permutations: int
 
 
-def competition_ranks(values: ArrayLike) -> Ints:
-    """Return each value's place, 1 for the highest; tied values share the best place.
-
-    Args:
-        values: shape (..., n), higher is better, no NaN.
-
-    Returns:
-        Shape (..., n).
-    """
-    v = np.asarray(values, dtype=np.float64)
-    above: Ints = (v[..., None, :] > v[..., :, None] + SAME).sum(axis=-1)
-    return above + 1
-
-
 def spearman_p(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> PValue:
     """Return the two-sided permutation p-value of Spearman's rho.
 
