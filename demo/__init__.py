@@ -1,0 +1,1 @@
+"""The demo: a catalog rendered here, and simulated experts who judge it."""
