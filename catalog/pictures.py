@@ -168,7 +168,7 @@ def _decoded(content: bytes, image_format: str) -> Image.Image:
 
 def _check_size(width: int, height: int) -> None:
     if width * height > MAX_PIXELS:
-        raise PictureError(_too_large(f"{width:,} × {height:,} ="))
+        raise PictureError(_too_large(f"{width:,} × {height:,}"))
     if not width or not height:
         raise PictureError("The picture has no pixels. Export it again.")
 

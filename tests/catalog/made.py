@@ -101,7 +101,8 @@ BAD_PICTURES: dict[str, tuple[str, bytes, str]] = {
     "animated PNG": ("a.png", animated_png(), "animated"),
     "PNG bomb": ("a.png", png_bomb(), "at most 64,000,000"),
     "smaller PNG bomb": ("a.png", png_bomb(9_000), "at most 64,000,000"),
-    "WebP bomb": ("a.webp", webp_bomb(), "at most 64,000,000"),
+    "PNG without its end": ("a.png", png()[:-12], "broken"),
+    "WebP bomb": ("a.webp", webp_bomb(), "16,383 × 16,383 pixels"),
 }
 
 

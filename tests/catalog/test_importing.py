@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from catalog.blobs import SIZES, blob_path
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
 from catalog.origins import Origin
+from catalog.pictures import Picture, read_picture
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import JobError, JobLostError, Progress, cancel_job, run_here, run_job
@@ -221,6 +222,27 @@ def test_a_cancelled_import_stops_and_keeps_whole_batches(
     job.refresh_from_db()
     assert job.state == "cancelled"
     assert catalog.images.count() == 4
+
+
+def test_a_batch_read_after_the_job_was_lost_is_not_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    origin = Origin(path=str(write_folder(tmp_path / "p", {"a.jpg": jpeg()})), is_restricted=False)
+    catalog = create_catalog(slug="c", name="C")
+    job = Job.objects.create(**import_job(catalog, origin))
+
+    def work(progress: Progress) -> dict[str, object]:
+        def read_late(content: bytes, name: str) -> Picture:
+            progress._lost.set()  # what the heartbeat does when another worker holds the job
+            return read_picture(content, name)
+
+        monkeypatch.setattr("catalog.importing.read_picture", read_late)
+        with pytest.raises(JobLostError):
+            import_work(progress)
+        raise JobLostError
+
+    run_job(job.uid, work)
+    assert catalog.images.count() == 0
 
 
 def test_a_catalog_deleted_meanwhile_fails_the_job(tmp_path: Path):

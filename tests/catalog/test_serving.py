@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.test import Client
+from django.http import Http404
+from django.test import Client, RequestFactory
 from PIL import Image as Pillow
 
 from accounts.models import User
 from catalog.blobs import blob_path
 from catalog.models import Image
+from catalog.serving import image_response
 from jobs.models import Job
 from tests.catalog.made import encoded, jpeg, picture, png
 
@@ -68,6 +70,14 @@ def test_a_browser_that_has_it_gets_nothing_again(client: Client, import_files: 
     assert client.get(url.replace("thumb", "view"))["ETag"] != etag
     head = client.head(url)
     assert (head.status_code, head.content) == (200, b"")
+
+
+def test_the_answer_itself_forbids_guessing_its_type(rf: RequestFactory, import_files: Importer):
+    import_files({"a.jpg": jpeg(1)})
+    response = image_response(rf.get("/"), Image.objects.get(), "view")
+    assert response["X-Content-Type-Options"] == "nosniff"  # whatever middleware there is
+    with pytest.raises(Http404):
+        image_response(rf.get("/"), Image.objects.get(), "huge")
 
 
 def test_a_missing_file_is_404_and_logged(
