@@ -181,6 +181,7 @@ def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBas
 
 
 @annotator_required
+@cache_control(private=True, max_age=86_400, immutable=True)  # an address never changes its picture
 @require_GET
 def image(
     request: HttpRequest, campaign_uid: uuid.UUID, image_uid: uuid.UUID, size: str
