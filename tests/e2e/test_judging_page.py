@@ -33,7 +33,7 @@ def open_desk(
         chosen = campaign or make_campaign(judge)
         page = open_page(judge, **options)
         page.goto(f"/judge/{chosen.uid}/")
-        expect(page.locator(".pair .frame img")).to_have_count(2)
+        see_pair(page)
         if mode == "sheet":
             page.keyboard.press("m")
             expect(page.locator(".cell:not(:has(img))")).to_have_count(0)
@@ -41,6 +41,16 @@ def open_desk(
         return page, chosen
 
     return open_it
+
+
+def see_pair(page: Page) -> None:
+    """Wait for a pair, and check that it can be seen."""
+    expect(page.locator(".pair .frame img")).to_have_count(2)
+    for image in page.locator(".pair .frame img").all():
+        expect(image).to_be_in_viewport(ratio=1)
+        box = image.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) > 150
 
 
 def press(page: Page, *keys: str) -> None:

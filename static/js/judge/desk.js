@@ -7,6 +7,7 @@
 import { Gate } from "../lib/keys.js";
 import { Breaks, Pace } from "../lib/pace.js";
 import { afterPaint } from "../lib/watch.js";
+import { SHEET_MAX } from "./queue.js";
 import { FINAL, STRIP_N } from "./session.js";
 import { ANSWERS } from "./words.js";
 
@@ -161,7 +162,9 @@ export class Desk {
     const answered = this.session.history.filter(
       ({ question }) => question.query.url === head.query.url && question.uid !== head.uid,
     );
-    this.sheet.show(this.queue.group(), answered);
+    const open = this.queue.group();
+    const n_room = SHEET_MAX - open.length;
+    this.sheet.show(open, n_room > 0 ? answered.slice(-n_room) : []);
   }
 
   #showNothing() {

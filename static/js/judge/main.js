@@ -57,7 +57,7 @@ const supply = new Supply({
   onReply: (reply) => desk.heardOfQuestions(reply),
   onTrouble: (words) => desk.view || panels.showState("offline", words),
 });
-const panels = new Panels(root, { api, outbox, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
+const panels = new Panels(root, { api, outbox, shelf, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
 const pair = new PairView(root.querySelector('[data-view="pair"]'), { shelf, visible, now });
 const sheet = new SheetView(root.querySelector('[data-view="sheet"]'), {
   shelf,

@@ -15,14 +15,15 @@ const STATES = {
 const VERDICTS = { similar: "similar", different: "different" };
 
 export class Panels {
-  constructor(root, { api, outbox, onTakeBack }) {
+  constructor(root, { api, outbox, shelf, onTakeBack }) {
     this.root = root;
     this.parts = {};
     for (const element of root.querySelectorAll("[data-part]")) this.parts[camel(element)] = element;
     this.bar = new Bar(this.parts, outbox);
     this.guidelines = new Guidelines(document.getElementById("guidelines"), api);
-    this.parked = new Parked(this.parts.parked, this.parts.parkedList, outbox);
+    this.parked = new Parked(this.parts.parked, this.parts.parkedList, { outbox, shelf });
     this.strip = new Strip(this.parts.strip, {
+      shelf,
       onPick: (uuid, event) => onTakeBack(uuid, { device: this.deviceOf(event) }),
     });
     root.addEventListener("click", (event) => {

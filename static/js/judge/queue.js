@@ -2,7 +2,7 @@
 
 export const ASK_N = 200;
 export const LOW_WATER = 120; // enough for an hour of judging without network, or nearly
-const SHEET_MAX = 48;
+export const SHEET_MAX = 48;
 
 export class QuestionQueue {
   #items = [];

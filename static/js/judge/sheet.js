@@ -65,9 +65,9 @@ export class SheetView {
     this.grid.replaceChildren(...this.#cells.map(({ button }) => button));
     for (const { button } of this.#cells) this.#observer.observe(button);
     this.#showQuery(questions[0].query.url);
+    this.grid.scrollTop = 0;
     this.#index = 0;
     this.#select(Math.max(0, this.#cells.findIndex(({ answer }) => answer === null)));
-    this.grid.scrollTop = 0;
     this.noteAct();
   }
 

@@ -1,8 +1,13 @@
 /* The last twenty answers, and those that the server did not accept. */
 import { ANSWERS, markOf } from "./words.js";
 
-function thumb(picture) {
+/** A thumbnail; without network, the large picture if that is held. */
+function thumb(picture, shelf) {
   const image = new Image();
+  image.onerror = () => {
+    image.onerror = null;
+    if (shelf.isHere(picture.url)) image.src = shelf.source(picture.url);
+  };
   image.src = picture.thumb_url;
   image.alt = "";
   image.loading = "lazy";
@@ -13,8 +18,8 @@ function thumb(picture) {
 export class Strip {
   #shown = new Map(); // uuid -> <li>
 
-  constructor(list, { onPick }) {
-    this.list = list;
+  constructor(list, { shelf, onPick }) {
+    Object.assign(this, { list, shelf });
     list.addEventListener("click", (event) => {
       const button = event.target.closest("[data-uuid]");
       if (button) onPick(button.dataset.uuid, event);
@@ -40,7 +45,8 @@ export class Strip {
     button.dataset.uuid = uuid;
     button.setAttribute("aria-label", said);
     button.title = said;
-    button.append(thumb(question.query), thumb(question.candidate), markOf(answer));
+    const pictures = [question.query, question.candidate].map((one) => thumb(one, this.shelf));
+    button.append(...pictures, markOf(answer));
     row.append(button);
     return row;
   }
@@ -48,8 +54,8 @@ export class Strip {
 
 /** Draw what was refused, with the server's reason, and let a person decide. */
 export class Parked {
-  constructor(panel, list, outbox) {
-    Object.assign(this, { panel, list, outbox });
+  constructor(panel, list, { outbox, shelf }) {
+    Object.assign(this, { panel, list, outbox, shelf });
     list.addEventListener("click", (event) => {
       const button = event.target.closest("[data-do]");
       if (!button) return;
@@ -68,7 +74,9 @@ export class Parked {
   #row({ uuid, body, shown, parked }) {
     const row = document.createElement("li");
     row.dataset.uuid = uuid;
-    if (shown?.question) row.append(thumb(shown.question.query), thumb(shown.question.candidate));
+    for (const name of ["query", "candidate"]) {
+      if (shown?.question) row.append(thumb(shown.question[name], this.shelf));
+    }
     const text = document.createElement("span");
     text.textContent = `${ANSWERS[body.answer].word}: ${parked.message || parked.code}`;
     row.append(text, this.#button("again", "Send again"), this.#button("drop", "Remove"));
