@@ -86,6 +86,31 @@ def _cell(found: dict[str, Any] | None, best: float | None) -> Cell:
 
 
 @dataclass(frozen=True)
+class MeasureLine:
+    """One measure of one model."""
+
+    title: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n_queries: int | None
+
+
+def measure_lines(model: dict[str, Any]) -> list[MeasureLine]:
+    """Return every stored measure of a model."""
+    lines = []
+    for name, found in model["measures"].items():
+        ends = found.get("interval") or {}
+        title = TITLES.get(name, name)
+        lines.append(
+            MeasureLine(
+                title, found["value"], ends.get("low"), ends.get("high"), found["n_defined"]
+            )
+        )
+    return lines
+
+
+@dataclass(frozen=True)
 class LeaveOneOutLine:
     """What leaving one model out of the pool does."""
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
-from evaluation.models import Result
-from evaluation.services import EVALUATE_TASK, evaluation_subject
-from jobs.models import Job
+from evaluation.models import Result, Run
+from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
+from jobs.models import Job, JobState
+
+MOST_JOBS = 5
 
 
 def campaigns_with_judges() -> QuerySet[Campaign]:
@@ -67,3 +69,16 @@ def latest_evaluation(campaign: Campaign) -> Job | None:
     """Return the newest evaluation job of a campaign, whatever became of it."""
     subject = evaluation_subject(campaign)
     return Job.objects.filter(task=EVALUATE_TASK, subject=subject).order_by("-id").first()
+
+
+def runs_of(campaign: Campaign) -> QuerySet[Run]:
+    """Return the uploaded runs of a campaign, newest first."""
+    return Run.objects.filter(campaign=campaign).select_related("owner").order_by("-id")
+
+
+def run_jobs(campaign: Campaign) -> list[Job]:
+    """Return the newest check of each run name, unless it ended well or was called off."""
+    jobs = Job.objects.filter(task=ADD_RUN_TASK, subject__startswith=run_subject(campaign))
+    newest = jobs.order_by("subject", "-id").distinct("subject")
+    wanted = [job for job in newest if job.is_open or job.state == JobState.FAILED]
+    return sorted(wanted, key=lambda job: -job.pk)[:MOST_JOBS]

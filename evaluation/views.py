@@ -11,7 +11,9 @@ from accounts.access import reader_required, signed_in
 from annotation.models import Campaign
 from evaluation.errors import InputError
 from evaluation.exports import FORMATS, export_pieces, file_name
-from evaluation.presentation import AREAS, COVERAGE, RANKED, leave_one_out, measure_table
+from evaluation.leaderboard import area_lines, interval_chart, leaderboard, share_within
+from evaluation.models import Result
+from evaluation.presentation import COVERAGE, measure_table
 from evaluation.queries import (
     campaign_lines,
     campaigns_with_judges,
@@ -22,8 +24,17 @@ from evaluation.services import request_evaluation
 from jobs.services import JobConflictError
 
 
-def _campaign(slug: str) -> Campaign:
+def campaign_or_404(slug: str) -> Campaign:
+    """Return a campaign that can have results."""
     return get_object_or_404(campaigns_with_judges(), slug=slug)
+
+
+def latest_or_404(campaign: Campaign) -> Result:
+    """Return the newest result of a campaign."""
+    result = latest_result(campaign)
+    if result is None:
+        raise Http404
+    return result
 
 
 @require_GET
@@ -36,8 +47,8 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 @reader_required
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """The newest result of a campaign: labels, measures, what leaving a model out does."""
-    campaign = _campaign(slug)
+    """The newest result of a campaign: the leaderboard, and what of it may be compared."""
+    campaign = campaign_or_404(slug)
     result = latest_result(campaign)
     job = latest_evaluation(campaign)
     context: dict[str, object] = {
@@ -47,12 +58,13 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "formats": FORMATS.values(),
     }
     if result is not None:
+        board = leaderboard(result, request.GET.get("by", ""))
         context |= {
-            "ranked": measure_table(result, RANKED),
-            "areas": measure_table(result, AREAS),
+            "board": board,
+            "chart": interval_chart(board),
+            "areas": area_lines(result),
+            "share_within": share_within(result),
             "coverage": measure_table(result, COVERAGE),
-            "leave_one_out": leave_one_out(result),
-            "findings": result.bias.get("findings", []),
         }
     return render(request, "evaluation/results.html", context)
 
@@ -61,7 +73,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def evaluate(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue an evaluation."""
-    campaign = _campaign(slug)
+    campaign = campaign_or_404(slug)
     try:
         request_evaluation(campaign=campaign, owner=signed_in(request))
     except JobConflictError as problem:
@@ -73,7 +85,7 @@ def evaluate(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def export(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
     """Download the labels as they are now."""
-    campaign = _campaign(slug)
+    campaign = campaign_or_404(slug)
     try:
         pieces = export_pieces(campaign, name)
     except InputError as problem:

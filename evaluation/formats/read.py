@@ -58,15 +58,26 @@ def read_run(path: str | Path) -> Run:
             pairs, or a JSON file.
         OSError: if the file cannot be opened.
     """
+    rows, name, unit = run_rows(path)
+    return scores_from(path, name, rows, unit=unit)
+
+
+def run_rows(path: str | Path) -> tuple[Iterator[Row], str, str]:
+    """Return the rows of a run as they stand in its file, its name, and what a row is called.
+
+    Raises:
+        FormatError: as `read_run`, for the rows only once they are read.
+        OSError: if the file cannot be opened.
+    """
     path = Path(path)
     kind = sniff(path)
     if kind == "parquet":
-        return scores_from(path, path.stem, parquet_rows(path, SCORE_COLUMNS), unit="row")
+        return parquet_rows(path, SCORE_COLUMNS), path.stem, "row"
     if kind == "json":
         raise FormatError(path, 1, "a run is a TREC run, CSV or parquet file, not JSON")
     if kind == "csv":
-        return scores_from(path, path.stem, csv_rows(path, SCORE_COLUMNS))
-    return scores_from(path, trec_run_name(path), trec_run_rows(path))
+        return csv_rows(path, SCORE_COLUMNS), path.stem, "line"
+    return trec_run_rows(path), trec_run_name(path), "line"
 
 
 def read_products(path: str | Path) -> dict[str, str]:

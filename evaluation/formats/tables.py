@@ -129,8 +129,18 @@ def labels_from(file: str | Path, rows: Iterable[Row], *, unit: str = "line") ->
     return Qrels(query_ids, candidate_ids, queries, candidates, values.astype(np.int8))
 
 
-def scores_from(file: str | Path, name: str, rows: Iterable[Row], *, unit: str = "line") -> Run:
+def scores_from(
+    file: str | Path, name: str, rows: Iterable[Row], *, unit: str = "line", merge: bool = False
+) -> Run:
     """Check rows and keep them as a run.
+
+    Args:
+        file: to name in messages.
+        name: of the run.
+        rows: as they stand in the file.
+        unit: what a row is called there.
+        merge: take a repeated pair with the same score once, for files that may name one image
+            in two ways; otherwise every repeated pair is refused.
 
     Raises:
         FormatError: an empty id, a score that is no finite number, a repeated pair, or no row
@@ -140,7 +150,10 @@ def scores_from(file: str | Path, name: str, rows: Iterable[Row], *, unit: str =
     for row in rows:
         coded.add(file, row, _score(file, row, unit), unit)
     first, repeated = coded.repeats()
-    for i in repeated[:1].tolist():
+    refused = [
+        i for i in repeated.tolist() if not merge or coded.values[i] != coded.values[first[i]]
+    ]
+    for i in refused[:1]:
         reason = f"{coded.pair(i)} was scored before, in {unit} {coded.lines[first[i]]}"
         raise FormatError(file, coded.lines[i], reason, unit=unit)
     return Run(name, *coded.table(file, repeated))

@@ -1,0 +1,23 @@
+"""The page about the bias of a campaign's pool."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from accounts.access import reader_required
+from evaluation.bias_page import bias_context
+from evaluation.views import campaign_or_404, latest_or_404
+
+
+@require_GET
+@reader_required
+def bias(request: HttpRequest, slug: str) -> HttpResponse:
+    """What judging only proposed pairs does to the numbers of a campaign."""
+    campaign = campaign_or_404(slug)
+    result = latest_or_404(campaign)
+    if not result.bias:
+        raise Http404
+    context = {"campaign": campaign, "result": result, **bias_context(result.bias)}
+    return render(request, "evaluation/bias.html", context)

@@ -1,0 +1,90 @@
+"""Uploaded runs of a campaign: list, upload, delete."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.access import reader_required, signed_in
+from annotation.models import Campaign
+from evaluation.errors import InputError
+from evaluation.forms import RunForm
+from evaluation.models import Run
+from evaluation.queries import latest_result, run_jobs, runs_of
+from evaluation.run_files import drop_run_file, keep_run_file
+from evaluation.services import delete_run, request_run
+from evaluation.views import campaign_or_404
+from jobs.services import JobConflictError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@reader_required
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """The uploaded runs of a campaign, and the form that adds one."""
+    campaign = campaign_or_404(slug)
+    form = RunForm(campaign, request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid() and _queued(request, form, campaign):
+        messages.success(request, f"“{form.cleaned_data['name']}” is being checked.")
+        return redirect("evaluation:runs", slug=slug)
+    person = signed_in(request)
+    context = {
+        "campaign": campaign,
+        "result": latest_result(campaign),
+        "form": form,
+        "jobs": run_jobs(campaign),
+        "runs": [(run, _may_delete(person.pk, person.is_admin, run)) for run in runs_of(campaign)],
+    }
+    return render(request, "evaluation/runs.html", context)
+
+
+def _queued(request: HttpRequest, form: RunForm, campaign: Campaign) -> bool:
+    """Keep the files and queue their check; on failure say why in the form."""
+    given = form.cleaned_data
+    kept: list[str] = []
+    try:
+        for file in (given["file"], given["ids_file"]):
+            kept.append(keep_run_file(file) if file else "")
+        request_run(
+            campaign=campaign,
+            owner=signed_in(request),
+            file=kept[0],
+            ids_file=kept[1],
+            details={
+                "name": given["name"],
+                "family": given["family"],
+                "description": given["description"],
+                "missing": given["missing"],
+                "file_name": str(given["file"].name),
+                "ids_file_name": str(given["ids_file"].name) if given["ids_file"] else "",
+            },
+        )
+    except (InputError, JobConflictError, OSError) as problem:
+        for name in kept:
+            drop_run_file(name)
+        form.add_error(None, str(problem))
+        return False
+    return True
+
+
+@require_POST
+@reader_required
+def delete(request: HttpRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
+    """Delete a run: its owner may, and admins."""
+    campaign = campaign_or_404(slug)
+    run = get_object_or_404(runs_of(campaign), uid=uid)
+    person = signed_in(request)
+    if not _may_delete(person.pk, person.is_admin, run):
+        raise PermissionDenied
+    name = run.name
+    delete_run(run=run, by=person)
+    messages.success(request, f"The run “{name}” is deleted; the leaderboard follows.")
+    return redirect("evaluation:runs", slug=slug)
+
+
+def _may_delete(person_id: int, is_admin: bool, run: Run) -> bool:
+    return is_admin or run.owner_id == person_id

@@ -1,0 +1,185 @@
+"""The pages of a result: who sees them, what stands on them, what happens to wrong addresses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from accounts.models import Role, User
+from annotation.models import Campaign
+from evaluation.assessment import assess
+from evaluation.bias_page import bias_context
+from evaluation.details import details_path
+from evaluation.leaderboard import COLUMNS, leaderboard, model_key, stored_tests
+from evaluation.model_page import paired_test
+from evaluation.models import Result
+from evaluation.services import store_result
+from tests.evaluation.campaign.conftest import SPECS, World
+
+pytestmark = pytest.mark.django_db
+OUTSIDER = "descriptor:lbp-texture"
+
+
+@pytest.fixture
+def result(judged_world: World) -> Result:
+    found = assess(judged_world.campaign, n_bootstraps=100)
+    return store_result(campaign=judged_world.campaign, assessment=found, job=None)
+
+
+def addresses(result: Result) -> list[str]:
+    base = f"/results/{result.campaign.slug}/"
+    a, b = model_key(SPECS[0]), model_key(OUTSIDER)
+    return [
+        base,
+        f"{base}?by=vsd_hr@5",
+        f"{base}models/{a}/",
+        f"{base}models/{b}/?measure=AP%27",
+        f"{base}compare/",
+        f"{base}compare/?a={a}&b={b}&measure=macro_roc_auc",
+        f"{base}compare/?a={a}&b={a}",
+        f"{base}bias/",
+        f"{base}runs/",
+    ]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_readers_see_every_page_and_annotators_none(
+    result: Result, client: Client, role: Role
+) -> None:
+    for address in addresses(result):
+        assert client.get(address).status_code == 302
+    client.force_login(User.objects.create_user("somebody", role=role))
+    for address in addresses(result):
+        expected = 403 if role == Role.ANNOTATOR else 200
+        assert client.get(address).status_code == expected, address
+
+
+def test_wrong_addresses_and_campaigns_without_result_are_not_found(
+    result: Result, open_world: World, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    base = f"/results/{result.campaign.slug}/"
+    for address in (f"{base}models/000000000000/", f"{base}compare/?a=x&b=y", "/results/no/bias/"):
+        assert client.get(address).status_code == 404
+    Result.objects.all().delete()
+    for address in (f"{base}models/{model_key(SPECS[0])}/", f"{base}compare/", f"{base}bias/"):
+        assert client.get(address).status_code == 404
+    assert client.get(f"{base}runs/").status_code == 200
+
+
+def test_the_leaderboard_is_sorted_by_what_all_may_be_compared_by(result: Result) -> None:
+    board = leaderboard(result)
+    assert board.sorted_by == "equal_outsider_auc"
+    at = [column.name for column in board.columns].index(board.sorted_by)
+    values = [line.cells[at].value for line in board.lines]
+    assert values == sorted(values, key=lambda value: -(value or 0.0))
+    assert [column.name for column in leaderboard(result, "P@5").columns if column.is_sorted] == [
+        "P@5"
+    ]
+    assert leaderboard(result, "nonsense").sorted_by == "equal_outsider_auc"
+
+
+def test_cells_carry_advice_intervals_and_letters_of_the_stored_tests(result: Result) -> None:
+    board = leaderboard(result)
+    assert board.has_groups
+    for line in board.lines:
+        for name, cell in zip(COLUMNS, line.cells, strict=True):
+            assert cell.comparable_with in {"pooled models", "outsiders", "all models", "nobody"}
+            assert cell.low is not None
+            assert cell.high is not None
+            assert cell.value is not None
+            assert cell.low <= cell.value <= cell.high
+            assert bool(cell.letters) == bool(stored_tests(result, name))
+
+
+def test_a_campaign_judged_without_a_pool_has_no_bias_page(
+    result: Result, client: Client, researcher: User
+) -> None:
+    Result.objects.filter(pk=result.pk).update(bias={})
+    client.force_login(researcher)
+    base = f"/results/{result.campaign.slug}/"
+    assert client.get(f"{base}bias/").status_code == 404
+    text = client.get(base).content.decode()
+    assert "Bias of the pool" not in text
+    assert "Equal-outsider" not in text
+
+
+def test_the_model_page_shows_curves_pictures_and_unique_finds(
+    result: Result, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    text = client.get(
+        f"/results/{result.campaign.slug}/models/{model_key(SPECS[0])}/"
+    ).content.decode()
+    for words in ("ROC curve", "Precision and recall", "Worst queries", "What only this model"):
+        assert words in text
+    shown = set(re.findall(r"/images/([0-9a-f-]{36})/thumb", text))
+    assert len(shown) > 5
+
+
+def test_lost_scores_leave_the_numbers_and_say_what_to_do(
+    result: Result, client: Client, researcher: User
+) -> None:
+    details_path(result.details_sha256).unlink()
+    client.force_login(researcher)
+    base = f"/results/{result.campaign.slug}/"
+    for address in (f"{base}models/{model_key(SPECS[0])}/", f"{base}compare/"):
+        reply = client.get(address)
+        assert reply.status_code == 200
+        assert "evaluate again" in reply.content.decode()
+
+
+def test_a_paired_test_reads_the_same_from_both_sides(result: Result) -> None:
+    there = paired_test(result, "vsd_hr@5", SPECS[0], OUTSIDER)
+    back = paired_test(result, "vsd_hr@5", OUTSIDER, SPECS[0])
+    assert there is not None
+    assert back is not None
+    assert back["difference"] == -there["difference"]
+    assert back["interval"] == {
+        "low": -there["interval"]["high"],
+        "high": -there["interval"]["low"],
+    }
+    assert back["p_holm"] == there["p_holm"]
+    assert paired_test(result, "MRR@5", SPECS[0], OUTSIDER) is None
+
+
+def test_names_are_escaped_wherever_they_stand(
+    result: Result, client: Client, researcher: User
+) -> None:
+    hostile = "</script><script>alert(1)</script>"
+    for model in result.summary["models"]:
+        if model["name"] == OUTSIDER:
+            model["name"] = hostile
+    for values in result.by_query["values"].values():
+        values[hostile] = values.pop(OUTSIDER)
+    for row in result.bias["model_rows"]:
+        row["name"] = hostile if row["name"] == OUTSIDER else row["name"]
+    result.save()
+    Campaign.objects.filter(pk=result.campaign.pk).update(name=hostile)
+    client.force_login(researcher)
+    base = f"/results/{result.campaign.slug}/"
+    for address in (base, f"{base}models/{model_key(hostile)}/", f"{base}compare/", f"{base}bias/"):
+        text = client.get(address).content.decode()
+        assert "alert(1)" in text
+        assert "<script>alert" not in text
+
+
+def test_the_bias_page_has_every_part_of_the_report(
+    result: Result, client: Client, researcher: User
+) -> None:
+    context = bias_context(result.bias)
+    keys = [
+        chart.key for chart in (*context["self_deltas"], *context["depths"], *context["panels"])
+    ]
+    assert keys == ["self-uniques", "self-contributions", "self-family", "depth-order",
+                    "depth-yield", "panel-flips", "panel-order"]  # fmt: skip
+    assert len(context["paper"][0].rows) == len(SPECS)
+    assert len(context["panels"][0].rows) == 7
+    client.force_login(researcher)
+    text = client.get(f"/results/{result.campaign.slug}/bias/").content.decode()
+    for words in ("In plain words", "Overlap of the models", "Chao", "paper’s table", "colour"):
+        assert words in text
+    for finding in result.bias["findings"]:
+        assert finding.split(".")[0][:40] in text
