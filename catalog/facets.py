@@ -72,13 +72,14 @@ def attributes_of(catalog: Catalog) -> list[Attribute]:
 
 
 def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:
-    """Return the facets under a filter, those known of most images first.
+    """Return the facets under a filter: words before numbers, those of most images first.
 
     The count of a value tells how many images there would be if it were chosen: the
     conditions on other attributes hold, those on its own do not.
     """
     found = [attribute for attribute in attributes_of(catalog) if attribute.is_facet]
-    names = [a.name for a in sorted(found, key=lambda a: (-a.n_images, a.n_values, a.name))]
+    found.sort(key=lambda a: (a.is_numeric, -a.n_images, a.n_values, a.name))
+    names = [attribute.name for attribute in found]
     chosen = [name for name in names if asked.values_of(name)]
     open_names = [name for name in names if name not in chosen]
     counts = _counts(catalog, asked, open_names)

@@ -45,6 +45,7 @@ def filled(slug: str, n: int) -> Catalog:
                 "view": rng.choice(["main", "back"]),
                 "n": str(i),
                 "price": str(i % 20),
+                "size": str(38 + i % 4),
                 "name": f"Thing {i}",
                 "always": "same",
             },
@@ -122,7 +123,7 @@ def test_counts_of_facets_are_what_choosing_them_would_give(
     filled("two", 50)
     asked = filter_of(attributes, search="p")
     found = facets(catalog, asked)
-    assert [facet.name for facet in found] == ["view", "color"]
+    assert [facet.name for facet in found] == ["view", "color", "size"]
     for facet in found:
         counts = Counter(
             image.attributes.get(facet.name)
@@ -139,9 +140,9 @@ def test_counts_of_facets_are_what_choosing_them_would_give(
 
 def test_names_numbers_and_constants_are_attributes_but_no_facets(catalog: Catalog):
     found = {attribute.name: attribute for attribute in attributes_of(catalog)}
-    assert sorted(found) == ["always", "color", "n", "name", "price", "view"]
+    assert sorted(found) == ["always", "color", "n", "name", "price", "size", "view"]
     assert found["price"].n_values == 20
-    assert [name for name, a in sorted(found.items()) if a.is_facet] == ["color", "view"]
+    assert [name for name, a in sorted(found.items()) if a.is_facet] == ["color", "size", "view"]
 
 
 def test_facets_follow_a_change_of_the_catalog(catalog: Catalog):
