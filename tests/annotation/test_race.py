@@ -1,0 +1,190 @@
+"""Fifty clients at once, an unreliable network, and a server that dies: nothing lost, no k + 1."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from annotation.models import Judgement, JudgementEvent, Question, QueueEntry
+from annotation.queries.labels import labels
+from annotation.services import reap_leases, reconcile
+from tests.annotation.browser import answer_to
+from tests.annotation.webserver import HttpJudge, WebServer, session_of
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
+
+N_QUERIES, N_CANDIDATES, N_JUDGES, N_TABS, K = 100, 50, 40, 50, 3
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    server = WebServer()
+    server.start()
+    yield server
+    server.kill()
+
+
+class Tab(threading.Thread):
+    """A browser tab that judges until nothing is left, whatever happens to its requests."""
+
+    def __init__(self, number: int, port: int, session: str, campaign: uuid.UUID) -> None:
+        super().__init__(daemon=True)
+        self.random = random.Random(number)
+        self.judge = HttpJudge(port, session)
+        self.path = f"/judge/{campaign}"
+        self.acknowledged: dict[str, dict[str, Any]] = {}
+        self.rejected: list[str] = []
+        self.failure = ""
+        self.n_answers = self.n_retries = 0
+
+    def run(self) -> None:
+        try:
+            n_dry = 0
+            while n_dry < 3:
+                n_dry = 0 if self.judge_some() else n_dry + 1
+                if n_dry:
+                    time.sleep(0.3)
+        except AssertionError as problem:
+            self.failure = str(problem) or repr(problem)
+        finally:
+            self.judge.close()
+            connection.close()
+
+    def judge_some(self) -> bool:
+        n = self.random.choice([4, 12, 24])
+        _, served = self.insist("GET", f"{self.path}/next?n={n}")
+        questions = [question["uid"] for question in served["questions"]]
+        if self.random.random() < 0.05:
+            return bool(questions)  # the tab was closed: these leases are abandoned
+        if questions:
+            self.submit([self.answer(uid) for uid in questions])
+        return bool(questions)
+
+    def answer(self, question: str) -> dict[str, Any]:
+        self.n_answers += 1
+        what = self.random.choices(
+            ["similar", "different", "cant_tell", "skip", "later"], [60, 30, 4, 3, 3]
+        )[0]
+        at = self.random.random() * 1e6
+        return answer_to(question, what, at=at)
+
+    def submit(self, answers: list[dict[str, Any]]) -> None:
+        """Send a batch until it is acknowledged, perhaps twice; then take one back, perhaps."""
+        body = {"answers": answers}
+        if self.random.random() < 0.1:
+            try:
+                self.judge.post_and_hang_up(f"{self.path}/answers", body)
+            except OSError:
+                self.n_retries += 1
+        for _ in range(self.random.choice([1, 1, 1, 2])):
+            status, reply = self.insist("POST", f"{self.path}/answers", body)
+            assert status in {200, 422}, (status, reply)
+            self.note(answers, reply)
+        if self.random.random() < 0.1:
+            undone = self.random.choice(answers)
+            at = datetime.fromisoformat(undone["decided_at"]) + timedelta(seconds=1)
+            seconds = (at - START).total_seconds()
+            taken_back = answer_to(
+                undone["question"], "withdrawn", at=seconds, undoes=undone["uuid"]
+            )
+            _, reply = self.insist("POST", f"{self.path}/answers", {"answers": [taken_back]})
+            self.note([taken_back], reply)
+
+    def note(self, answers: list[dict[str, Any]], reply: Any) -> None:
+        sent = {answer["uuid"]: answer for answer in answers}
+        for result in reply["results"]:
+            if result["status"] == "rejected":
+                self.rejected.append(result["code"])
+            else:
+                self.acknowledged[result["uuid"]] = sent[result["uuid"]]
+
+    def insist(self, verb: str, path: str, body: object = None) -> tuple[int, Any]:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                if verb == "GET":
+                    status, reply = self.judge.get(path)
+                else:
+                    status, reply = self.judge.post(path, body)
+            except OSError:
+                status = 503
+            if status < 500:
+                return status, reply
+            self.n_retries += 1
+            assert time.monotonic() < deadline, "the server does not come back"
+            time.sleep(0.05 + self.random.random() / 5)
+
+
+def make_leases_stale(tabs: list[Tab], server: WebServer) -> None:
+    """While the tabs work: let random leases run out, and kill the server once, in the middle."""
+    chance = random.Random(1)
+    is_killed = False
+    while any(tab.is_alive() for tab in tabs):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "update annotation_queueentry set lease_until = now() - interval '1 second' "
+                "where id in (select id from annotation_queueentry where state = 'open' "
+                "and lease_until is not null order by random() limit %s for update skip locked)",
+                [chance.randrange(100)],
+            )
+        reap_leases()
+        if not is_killed and Judgement.objects.count() > N_QUERIES * N_CANDIDATES:
+            server.kill()
+            is_killed = True
+            server.start()
+        time.sleep(0.2)
+    assert is_killed
+
+
+def expected_answers() -> dict[tuple[int, int], str]:
+    """What the events say, told another way: the last decided wins, a withdrawal empties."""
+    latest: dict[tuple[int, int], tuple[Any, ...]] = defaultdict(tuple)
+    for event in JudgementEvent.objects.order_by("id"):
+        key = (event.question_id, event.member_id)
+        latest[key] = max(latest[key], (event.decided_at, event.pk, event.answer))
+    finals = {"similar", "different", "cant_tell", "skip"}
+    return {key: answer for key, (_, _, answer) in latest.items() if answer in finals}
+
+
+@pytest.mark.timeout(240)
+def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, server):
+    campaign = campaign_of(N_QUERIES, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K)
+    sessions = [session_of(member.annotator) for member in campaign.panel.all()]
+    tabs = [
+        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid)
+        for number in range(N_TABS)
+    ]
+    for tab in tabs:
+        tab.start()
+    make_leases_stale(tabs, server)
+    assert [tab.failure for tab in tabs if tab.failure] == []
+
+    acknowledged = {key: answer for tab in tabs for key, answer in tab.acknowledged.items()}
+    stored = {str(event.uuid): event for event in JudgementEvent.objects.select_related("question")}
+    assert set(acknowledged) == set(stored)
+    for key, answer in acknowledged.items():
+        assert stored[key].answer == answer["answer"]
+        assert str(stored[key].question.uid) == answer["question"]
+
+    judgements = {(j.question_id, j.member_id): j.answer for j in Judgement.objects.all()}
+    assert judgements == expected_answers()
+
+    table = labels(campaign)
+    n_votes = table.n_similar + table.n_different
+    assert len(table) == N_QUERIES * N_CANDIDATES
+    assert set(n_votes.tolist()) == {K}
+    assert reconcile(campaign=campaign) == []
+    assert not Question.objects.filter(n_free__gt=0).exists()
+    assert not QueueEntry.objects.filter(state="open", lease_until__isnull=False).exists()
+    assert {code for tab in tabs for code in tab.rejected} <= {"not_current"}
+    assert sum(tab.n_retries for tab in tabs) > N_TABS  # the server was gone for all of them
