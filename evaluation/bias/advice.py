@@ -80,7 +80,7 @@ def advice(
             ColumnAdvice(
                 "AUC on random negatives",
                 ALL,
-                "random negatives favour no model of the pool; read it with the corrected value",
+                "no model's top list made the negatives; having found the positives is a small edge",
             )
         )
     return tuple(columns)
