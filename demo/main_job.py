@@ -126,7 +126,12 @@ class MainJob:
             votes = judge_all(campaign, experts, self.on_progress)
         with self._step("evaluate", "Evaluating the models"):
             scores = _json("evaluate", slug)
-        return {"simulated_campaign": slug, "votes": votes, "scores": scores}
+        return {
+            "simulated_campaign": slug,
+            "votes": {**votes, "simulated": True},
+            "agreement": scores["agreement"],
+            "scores": scores,
+        }
 
     @contextmanager
     def _step(self, name: str, title: str) -> Iterator[None]:

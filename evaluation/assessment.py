@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annotation.agreement import agreement
 from annotation.models import Campaign
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
@@ -202,6 +203,9 @@ def _summary(
     intervals = mean_intervals(scored, resampling)
     return {
         "labels": _label_counts(gathered),
+        "agreement": as_json(
+            agreement(np.stack([gathered.table.n_similar, gathered.table.n_different], axis=1))
+        ),
         "is_simulated": gathered.campaign.is_simulated,
         "left_out": entrants.left_out,
         "tests": as_json(leaderboard_tests(scored, TESTED, resampling)),

@@ -20,6 +20,7 @@ from accounts.models import Role, User
 from demo.main_job import MainJob, OnProgress
 from demo.people import Login, ensure_logins
 
+WIDTH = 118  # the tables need it, also where no terminal says how wide it is
 SHOWN = ("vsd_hr@5", "vsd_mrr@5", "macro_roc_auc", "micro_roc_auc", "macro_pr_auc")
 
 
@@ -55,7 +56,7 @@ class Command(BaseCommand):
             summary = job.run(panel)
         if options["json"]:
             options["json"].write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-        _print_summary(Console(), summary, logins, serves=not options["no_serve"])
+        _print_summary(Console(width=WIDTH), summary, logins, serves=not options["no_serve"])
 
 
 @contextmanager
@@ -109,14 +110,10 @@ def _print_summary(
 
 def _agreement_line(found: dict[str, Any]) -> str:
     shown = [
-        f"{name} {found[key]:.3f}" if found.get(key) is not None else f"{name} undefined"
-        for name, key in (
-            ("percent", "percent_agreement"),
-            ("Krippendorff α", "krippendorff_alpha"),
-            ("Gwet AC1", "gwet_ac1"),
-        )
+        f"{name} {found[key]:.3f}" if found[key] is not None else f"{name} undefined"
+        for name, key in (("percent", "percent"), ("Krippendorff α", "alpha"), ("Gwet AC1", "ac1"))
     ]
-    return ", ".join(shown)
+    return f"{', '.join(shown)} on {found['n_questions']:,} pairs"
 
 
 def _labels_line(labels: dict[str, Any]) -> str:
