@@ -80,7 +80,7 @@ def advice(
             ColumnAdvice(
                 "AUC on random negatives",
                 ALL,
-                "no model's top list made the negatives; having found the positives is a small edge",
+                "nobody's top list made the negatives; having found the positives is a small edge",
             )
         )
     return tuple(columns)
