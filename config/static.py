@@ -13,6 +13,11 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     """
 
     support_js_module_import_aggregation = True
+    # our own modules only: packages ship modules that import by names no file has
+    _js_module_import_aggregation_patterns = (
+        "js/*.js",
+        CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1],
+    )
 
     def stored_name(self, name: str) -> str:
         """Return the hashed name, or the plain one while nothing has been collected."""
