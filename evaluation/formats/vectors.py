@@ -220,6 +220,6 @@ def _shape(array: Array) -> str:
 
 
 def _why(problem: Exception) -> str:
-    if "pickle" in str(problem).lower():
+    if "pickle" in str(problem).lower() or "python objects" in str(problem).lower():
         return "it holds Python objects, which are never loaded; save plain arrays"
     return f"not readable: {problem}"

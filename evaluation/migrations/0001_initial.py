@@ -8,53 +8,133 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('annotation', '0002_events_are_append_only'),
-        ('jobs', '0001_initial'),
+        ("annotation", "0002_events_are_append_only"),
+        ("jobs", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Result',
+            name="Result",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('code_version', models.CharField(max_length=100)),
-                ('inputs', models.JSONField(help_text="SHA-256 of labels, votes, pool and each model's scores.")),
-                ('settings', models.JSONField(help_text='Measures, seed, number of bootstraps.')),
-                ('summary', models.JSONField(help_text="Labels, agreement, and each model's measures.")),
-                ('bias', models.JSONField(default=dict, help_text="The report on the pool's bias.")),
-                ('by_query', models.JSONField(default=dict, help_text='Measure, model, then a value per query.')),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='results', to='annotation.campaign')),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='jobs.job')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("code_version", models.CharField(max_length=100)),
+                (
+                    "inputs",
+                    models.JSONField(
+                        help_text="SHA-256 of labels, votes, pool and each model's scores."
+                    ),
+                ),
+                ("settings", models.JSONField(help_text="Measures, seed, number of bootstraps.")),
+                (
+                    "summary",
+                    models.JSONField(help_text="Labels, agreement, and each model's measures."),
+                ),
+                (
+                    "bias",
+                    models.JSONField(default=dict, help_text="The report on the pool's bias."),
+                ),
+                (
+                    "by_query",
+                    models.JSONField(
+                        default=dict, help_text="Measure, model, then a value per query."
+                    ),
+                ),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="results",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="jobs.job",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(help_text='As shown on the leaderboard.', max_length=200)),
-                ('family', models.CharField(blank=True, help_text='Backbone or training data it shares with other models; empty if none.', max_length=200)),
-                ('description', models.TextField(blank=True)),
-                ('sha256', models.CharField(help_text='Of the stored scores, a parquet file.', max_length=64)),
-                ('coverage', models.JSONField(default=dict)),
-                ('missing', models.CharField(default='error', help_text='What a missing score means: error or worst.', max_length=5)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='annotation.campaign')),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                (
+                    "name",
+                    models.CharField(help_text="As shown on the leaderboard.", max_length=200),
+                ),
+                (
+                    "family",
+                    models.CharField(
+                        blank=True,
+                        help_text="Backbone or training data it shares with other models; empty if none.",
+                        max_length=200,
+                    ),
+                ),
+                ("description", models.TextField(blank=True)),
+                (
+                    "sha256",
+                    models.CharField(
+                        help_text="Of the stored scores, a parquet file.", max_length=64
+                    ),
+                ),
+                ("coverage", models.JSONField(default=dict)),
+                (
+                    "missing",
+                    models.CharField(
+                        default="error",
+                        help_text="What a missing score means: error or worst.",
+                        max_length=5,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "campaign",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="annotation.campaign",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['campaign', 'name'],
-                'constraints': [models.UniqueConstraint(fields=('campaign', 'name'), name='one_run_per_name')],
+                "ordering": ["campaign", "name"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("campaign", "name"), name="one_run_per_name")
+                ],
             },
         ),
     ]

@@ -4,15 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('evaluation', '0001_initial'),
+        ("evaluation", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='result',
-            name='details_sha256',
-            field=models.CharField(default='', help_text='Of the scores of pairs and heads of lists, a file.', max_length=64),
+            model_name="result",
+            name="details_sha256",
+            field=models.CharField(
+                default="",
+                help_text="Of the scores of pairs and heads of lists, a file.",
+                max_length=64,
+            ),
         ),
     ]

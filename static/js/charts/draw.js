@@ -57,6 +57,11 @@ export function drawing(data, width) {
   // Plot brings a <style> for pages without one; ours has these rules in a file, and the policy
   // of the site refuses style sheets in the page.
   for (const sheet of svg.querySelectorAll("style")) sheet.remove();
+  // The drawing is one image with one name; its parts may not have names of their own.
+  for (const part of svg.querySelectorAll("[aria-label]")) {
+    part.dataset.mark = part.getAttribute("aria-label");
+    part.removeAttribute("aria-label");
+  }
   return svg;
 }
 

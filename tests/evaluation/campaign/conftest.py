@@ -94,9 +94,8 @@ def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
         assert not [r for r in receipt.results if isinstance(r, RejectedError)]
 
 
-@pytest.fixture
-def open_world(db: None) -> World:
-    """Thirty images of ten products, two pooled models, one outsider; nothing is judged yet."""
+def build_world() -> World:
+    """Make thirty images of ten products, two pooled models, one outsider, and a campaign."""
     rng = np.random.default_rng(5)
     catalog = Catalog.objects.create(slug=f"c-{uuid.uuid4().hex[:8]}", name="Small")
     images = Image.objects.bulk_create(
@@ -138,18 +137,29 @@ def open_world(db: None) -> World:
     return World(catalog, images, vectors, pool, campaign, judges)
 
 
+@pytest.fixture
+def open_world(db: None) -> World:
+    """A world in which nothing is judged yet."""
+    return build_world()
+
+
 def same_colour(query: Image, candidate: Image) -> bool:
     """The judges' truth."""
     return bool(query.attributes["colour"] == candidate.attributes["colour"])
 
 
+def judge_world(world: World) -> World:
+    """Let all three judge every pair; the third always disagrees."""
+    for judge in world.judges[:2]:
+        answer_all(world.campaign, judge, same_colour)
+    answer_all(world.campaign, world.judges[2], lambda q, c: not same_colour(q, c))
+    return world
+
+
 @pytest.fixture
 def judged_world(open_world: World) -> World:
-    """The same with every pair judged by all three; the third judge always disagrees."""
-    for judge in open_world.judges[:2]:
-        answer_all(open_world.campaign, judge, same_colour)
-    answer_all(open_world.campaign, open_world.judges[2], lambda q, c: not same_colour(q, c))
-    return open_world
+    """A world with every pair judged."""
+    return judge_world(open_world)
 
 
 @pytest.fixture

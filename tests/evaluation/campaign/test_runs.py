@@ -1,0 +1,356 @@
+"""Uploaded runs: checked on arrival with place and reason, scored, deleted by their owners."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.test import Client
+
+from accounts.models import Role, User
+from evaluation.assessment import assess
+from evaluation.models import Result, Run
+from evaluation.runs import load_run, run_path
+from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.tasks import add_run, evaluate
+from jobs.models import Job, JobState
+from tests.evaluation.campaign.conftest import SPECS, World
+
+pytestmark = pytest.mark.django_db
+Name = Callable[[World, int], str]
+HEAD = "query,candidate,score"
+FIRST = "views of/0.png,views of/4.png"
+
+
+def by_path(world: World, row: int) -> str:
+    return f"views of/{row}.png"
+
+
+def by_uid(world: World, row: int) -> str:
+    return str(world.images[row].uid)
+
+
+def by_sha256(world: World, row: int) -> str:
+    return world.images[row].sha256
+
+
+def cosines(world: World, spec: str = SPECS[0]) -> np.ndarray:
+    unit = world.vectors[spec].astype(np.float32)
+    unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+def scores_csv(world: World, path: Path, name: Name = by_path) -> Path:
+    """Every pair of images by the first model's cosine."""
+    scores = cosines(world)
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["query", "candidate", "score"])
+        for q in range(30):
+            for c in range(30):
+                if q != c:
+                    out.writerow([name(world, q), name(world, c), repr(float(scores[q, c]))])
+    return path
+
+
+def runs_page(client: Client, world: World) -> str:
+    return client.get(f"/results/{world.campaign.slug}/runs/").content.decode()
+
+
+def put(world: World, path: Path, **options: Any) -> dict[str, Any]:
+    out = io.StringIO()
+    given = {"name": "mine", "json": True, "stdout": out} | options
+    call_command("add_run", world.campaign.slug, str(path), **given)
+    found: dict[str, Any] = json.loads(out.getvalue())
+    return found
+
+
+@pytest.mark.parametrize("name", [by_path, by_uid, by_sha256])
+def test_the_same_scores_get_the_same_measures_however_images_are_named(
+    judged_world: World, tmp_path: Path, name: Name
+) -> None:
+    found = put(judged_world, scores_csv(judged_world, tmp_path / "run.csv", name))
+    assert found["n_scored"] == found["n_pairs"] == judged_world.campaign.n_questions
+    models = {m["name"]: m for m in assess(judged_world.campaign, n_bootstraps=0).summary["models"]}
+    assert models["mine"]["badge"] == "outsider"
+    for measure, value in models[SPECS[0]]["measures"].items():
+        assert models["mine"]["measures"][measure]["value"] == pytest.approx(
+            value["value"], abs=1e-6
+        )
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "parquet"])
+def test_uploaded_embeddings_are_scored_like_stored_ones(
+    judged_world: World, tmp_path: Path, kind: str
+) -> None:
+    vectors = judged_world.vectors[SPECS[1]].astype(np.float32)
+    ids = [by_path(judged_world, row) for row in range(30)]
+    path, options = tmp_path / f"run.{kind}", {}
+    if kind == "npy":
+        np.save(path, vectors)
+        (tmp_path / "ids.txt").write_text("\n".join(ids) + "\n")
+        options = {"ids": tmp_path / "ids.txt"}
+    elif kind == "npz":
+        np.savez(path, ids=np.array(ids), vectors=vectors)
+    else:
+        pq.write_table(pa.table({"id": ids, "vector": list(vectors)}), path)
+    found = put(judged_world, path, family=SPECS[1], **options)
+    assert (found["kind"], found["n_images"], found["dim"]) == ("embeddings", 30, 6)
+    models = {m["name"]: m for m in assess(judged_world.campaign, n_bootstraps=0).summary["models"]}
+    assert models["mine"]["badge"] == "sibling"
+    for measure, value in models[SPECS[1]]["measures"].items():
+        assert models["mine"]["measures"][measure]["value"] == pytest.approx(
+            value["value"], abs=1e-9
+        )
+
+
+def few(world: World, path: Path) -> None:
+    """A score for one pair of the campaign alone."""
+    question = world.campaign.questions.select_related("query", "candidate").first()
+    assert question is not None
+    path.write_text(f"{HEAD}\n{question.query.uid},{question.candidate.uid},1\n")
+
+
+def text(*lines: str) -> Callable[[World, Path], None]:
+    return lambda world, path: path.write_text("\n".join(lines) + "\n") and None
+
+
+def arrays(change: Callable[[np.ndarray, list[str]], Any]) -> Callable[[World, Path], None]:
+    def write(world: World, path: Path) -> None:
+        vectors = world.vectors[SPECS[0]].astype(np.float32)
+        ids = [by_path(world, row) for row in range(30)]
+        made = change(vectors, ids)
+        if made is not None:
+            vectors, ids = made
+        np.savez(path, ids=np.array(ids), vectors=vectors)
+
+    return write
+
+
+def set_at(row: int, value: float) -> Callable[[np.ndarray, list[str]], None]:
+    def change(vectors: np.ndarray, ids: list[str]) -> None:
+        vectors[row] = value
+
+    return change
+
+
+BAD = [
+    ("nan.csv", text(HEAD, f"{FIRST},NaN"), r"nan\.csv, line 2: score 'NaN' is not finite"),
+    ("inf.csv", text(HEAD, f"{FIRST},-inf"), r"inf\.csv, line 2: .*not finite"),
+    ("word.csv", text(HEAD, f"{FIRST},high"), r"word\.csv, line 2: .*not a number"),
+    (
+        "who.csv",
+        text(HEAD, f"{FIRST},1", "no.png,views of/1.png,1"),
+        r"who\.csv, line 3: 'no\.png' is no",
+    ),
+    (
+        "twice.csv",
+        text(HEAD, f"{FIRST},1", f"{FIRST},2"),
+        r"twice\.csv, line 3: .*scored before, in line 2",
+    ),
+    ("few.csv", few, r"no score for \d+ of \d+ pairs .*first: query"),
+    ("half.run", text("views Q0 c 1 2"), r"half\.run, line 1: 5 fields where there must be 6"),
+    ("empty.csv", text(""), r"empty\.csv, line 1: the file is empty"),
+    ("nan.npz", arrays(set_at(3, np.nan)), r"nan\.npz, row 4: the vector holds NaN"),
+    ("inf.npz", arrays(set_at(5, np.inf)), r"inf\.npz, row 6: the vector holds an infinity"),
+    ("zero.npz", arrays(set_at(0, 0)), r"zero\.npz, row 1: the vector has length 0"),
+    (
+        "flat.npz",
+        arrays(lambda v, ids: (v.ravel(), ids)),
+        r"flat\.npz: vectors must be floats of shape",
+    ),
+    ("short.npz", arrays(lambda v, ids: (v[1:], ids)), r"short\.npz: 30 ids for 29 vectors"),
+    ("some.npz", arrays(lambda v, ids: (v[3:], ids[3:])), r"no score for \d+ of"),
+    (
+        "name.npz",
+        arrays(lambda v, ids: (v, [*ids[:-1], "x.png"])),
+        r"name\.npz, row 30: 'x\.png' is no",
+    ),
+    (
+        "double.npz",
+        arrays(lambda v, ids: (v, [*ids[:-1], ids[0]])),
+        r"double\.npz, row 30: .*another vector in row 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "write", "message"), BAD, ids=[case[0] for case in BAD])
+def test_bad_files_are_refused_with_place_and_reason(
+    judged_world: World, tmp_path: Path, file: str, write: Any, message: str
+) -> None:
+    write(judged_world, tmp_path / file)
+    with pytest.raises(CommandError, match=message):
+        put(judged_world, tmp_path / file)
+    assert not Run.objects.exists()
+
+
+def test_python_objects_in_a_file_are_never_loaded(judged_world: World, tmp_path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (Path.touch, (tmp_path / "ran",))
+
+    np.savez(
+        tmp_path / "bomb.npz", ids=np.array([Bomb()], object), vectors=np.ones((1, 2), np.float32)
+    )
+    np.save(tmp_path / "bomb.npy", np.array([Bomb()], object), allow_pickle=True)
+    (tmp_path / "ids.txt").write_text("views of/0.png\n")
+    (tmp_path / "bomb.pkl").write_bytes(pickle.dumps(Bomb()))
+    for name, options in (("bomb.npz", {}), ("bomb.npy", {"ids": tmp_path / "ids.txt"})):
+        with pytest.raises(CommandError, match="never loaded"):
+            put(judged_world, tmp_path / name, **options)
+    with pytest.raises(CommandError):
+        put(judged_world, tmp_path / "bomb.pkl")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_missing_scores_count_as_the_worst_on_request_and_coverage_is_kept(
+    judged_world: World, tmp_path: Path
+) -> None:
+    question = judged_world.campaign.questions.select_related("query", "candidate").first()
+    assert question is not None
+    line = f"{question.query.uid},{question.candidate.uid},1"
+    (tmp_path / "few.csv").write_text(f"{HEAD}\n{line}\n")
+    found = put(judged_world, tmp_path / "few.csv", missing="worst")
+    assert (found["n_scored"], found["n_rows"]) == (1, 1)
+    assert found["share"] == pytest.approx(1 / judged_world.campaign.n_questions)
+    mine = assess(judged_world.campaign, n_bootstraps=0).summary["models"][-1]
+    assert mine["name"] == "mine"
+    assert mine["coverage"]["n_scored"] == 1
+
+
+def test_a_run_that_the_labels_have_outgrown_is_left_out_with_the_reason(
+    judged_world: World, tmp_path: Path
+) -> None:
+    (tmp_path / "few.csv").write_text(
+        f"{HEAD}\n" + "\n".join(
+            f"{q.query.uid},{q.candidate.uid},1" for q in judged_world.campaign.questions.all()[:3]
+        )
+    )  # fmt: skip
+    put(judged_world, tmp_path / "few.csv", missing="worst")
+    Run.objects.update(missing="error")
+    found = assess(judged_world.campaign, n_bootstraps=0).summary
+    assert [m["name"] for m in found["models"]] == [*SPECS, "descriptor:lbp-texture"]
+    assert found["left_out"][0]["name"] == "mine"
+    assert "has no score for" in found["left_out"][0]["reason"]
+
+
+def test_names_are_unique_among_runs_and_models(judged_world: World, tmp_path: Path) -> None:
+    path = scores_csv(judged_world, tmp_path / "run.csv")
+    put(judged_world, path)
+    with pytest.raises(CommandError, match="already"):
+        put(judged_world, path)
+    with pytest.raises(CommandError, match="embedded models"):
+        put(judged_world, path, name=SPECS[0])
+
+
+def test_changed_scores_on_the_disk_are_noticed(judged_world: World, tmp_path: Path) -> None:
+    put(judged_world, scores_csv(judged_world, tmp_path / "run.csv"))
+    run = Run.objects.get()
+    stored = run_path(run.sha256)
+    stored.write_bytes(stored.read_bytes()[:-1] + b"x")
+    with pytest.raises(ValueError, match="changed on disk"):
+        load_run(run.sha256, run.name)
+
+
+def upload(client: Client, world: World, content: bytes, **fields: str) -> Any:
+    given = {"name": "mine", "missing": "error"} | fields
+    file = SimpleUploadedFile("run.csv", content)
+    return client.post(f"/results/{world.campaign.slug}/runs/", {**given, "file": file})
+
+
+def test_an_upload_is_checked_by_a_job_then_evaluated_and_stands_on_the_leaderboard(
+    judged_world: World, tmp_path: Path, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    content = scores_csv(judged_world, tmp_path / "run.csv").read_bytes()
+    assert upload(client, judged_world, content).status_code == 302
+    check = Job.objects.get(task=ADD_RUN_TASK)
+    assert "is being checked" in runs_page(client, judged_world)
+    add_run(str(check.uid))
+    check.refresh_from_db()
+    assert (check.state, check.error) == (JobState.SUCCEEDED, "")
+    assert Run.objects.get().owner == researcher
+    evaluate(str(Job.objects.get(task=EVALUATE_TASK).uid))
+    page = client.get(f"/results/{judged_world.campaign.slug}/").content.decode()
+    assert ">mine</a>" in page
+    assert "100.0 %" in runs_page(client, judged_world)
+
+
+def test_a_refused_upload_says_why_on_the_page_in_the_giver_s_words(
+    judged_world: World, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    upload(client, judged_world, f"{HEAD}\n{FIRST},oops\n".encode())
+    add_run(str(Job.objects.get(task=ADD_RUN_TASK).uid))
+    page = runs_page(client, judged_world)
+    assert "run.csv, line 2: score &#x27;oops&#x27; is not a number" in page
+    assert "uploads" not in Job.objects.get(task=ADD_RUN_TASK).error
+
+
+def test_a_run_that_came_during_an_evaluation_is_evaluated_after_it(
+    judged_world: World, tmp_path: Path
+) -> None:
+    job = Job.objects.create(
+        task=EVALUATE_TASK,
+        subject=f"results:{judged_world.campaign.slug}",
+        title="t",
+        arguments={"campaign": judged_world.campaign.pk},
+    )
+    put(judged_world, scores_csv(judged_world, tmp_path / "run.csv"))
+    assert Job.objects.filter(task=EVALUATE_TASK).count() == 1
+    evaluate(str(job.uid))
+    assert Job.objects.filter(task=EVALUATE_TASK).count() == 1
+    Run.objects.all().delete()
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED)
+    Result.objects.update(inputs={"run gone": "0" * 64})
+    evaluate(str(job.uid))
+    assert Job.objects.filter(task=EVALUATE_TASK).count() == 1
+
+
+def test_owners_and_admins_delete_runs_strangers_do_not(
+    judged_world: World, tmp_path: Path, client: Client, researcher: User
+) -> None:
+    put(judged_world, scores_csv(judged_world, tmp_path / "run.csv"))
+    run = Run.objects.get()
+    run.owner = researcher
+    run.save()
+    address = f"/results/{judged_world.campaign.slug}/runs/{run.uid}/delete/"
+    assert client.post(address).status_code == 302
+    for person in (User.objects.create_user("other", role=Role.RESEARCHER), judged_world.judges[0]):
+        client.force_login(person)
+        assert client.post(address).status_code == 403
+    assert Run.objects.filter(pk=run.pk).exists()
+    client.force_login(researcher)
+    assert client.get(address).status_code == 405
+    assert client.post(address).status_code == 302
+    assert not Run.objects.filter(pk=run.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"name": ""}, "This field is required"),
+        ({"name": SPECS[0]}, "one of the embedded models"),
+        ({"missing": "guess"}, "Select a valid choice"),
+    ],
+)
+def test_bad_forms_are_refused_before_anything_is_kept(
+    judged_world: World, client: Client, researcher: User, fields: dict[str, str], words: str
+) -> None:
+    client.force_login(researcher)
+    reply = upload(client, judged_world, b"x", **fields)
+    assert reply.status_code == 200
+    assert words in reply.content.decode()
+    assert not Job.objects.filter(task=ADD_RUN_TASK).exists()
