@@ -132,7 +132,13 @@ def overflow(page: Page) -> int:
 def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
     """Open a campaign over pictures with files: each query with candidates of its own."""
 
-    def make(*panel: User, n_queries: int = 3, n_candidates: int = 8, **rules: Any) -> Campaign:
+    def make(
+        *panel: User,
+        n_queries: int = 3,
+        n_candidates: int = 8,
+        is_open: bool = True,
+        **rules: Any,
+    ) -> Campaign:
         images = make_images(n_queries * (1 + n_candidates))
         queries, candidates = images[:n_queries], images[n_queries:]
         pairs = [
@@ -145,6 +151,6 @@ def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
         campaign = create_campaign(
             name="Coats and bags, autumn", slug=slug, pairs=pairs, panel=panel, **given
         )
-        return open_campaign(campaign=campaign)
+        return open_campaign(campaign=campaign) if is_open else campaign
 
     return make

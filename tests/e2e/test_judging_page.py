@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from annotation.models import Campaign, Judgement, JudgementEvent
+from annotation.models import Campaign, Gold, Guideline, Judgement, JudgementEvent, Question
+from annotation.services import close_campaign, open_campaign, pause_campaign
 from tests.e2e.conftest import overflow, serious_problems
 
 PAUSE_MS = 200  # longer than the dead time after an answer
@@ -101,6 +102,7 @@ def test_buttons_do_what_keys_do(open_desk):
 def test_touch_answers(open_desk):
     page, campaign = open_desk(size="phone")
     page.get_by_role("button", name="Similar").tap()
+    expect(page.locator(".strip li")).to_have_count(1)
     all_saved(page)
     assert answers_of(campaign) == [("similar", "pair")]
     assert set(JudgementEvent.objects.values_list("device", flat=True)) == {"touch"}
@@ -326,8 +328,6 @@ def test_both_modes_are_accessible(open_desk, size, theme, mode):
 
 
 def test_a_closed_campaign_takes_no_answers_and_says_so(open_desk, make_campaign, judge):
-    from annotation.services import close_campaign
-
     campaign = make_campaign(judge, n_queries=1, n_candidates=3)
     page, _ = open_desk(campaign=campaign)
     close_campaign(campaign=campaign, by=None, reason="Enough.")
@@ -338,3 +338,86 @@ def test_a_closed_campaign_takes_no_answers_and_says_so(open_desk, make_campaign
     expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
     expect(page.locator(".judge-state")).to_contain_text("This campaign is closed")
     assert answers_of(campaign) == []
+
+
+def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
+    page, campaign = open_desk()
+    pause_campaign(campaign=campaign, by=None, reason="Lunch.")
+    press(page, "j")
+    bar = page.locator(".judge-saved")
+    expect(bar).to_contain_text("1 answer not saved yet")
+    assert answers_of(campaign) == []
+    open_campaign(campaign=campaign)
+    bar.get_by_role("button", name="Try now").click()
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+
+
+def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaign, judge):
+    draft = make_campaign(judge, is_open=False)
+    pair = draft.questions.first()
+    assert pair is not None
+    taught = Question.objects.create(
+        campaign=draft, query=pair.query, candidate=pair.candidate, kind="training", position=0
+    )
+    Gold.objects.create(question=taught, answer="similar", why="The same cut and the same collar.")
+    open_campaign(campaign=draft)
+    page = open_page(judge)
+    page.goto(f"/judge/{draft.uid}/")
+    see_pair(page)
+    expect(page.locator(".judge-bar")).to_contain_text("Training")
+    press(page, "f")
+    feedback = page.locator(".judge-feedback")
+    expect(feedback).to_contain_text("these are similar")
+    expect(feedback).to_contain_text("The same cut and the same collar.")
+    assert serious_problems(page) == []
+    press(page, "Enter")
+    expect(feedback).to_be_hidden()
+    expect(page.locator(".pair")).not_to_have_attribute("data-question", str(taught.uid))
+    expect(page.locator(".judge-bar")).not_to_contain_text("Training")
+
+
+def test_new_guidelines_are_announced_and_named_by_later_answers(open_desk, make_campaign, judge):
+    campaign = make_campaign(judge, n_queries=5, n_candidates=6)
+    page, _ = open_desk(campaign=campaign)
+    press(page, "j")
+    all_saved(page)
+    Guideline.objects.create(campaign=campaign, version=2, text="# Stricter now")
+    Campaign.objects.filter(pk=campaign.pk).update(guideline_version=2)
+    press(page, *"jfjfjfjfjfjfjfjfjfjf")
+    expect(page.get_by_text("The guidelines have changed.")).to_be_visible()
+    press(page, "j")
+    all_saved(page)
+    versions = JudgementEvent.objects.order_by("pk").values_list("guideline_version", flat=True)
+    assert (versions[0], list(versions)[-1]) == (1, 2)
+    press(page, "g")
+    expect(page.get_by_role("heading", name="Stricter now")).to_be_visible()
+
+
+def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
+    open_desk, make_campaign, judge
+):
+    page, _ = open_desk(campaign=make_campaign(judge, n_queries=5, n_candidates=21))
+    press(page, *"f" * 100)
+    notice = page.get_by_text("100 pairs")
+    expect(notice).to_be_visible()
+    press(page, "f")  # it is in nobody's way
+    page.get_by_role("button", name="Go on").click()
+    expect(notice).to_be_hidden()
+
+
+def test_a_judge_without_campaigns_is_told_what_comes(open_page, judge):
+    page = open_page(judge)
+    page.goto("/judge/")
+    expect(page.get_by_role("heading", name="Nothing to judge yet")).to_be_visible()
+    assert serious_problems(page) == []
+
+
+def test_a_judge_finds_their_campaign(open_page, make_campaign, judge):
+    make_campaign(judge)
+    page = open_page(judge, size="phone")
+    page.goto("/")
+    expect(page.get_by_role("heading", name="Coats and bags, autumn")).to_be_visible()
+    assert serious_problems(page) == []
+    page.get_by_role("link", name="Start judging").click()
+    see_pair(page)

@@ -75,6 +75,13 @@ test("what is not wanted any more is let go", async () => {
   assert.equal(shelf.isHere("b"), true);
 });
 
+test("a picture that is let go while it is fetched is not shown", async () => {
+  const shelf = makeShelf();
+  const image = shelf.decoded("a");
+  shelf.want(["b"], 0);
+  await assert.rejects(image, /not wanted/);
+});
+
 test("only a few requests run at once", async () => {
   const shelf = makeShelf({ parallel: 3 });
   shelf.want(Array.from({ length: 20 }, (_, i) => `u${i}`), 0);

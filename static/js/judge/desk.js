@@ -228,6 +228,7 @@ export class Desk {
 
   /** The outbox has changed, here or in another tab. */
   heardOfOutbox() {
+    this.panels.showSaved();
     const shown = this.view?.question;
     if (this.session.followOtherTabs() && shown && !this.queue.has(shown.uid) && !this.#hold) {
       this.panels.say("This pair was answered in another tab.");
@@ -250,6 +251,7 @@ export class Desk {
 
   #noteAnswer(answer, visibleMs) {
     if (FINAL.has(answer)) this.pace.add(visibleMs);
+    this.supply.noteAnswer();
     const due = this.breaks.note(this.now());
     if (due) this.panels.proposeBreak(due);
     const { n_done, n_total } = this.session.progress;
@@ -262,7 +264,7 @@ export class Desk {
     this.#isLateDue = true;
     afterPaint(() => {
       this.#isLateDue = false;
-      this.panels.showSaved();
+      this.panels.showParked();
       this.panels.showProgress(this.session.progress, this.pace);
       this.panels.showStrip(this.session.strip);
       this.supply.wantPictures(this.mode, this.session.history.slice(-STRIP_N));

@@ -173,6 +173,7 @@ outbox.subscribe(() => desk.heardOfOutbox());
 session.resume(left);
 panels.showStage(given.stage);
 panels.showSaved();
+panels.showParked();
 outbox.flush();
 api
   .recent(STRIP_N)

@@ -51,6 +51,9 @@ export class Panels {
 
   showSaved() {
     this.bar.showSaved();
+  }
+
+  showParked() {
     this.parked.show();
   }
 

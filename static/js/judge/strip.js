@@ -67,6 +67,9 @@ export class Parked {
 
   show() {
     const { parked } = this.outbox;
+    const shown = parked.map(({ uuid }) => uuid).join();
+    if (shown === this.shown) return;
+    this.shown = shown;
     this.panel.hidden = parked.length === 0;
     this.list.replaceChildren(...parked.map((record) => this.#row(record)));
   }

@@ -4,12 +4,14 @@ import { ASK_N } from "./queue.js";
 
 const FETCHED_PAIRS = 110; // their bytes are held, so that an hour without network is no loss
 const DECODED_PAIRS = 10;
+const CHECK_N = 20; // after so many answers, hear of pauses and new guidelines at the latest
 const RETRY_MS = 3000;
 const PAUSED_MS = 15_000;
 
 export class Supply {
   #isAsking = false;
   #timer = null;
+  #n_answers = 0;
 
   /**
    * @param parts.onReply (reply) => void; after each reply, with the queue already filled.
@@ -20,11 +22,18 @@ export class Supply {
     this.isDry = false; // the server has nothing more for this judge, as of the last reply
   }
 
-  /** Ask for more questions if few are left. */
+  /** Count an answer; every now and then that is a reason to ask the server. */
+  noteAnswer() {
+    this.#n_answers += 1;
+  }
+
+  /** Ask for more questions if few are left, or if the server was not heard for a while. */
   async fill() {
-    if (this.#isAsking || !this.queue.isLow) return;
-    if (this.isDry && this.queue.length > 0) return;
+    const isDue = this.#n_answers >= CHECK_N;
+    if (this.#isAsking || !(this.queue.isLow || isDue)) return;
+    if (this.isDry && this.queue.length > 0 && !isDue) return;
     this.#isAsking = true;
+    this.#n_answers = 0;
     clearTimeout(this.#timer);
     try {
       await this.#ask();
@@ -39,8 +48,9 @@ export class Supply {
 
   async #ask() {
     const { after } = this.queue;
-    const reply = await this.api.next(after, ASK_N);
-    const n_new = this.queue.push(reply.questions);
+    const n_asked = Math.max(1, ASK_N - this.queue.length);
+    const reply = await this.api.next(after, n_asked);
+    const n_new = this.queue.push(reply.questions, n_asked);
     this.isDry = n_new === 0;
     if (this.queue.length === 0 && reply.state === "open" && after > 0) {
       // what was put off, or came back, stands in front of where we are: once all is saved, look

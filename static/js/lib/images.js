@@ -80,6 +80,7 @@ export class ImageShelf {
 
   async #decode(url, item) {
     await this.#load(url, item);
+    if (item.objectUrl === null) throw new Error("not wanted any more");
     const image = this.makeImage();
     image.decoding = "sync";
     image.draggable = false;
