@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.access import signed_in
 from catalog.models import Catalog
-from catalog.queries import catalog_counts, import_jobs, latest_report
+from catalog.queries import catalog_counts, import_jobs, n_refused
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,11 @@ class Tab:
 def frame_of(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
     """Return the context of the head that every page of a catalog has."""
     counts = catalog_counts(catalog)
-    latest = import_jobs(catalog).first()
-    report = latest_report(catalog)
-    n_problems = len(report.result.get("broken", [])) if report else 0
+    latest = import_jobs(catalog).defer("result").first()
     tabs = [
         ("Images", "catalog:catalog", counts.n_images),
         ("Duplicates", "catalog:duplicates", counts.n_duplicates),
-        ("Import report", "catalog:report", n_problems or None),
+        ("Import report", "catalog:report", n_refused(catalog) or None),
     ]
     here = request.resolver_match.view_name if request.resolver_match else ""
     return {

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 MAX_LENGTH = 1000
+MAX_BYTES = 2000  # an entry of a PostgreSQL index holds 2,704
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
@@ -35,6 +36,8 @@ def clean_path(path: str) -> str:
     cleaned = "/".join(parts)
     if len(cleaned) > MAX_LENGTH:
         raise UnsafePathError(f"the path is longer than {MAX_LENGTH:,} characters")
+    if len(cleaned.encode()) > MAX_BYTES:
+        raise UnsafePathError(f"the path is longer than {MAX_BYTES:,} bytes in UTF-8")
     return cleaned
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 
 from catalog.embeddings import nearest
 from catalog.filters import ImageFilter, Place
@@ -229,3 +229,10 @@ def import_jobs(catalog: Catalog) -> QuerySet[Job]:
 def latest_report(catalog: Catalog) -> Job | None:
     """Return the last import that ended well; its result is the report."""
     return import_jobs(catalog).filter(state=JobState.SUCCEEDED).first()
+
+
+def n_refused(catalog: Catalog) -> int:
+    """Return how many files and rows the last import refused, without reading its report."""
+    ended = import_jobs(catalog).filter(state=JobState.SUCCEEDED)
+    length = Func(F("result__broken"), function="jsonb_array_length", output_field=IntegerField())
+    return ended.annotate(n=length).values_list("n", flat=True).first() or 0

@@ -220,10 +220,11 @@ class ZipSource(Source):
         self._sort_out(list(self._members))
 
     def _list(self, member: zipfile.ZipInfo) -> None:
+        name = _name_of(member)
         try:
-            path = clean_path(member.orig_filename)
+            path = clean_path(name)
         except UnsafePathError as problem:
-            return self._refuse(member.orig_filename, f"Refused: {problem}.")
+            return self._refuse(name, f"Refused: {problem}.")
         if is_junk(path):
             self.n_junk += 1
             return None
@@ -255,6 +256,17 @@ class ZipSource(Source):
     def close(self) -> None:
         """Close the zip file."""
         self._zip.close()
+
+
+def _name_of(member: zipfile.ZipInfo) -> str:
+    """Return a member's name; some programs write UTF-8 without saying so, macOS among them."""
+    says_utf_8 = member.flag_bits & 0x800
+    if says_utf_8:
+        return member.orig_filename
+    try:
+        return member.orig_filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return member.orig_filename
 
 
 def _reason_to_refuse(member: zipfile.ZipInfo) -> str | None:

@@ -83,6 +83,7 @@ def test_a_row_that_is_not_utf_8_is_left_out_and_its_line_named():
         (b"a.jpg," + b"P" * 201 + b",x", "a.jpg", "more than 200"),
         (b"a.jpg,P," + b"x" * 2001, "a.jpg", "longer than 2,000"),
         (b"a" * 1001 + b",P,x", "a" * 1000, "longer than 1,000"),
+        ("漢".encode() * 900 + b",P,x", "漢" * 900, "2,000 bytes"),
     ],
 )
 def test_a_wrong_row_is_named_and_the_others_go_in(row: bytes, file: str, words: str):

@@ -73,6 +73,19 @@ def test_names_are_compared_in_composed_form(tmp_path: Path):
         assert source.read("gr\u00fcn.jpg") == jpeg()
 
 
+def test_a_zip_that_does_not_say_that_its_names_are_utf_8_is_understood(tmp_path: Path):
+    path = zip_of(tmp_path / "a.zip", {"gr\u00fcn.jpg": jpeg(1), "plain.jpg": jpeg(2)})
+    content = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 7), (b"PK\x01\x02", 9)):
+        content[content.index(signature) + offset] &= ~0x08
+    path.write_bytes(content)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist()[0] == "gr├╝n.jpg"  # what the old code page makes of it
+    with open_source(path) as source:
+        assert source.paths == ["gr\u00fcn.jpg", "plain.jpg"]
+        assert source.read("gr\u00fcn.jpg") == jpeg(1)
+
+
 # ---- folders ----
 def test_links_that_lead_out_of_the_folder_are_refused(tmp_path: Path):
     outside = write_folder(tmp_path / "outside", {"secret.jpg": jpeg()})

@@ -218,6 +218,7 @@ def test_an_image_tells_what_is_known(shoes: Catalog, embedded: EmbeddingSet, re
 
 def test_the_report_and_its_download(shoes: Catalog, researcher: User):
     page = client_of(researcher).get("/catalogs/shoes/report/").content.decode()
+    assert 'Import report <span class="count">2</span>' in page
     for words in ("bad.jpg", "0 bytes", "=gone.jpg", "no such file"):
         assert words in page
     sheet = client_of(researcher).get("/catalogs/shoes/report.csv")
