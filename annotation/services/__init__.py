@@ -1,5 +1,6 @@
 """The only writers of this app; see each module for what it raises."""
 
+from annotation.services.adjudication import adjudicate, withdraw_ruling
 from annotation.services.answers import record_answers
 from annotation.services.campaigns import (
     add_members,
@@ -9,6 +10,7 @@ from annotation.services.campaigns import (
     open_campaign,
     pause_campaign,
 )
+from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.imports import import_judgements
 from annotation.services.leases import claim_questions, reap_leases
 from annotation.services.preferences import save_preference
@@ -16,11 +18,14 @@ from annotation.services.reconciling import reconcile
 from annotation.services.stages import admit
 
 __all__ = [
+    "add_gold",
     "add_members",
     "add_questions",
+    "adjudicate",
     "admit",
     "claim_questions",
     "close_campaign",
+    "consensus_gold",
     "create_campaign",
     "import_judgements",
     "open_campaign",
@@ -28,5 +33,7 @@ __all__ = [
     "reap_leases",
     "reconcile",
     "record_answers",
+    "remove_gold",
     "save_preference",
+    "withdraw_ruling",
 ]

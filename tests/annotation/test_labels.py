@@ -32,8 +32,10 @@ S, D = "similar", "different"
 def rows_of(campaign, answers: str) -> list[tuple[int, int, int, str]]:
     """One word for each pair, one letter for each judge: s, d, c, k, or . for none."""
     words = {"s": S, "d": D, "c": "cant_tell", "k": "skip"}
-    pairs = campaign.questions.order_by("query_id", "candidate_id").values_list(
-        "query_id", "candidate_id"
+    pairs = (
+        campaign.questions.filter(kind="pair")
+        .order_by("query_id", "candidate_id")
+        .values_list("query_id", "candidate_id")
     )
     judges = list(campaign.panel.values_list("annotator_id", flat=True))
     return [

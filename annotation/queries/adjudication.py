@@ -1,0 +1,88 @@
+"""What the panel left open: how many said what, and never who."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Abs
+
+from annotation.models import (
+    Adjudication,
+    Answer,
+    Campaign,
+    EntryState,
+    Judgement,
+    Question,
+    QuestionKind,
+    QueueEntry,
+    Reason,
+)
+from catalog.models import Image
+
+
+@dataclass(frozen=True)
+class OpenCase:
+    """A question to rule on."""
+
+    question: Question
+    query: Image
+    candidate: Image
+    counts: list[tuple[str, int]]
+    reasons: list[tuple[str, int]]
+
+
+def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Question]:
+    """Return the finished pairs without a ruling on which judges disagree or could not tell.
+
+    Finished: nobody has the pair in an open queue any more, nor will get it. The closest votes
+    come first.
+
+    Args:
+        campaign: whose pairs.
+        only_undecided: leave out pairs in which one answer has more votes.
+    """
+    votes = Q(judgements__is_surplus=False)
+    waiting = QueueEntry.objects.filter(
+        question=OuterRef("pk"), state=EntryState.OPEN, member__is_active=True
+    )
+    found = (
+        campaign.questions.filter(kind=QuestionKind.PAIR, adjudication__isnull=True, n_free=0)
+        .filter(~Exists(waiting))
+        .annotate(
+            n_similar=Count("judgements", filter=votes & Q(judgements__answer=Answer.SIMILAR)),
+            n_different=Count("judgements", filter=votes & Q(judgements__answer=Answer.DIFFERENT)),
+            n_unsure=Count(
+                "judgements", filter=Q(judgements__answer__in=[Answer.CANT_TELL, Answer.SKIP])
+            ),
+        )
+        .filter(Q(n_similar__gt=0, n_different__gt=0) | Q(n_unsure__gt=0))
+        .order_by(Abs(F("n_similar") - F("n_different")), "pk")
+    )
+    return found.filter(n_similar=F("n_different")) if only_undecided else found
+
+
+def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> OpenCase | None:
+    """Return the first contested pair behind the skipped ones, or None if none is left."""
+    questions = contested(campaign, only_undecided=only_undecided)
+    found = questions.select_related("query", "candidate")[skipped : skipped + 1]
+    return _case(found[0]) if found else None
+
+
+def rulings(campaign: Campaign) -> QuerySet[Adjudication]:
+    """Return the rulings made, newest first."""
+    return Adjudication.objects.filter(question__campaign=campaign).order_by("-decided_at")
+
+
+def _case(question: Question) -> OpenCase:
+    judgements = Judgement.objects.filter(question=question)
+    said = Counter(judgements.values_list("answer", flat=True))
+    reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))
+    return OpenCase(
+        question,
+        question.query,
+        question.candidate,
+        [(answer.label, said[answer]) for answer in Answer if said[answer]],
+        [(reason.label, reasons[reason]) for reason in Reason if reason and reasons[reason]],
+    )

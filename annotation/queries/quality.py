@@ -1,0 +1,174 @@
+"""What is known of each judge of a campaign, for the admin who vouches for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from annotation.judge_statistics import (
+    Ints,
+    Pace,
+    SequenceEffect,
+    Share,
+    agreement_with_others,
+    pace,
+    sequence_effect,
+    share_by_part,
+)
+from annotation.models import Campaign, PanelMember
+from annotation.queries.labels import VoteTable, votes
+
+GOLD = """
+select e.member_id, q.kind, count(*) filter (where j.answer = g.answer), count(*)
+from annotation_gold g
+join annotation_question q on q.id = g.question_id
+join annotation_queueentry e on e.question_id = q.id
+join annotation_judgement j on j.question_id = q.id and j.member_id = e.member_id
+where q.campaign_id = %s and j.answer in ('similar', 'different')
+group by 1, 2
+"""
+SELF = """
+select j.member_id, q.kind, count(*) filter (where j.answer = o.answer), count(*)
+from annotation_judgement j
+join annotation_question q on q.id = j.question_id
+join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
+where q.campaign_id = %s and q.kind in ('repeat', 'mirror')
+  and j.answer in ('similar', 'different') and o.answer in ('similar', 'different')
+group by 1, 2
+"""
+ANSWERS = """
+select member_id, j.answer, count(*) from annotation_judgement j
+join annotation_question q on q.id = j.question_id
+where q.campaign_id = %s and q.kind = 'pair' group by 1, 2
+"""
+TIMELINE = """
+select e.member_id, q.query_id, j.answer, v.mode, v.visible_ms, v.load_ms, v.decided_at
+from annotation_judgement j
+join annotation_judgementevent v on v.id = j.event_id
+join annotation_question q on q.id = j.question_id
+join annotation_queueentry e on e.question_id = q.id and e.member_id = j.member_id
+where q.campaign_id = %s and q.kind = 'pair' and v.mode <> 'import'
+order by e.member_id, v.decided_at, v.id
+"""
+
+
+@dataclass(frozen=True)
+class JudgeQuality:
+    """One judge of a campaign; shares of nothing are empty, not zero.
+
+    Attributes:
+        member: the judge.
+        answers: how many judgements of each answer.
+        with_others: votes that are the majority of the other judges'.
+        with_gold: silent gold answered as known.
+        qualification: the same for the qualification round.
+        with_self: repeated pairs answered as before.
+        with_mirror: mirrored pairs answered as the pair was.
+        pace: of answers given here.
+        sequence: whether answers lean on the last one; from pair mode alone, since in a sheet
+            the judge chooses the order.
+        by_part: share of similar in successive fifths of the work done here.
+    """
+
+    member: PanelMember
+    answers: dict[str, int]
+    with_others: Share
+    with_gold: Share
+    qualification: Share
+    with_self: Share
+    with_mirror: Share
+    pace: Pace
+    sequence: SequenceEffect
+    by_part: list[Share]
+
+
+@dataclass(frozen=True)
+class JudgeProgress:
+    """How far one judge has come."""
+
+    member: PanelMember
+    n_done: int
+    n_total: int
+    last_answer: datetime | None
+
+
+def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
+    """Return one row for each judge, in the order of the panel."""
+    members = list(campaign.panel.select_related("annotator"))
+    table = votes(campaign)  # ordered by pair
+    is_new = (np.diff(table.query_ids) != 0) | (np.diff(table.candidate_ids) != 0)
+    pair_of = np.append(0, np.cumsum(is_new))[: table.query_ids.size]
+    gold, self_ = _shares(GOLD, campaign), _shares(SELF, campaign)
+    answers: dict[int, dict[str, int]] = {}
+    for member_id, answer, n in _rows(ANSWERS, campaign):
+        answers.setdefault(member_id, {})[answer] = n
+    timelines: dict[int, list[tuple[Any, ...]]] = {}
+    for member_id, *rest in _rows(TIMELINE, campaign):
+        timelines.setdefault(member_id, []).append(tuple(rest))
+    none = Share(0, 0)
+    return [
+        JudgeQuality(
+            member,
+            answers.get(member.pk, {}),
+            _with_others(table, pair_of, member.annotator_id),
+            gold.get((member.pk, "gold"), none),
+            gold.get((member.pk, "qualification"), none),
+            self_.get((member.pk, "repeat"), none),
+            self_.get((member.pk, "mirror"), none),
+            *_from_timeline(timelines.get(member.pk, [])),
+        )
+        for member in members
+    ]
+
+
+def _with_others(table: VoteTable, pair_of: Ints, annotator_id: int) -> Share:
+    """Compare one judge's counted votes with the majority of the others'."""
+    is_mine = table.annotator_ids == annotator_id
+    n_similar, n_different = (
+        np.bincount(pair_of[~is_mine & (table.is_similar == side)], minlength=pair_of.size)
+        for side in (True, False)
+    )
+    mine = pair_of[is_mine]
+    return agreement_with_others(table.is_similar[is_mine], n_similar[mine], n_different[mine])
+
+
+def _from_timeline(rows: list[tuple[Any, ...]]) -> tuple[Pace, SequenceEffect, list[Share]]:
+    times = np.array([row[3:5] for row in rows], dtype=np.int64).reshape(-1, 2)
+    given = [row for row in rows if row[1] in {"similar", "different"}]
+    is_similar = np.array([row[1] == "similar" for row in given], dtype=bool)
+    in_pair_mode = np.array([row[2] == "pair" for row in given], dtype=bool)
+    queries = np.array([row[0] for row in given], dtype=np.int64)
+    effect = sequence_effect(is_similar[in_pair_mode], queries[in_pair_mode])
+    return pace(times[:, 0], times[:, 1]), effect, share_by_part(is_similar)
+
+
+def _shares(statement: str, campaign: Campaign) -> dict[tuple[int, str], Share]:
+    rows = _rows(statement, campaign)
+    return {(member_id, kind): Share(n_hits, n) for member_id, kind, n_hits, n in rows}
+
+
+def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
+    """Return how far each judge is, in the order of the panel."""
+    members = list(campaign.panel.select_related("annotator"))
+    last = dict(
+        _rows(
+            "select m.id, (select v.received_at from annotation_judgementevent v "
+            "where v.member_id = m.id order by v.id desc limit 1) "
+            "from annotation_panelmember m where m.campaign_id = %s",
+            campaign,
+        )
+    )
+    return [
+        JudgeProgress(member, member.n_done, member.n_total, last.get(member.pk))
+        for member in members
+    ]
+
+
+def _rows(statement: str, campaign: Campaign) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [campaign.pk])
+        return list(cursor.fetchall())

@@ -1,0 +1,48 @@
+"""An admin's ruling on what the panel left open."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+
+from accounts.models import User
+from annotation.errors import CampaignError
+from annotation.models import VOTES, Adjudication, Campaign, Question, QuestionKind
+
+
+@transaction.atomic
+def adjudicate(
+    *, campaign: Campaign, question_uid: uuid.UUID, answer: str, reason: str, by: User
+) -> Adjudication:
+    """Rule on a question; the ruling becomes its label, the votes stay as they are.
+
+    Raises:
+        CampaignError: no such question in this campaign, no reason, or an answer that is none.
+    """
+    question = Question.objects.filter(
+        campaign=campaign, uid=question_uid, kind=QuestionKind.PAIR
+    ).first()
+    if question is None:
+        raise CampaignError("There is no such question in this campaign.")
+    if answer not in VOTES:
+        raise CampaignError("A ruling is “similar” or “different”.")
+    if not reason.strip():
+        raise CampaignError("Say why: the reason is kept with the ruling.")
+    ruling, _ = Adjudication.objects.update_or_create(
+        question=question,
+        defaults={"answer": answer, "reason": reason.strip()[:500], "decided_by": by},
+    )
+    return ruling
+
+
+@transaction.atomic
+def withdraw_ruling(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
+    """Take a ruling back; the votes decide again.
+
+    Raises:
+        CampaignError: there is no such ruling.
+    """
+    found = Adjudication.objects.filter(question__campaign=campaign, question__uid=question_uid)
+    if not found.delete()[0]:
+        raise CampaignError("There is no such ruling.")

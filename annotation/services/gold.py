@@ -1,0 +1,141 @@
+"""Questions whose answer is known: they teach judges, admit them, and check them silently."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from django.db import transaction
+
+from annotation.errors import CampaignError
+from annotation.models import (
+    VOTES,
+    Campaign,
+    CampaignState,
+    Gold,
+    Question,
+    QuestionKind,
+)
+from annotation.queries.labels import labels
+from catalog.models import Image
+
+PURPOSES = (
+    QuestionKind.TRAINING,
+    QuestionKind.QUALIFICATION,
+    QuestionKind.GOLD,
+    QuestionKind.EXAMPLE,
+)
+
+
+class GoldPair(NamedTuple):
+    """A pair with its known answer, and why it is so."""
+
+    query_id: int
+    candidate_id: int
+    answer: str
+    why: str = ""
+
+
+@transaction.atomic
+def add_gold(
+    *,
+    campaign: Campaign,
+    purpose: str,
+    pairs: Sequence[GoldPair],
+    source: str = Gold.Source.ADMIN,
+) -> int:
+    """Add pairs with known answers and return how many are new.
+
+    Examples may be added at any time; the others belong into queues, which are drawn when the
+    campaign is opened for the first time.
+
+    Args:
+        campaign: which.
+        purpose: "training", "qualification", "gold" (silent checks) or "example".
+        pairs: a pair that has this purpose already keeps its answer.
+        source: who says so.
+
+    Raises:
+        CampaignError: the purpose or an answer is not on its list, an image is unknown or
+            paired with itself, training without a reason, or the queues are drawn already.
+    """
+    if purpose not in PURPOSES:
+        raise CampaignError(f"Gold serves {', '.join(PURPOSES)}, not {purpose!r}.")
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if purpose != QuestionKind.EXAMPLE and campaign.state != CampaignState.DRAFT:
+        raise CampaignError("The queues are drawn; gold can be added only to a draft.")
+    _check(purpose, pairs)
+    present = set(campaign.questions.filter(kind=purpose).values_list("query_id", "candidate_id"))
+    fresh = {pair[:2]: pair for pair in reversed(pairs) if pair[:2] not in present}
+    for pair in reversed(fresh.values()):
+        question = Question.objects.create(
+            uid=uuid.uuid4(), campaign=campaign, query_id=pair.query_id, kind=purpose,
+            candidate_id=pair.candidate_id, position=0,
+        )  # fmt: skip
+        Gold.objects.create(
+            question=question, answer=pair.answer, why=pair.why.strip()[:500], source=source
+        )
+    return len(fresh)
+
+
+def _check(purpose: str, pairs: Sequence[GoldPair]) -> None:
+    ids = {image_id for pair in pairs for image_id in pair[:2]}
+    unknown = ids - set(Image.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    if unknown:
+        raise CampaignError(f"Unknown images: {sorted(unknown)[:5]}.")
+    for pair in pairs:
+        if pair.answer not in VOTES:
+            raise CampaignError(f"Gold is “similar” or “different”, not {pair.answer!r}.")
+        if pair.query_id == pair.candidate_id:
+            raise CampaignError("A pair joins an image to itself.")
+        if purpose in {QuestionKind.TRAINING, QuestionKind.EXAMPLE} and not pair.why.strip():
+            raise CampaignError(f"Say why a pair is {pair.answer}: {purpose} shows the reason.")
+
+
+def consensus_gold(source: Campaign, n: int, seed: int) -> list[GoldPair]:
+    """Draw pairs that an earlier panel agreed on without exception, half of each answer.
+
+    Only pairs with two or more votes, all equal, and no ruling against them. Where one answer
+    is rare, the rest is filled up with the other.
+
+    Args:
+        source: the earlier campaign.
+        n: how many are wanted; fewer come where there are fewer.
+        seed: fixes the draw.
+    """
+    table = labels(source, "unanimous")
+    is_sure = table.is_decided & ~table.is_ruled & (table.n_similar + table.n_different >= 2)
+    rng = np.random.default_rng([seed, source.pk])
+    sides = [rng.permutation(np.flatnonzero(is_sure & (table.is_similar == s))) for s in (1, 0)]
+    half = [min(len(side), n // 2 + n % 2 * (s == 0)) for s, side in enumerate(sides)]
+    half = [min(len(sides[s]), n - half[1 - s]) for s in (0, 1)]
+    chosen = np.sort(np.concatenate([side[:k] for side, k in zip(sides, half, strict=True)]))
+    why = f"All judges of “{source.name}” agreed."
+    return [
+        GoldPair(
+            int(table.query_ids[i]),
+            int(table.candidate_ids[i]),
+            "similar" if table.is_similar[i] else "different",
+            why,
+        )
+        for i in chosen[:n]
+    ]
+
+
+@transaction.atomic
+def remove_gold(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
+    """Take a question with a known answer away, unless somebody has it in their queue.
+
+    Raises:
+        CampaignError: there is no such question, or it is in a queue.
+    """
+    question = Question.objects.filter(
+        campaign=campaign, uid=question_uid, kind__in=PURPOSES
+    ).first()
+    if question is None:
+        raise CampaignError("There is no such gold question.")
+    if question.entries.exists():
+        raise CampaignError("It is in the judges' queues, and stays.")
+    question.delete()
