@@ -116,6 +116,7 @@ test("a lost reply loses and doubles nothing", async () => {
   await pass(DELAYS_MS[0]);
   assert.deepEqual(server.order, ["a"]);
   assert.equal(outbox.waiting.length, 0);
+  assert.equal(outbox.parked.length, 0);
 });
 
 test("what an earlier page has left is sent by the next", async () => {
@@ -271,6 +272,33 @@ test("an answer added while another is on its way is neither forgotten nor count
   letGo();
   await settle();
   assert.deepEqual([...server.order].sort(), ["a", "b"]);
+  assert.equal(outbox.state, "saved");
+});
+
+test("an answer on its way into the store is not forgotten when another tab changes something", async () => {
+  const store = new MemoryStore();
+  store.put = () => new Promise(() => {}); // a slow disk
+  const channel = { postMessage: () => {} };
+  const outbox = makeOutbox({ store, channel });
+  outbox.add({ uuid: "a" });
+  channel.onmessage({ data: { kind: "changed" } });
+  await settle();
+  assert.deepEqual(outbox.waiting.map(({ uuid }) => uuid), ["a"]);
+});
+
+test("a late look into the store brings back nothing that has arrived", async () => {
+  const store = new MemoryStore();
+  const channel = { postMessage: () => {} };
+  const outbox = makeOutbox({ store, channel });
+  server.isCut = true;
+  outbox.add({ uuid: "a" });
+  await settle();
+  const before = await store.all();
+  server.isCut = false;
+  await pass(DELAYS_MS[0]);
+  store.all = async () => before;
+  channel.onmessage({ data: { kind: "changed" } });
+  await settle();
   assert.equal(outbox.state, "saved");
 });
 

@@ -215,7 +215,7 @@ export class Outbox {
       const before = [...this.#records.keys()].filter((uuid) => !this.#unstored.has(uuid));
       const stored = new Map((await this.store.all()).map((record) => [record.uuid, record]));
       for (const uuid of before) {
-        if (!stored.has(uuid) && !this.#unstored.has(uuid)) this.#records.delete(uuid);
+        if (!stored.has(uuid)) this.#records.delete(uuid);
       }
       for (const [uuid, record] of stored) {
         if (!this.#gone.has(uuid) && !this.#unstored.has(uuid)) this.#records.set(uuid, record);
