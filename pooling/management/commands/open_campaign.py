@@ -1,0 +1,66 @@
+"""`manage.py open_campaign NAME --pool POOL --panel u1,u2,u3`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotation.models import TieRule
+from jobs.commands import JobCommand
+from jobs.services import JobError
+from pooling.reading import pool_by_slug
+from pooling.services_campaign import open_pool_campaign, panel_by_name
+
+
+class Command(JobCommand):
+    help = "Open a filled pool to a panel of annotators."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("name", help="the campaign's name")
+        parser.add_argument("--pool", required=True, help="slug of the pool")
+        parser.add_argument("--panel", required=True, help="user names, with commas between them")
+        parser.add_argument("--tie", choices=TieRule.values, default=TieRule.NEGATIVE.value)
+        parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
+        parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Create the campaign and open it."""
+        try:
+            campaign = open_pool_campaign(
+                pool=pool_by_slug(options["pool"]),
+                name=options["name"],
+                panel=panel_by_name([part.strip() for part in options["panel"].split(",")]),
+                tie_rule=options["tie"],
+                guidelines=_guidelines(options["guidelines"]),
+                seed=options["seed"],
+            )
+        except JobError as problem:
+            raise CommandError(str(problem)) from problem
+        panel = [member.annotator.username for member in campaign.panel.select_related("annotator")]
+        result = {
+            "campaign": campaign.slug,
+            "pool": options["pool"],
+            "pairs": campaign.n_questions,
+            "panel": panel,
+            "judgements_wanted": campaign.n_questions * len(panel),
+            "tie": campaign.tie_rule,
+        }
+        lines = [
+            f"“{campaign}” is open: {campaign.n_questions:,} pairs for {', '.join(panel)}.",
+            f"A tied vote is {campaign.tie_rule}.",
+        ]
+        self.report(result, as_json=options["json"], lines=lines)
+
+
+def _guidelines(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise CommandError(f"guidelines: cannot read {path}: {problem}") from problem
