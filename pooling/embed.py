@@ -1,113 +1,150 @@
-"""From picture files to vectors: decoding in threads while the model computes."""
+"""From pictures to vectors.
+
+On the processor every thread takes whole batches, from decoding to vectors, and computes alone,
+so that all cores stay busy and none waits for another. On a GPU the threads decode ahead while
+one thread feeds the device.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageOps
+from numpy.typing import NDArray
 
-from pooling.backbones.protocol import Backbone, Vectors
+from pooling.backbones.protocol import Backbone, OutOfMemoryError, Vectors
+from pooling.embed_pictures import Opener, PictureProblem, name_of, open_picture
+from pooling.threads import Pool
 
-BATCH_SIZE = 32
-N_THREADS = 2
-AHEAD = 3  # batches decoded ahead of the model
+__all__ = ["Opener", "PictureProblem", "embed_images", "open_picture"]
 
-
-class PictureProblem(Exception):  # noqa: N818  (it is collected, not only raised)
-    """A picture cannot be turned into a vector; names the file and the reason."""
-
-
-def open_picture(path: Path, smallest_side: int = 0) -> Image.Image:
-    """Return a picture as RGB, upright, transparent parts on white.
-
-    Args:
-        path: the file.
-        smallest_side: the shorter side that is needed; a JPEG may then be decoded at 1/2, 1/4
-            or 1/8 of its size (never below that side), which is several times faster.
-
-    Raises:
-        PictureProblem: it cannot be decoded.
-    """
-    try:
-        with Image.open(path) as image:
-            if smallest_side and image.format == "JPEG":
-                image.draft("RGB", (smallest_side, smallest_side))
-            upright = ImageOps.exif_transpose(image)
-            if upright.mode in {"RGBA", "LA", "P", "PA"}:
-                layered = upright.convert("RGBA")
-                ground = Image.new("RGBA", layered.size, "white")
-                return Image.alpha_composite(ground, layered).convert("RGB")
-            return upright.convert("RGB")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as problem:
-        raise PictureProblem(f"{path}: {problem}") from problem
+AHEAD = 3  # batches decoded ahead of a GPU
+MAX_NAMED = 5
+Broken = dict[int, str]
 
 
 def embed_images(
     backbone: Backbone,
-    images: Sequence[Path],
+    images: Sequence[Path | Opener],
     *,
-    batch_size: int = BATCH_SIZE,
-    n_threads: int = N_THREADS,
+    batch_size: int | None = None,
+    n_threads: int | None = None,
     on_batch: Callable[[int], None] | None = None,
+    on_broken: Callable[[int, str], None] | None = None,
 ) -> Vectors:
     """Return one unit vector per picture.
 
-    The same files in the same batches give the same bytes.
+    The same files in the same batches give the same bytes, whatever the number of threads. A
+    picture that cannot be read disturbs no other: its place in its batch is filled. A batch that
+    does not fit into memory is halved until it does.
 
     Args:
         backbone: the model.
-        images: picture files.
-        batch_size: pictures per forward pass.
-        n_threads: threads that decode while the model computes.
+        images: picture files, or functions that open them.
+        batch_size: pictures per forward pass; None leaves it to the backbone.
+        n_threads: processor threads; None takes those this process may run on.
         on_batch: told how many pictures are done; may raise to stop.
+        on_broken: told the position of a picture that cannot be read, and why. Without it, such
+            pictures raise in the end, when all others have been tried.
 
     Returns:
-        Shape (n_images, dim), float32.
+        Shape (n_images, dim), float32; NaN for pictures that `on_broken` was told of.
 
     Raises:
-        PictureProblem: naming every file that cannot be decoded, up to five.
-        ValueError: the model's vectors are not finite.
+        PictureProblem: naming the files that cannot be read, up to five of them.
+        ValueError: the model gives NaN or infinity for a picture, or batch_size < 1.
+        OutOfMemoryError: not even a single picture fits.
     """
-    vectors = np.empty((len(images), backbone.dim), np.float32)
-    n_done = 0
-    problems: list[str] = []
-    with ThreadPoolExecutor(n_threads, thread_name_prefix="decode") as pool:
-        for futures in _ahead(pool, backbone, images, batch_size):
-            inputs = []
-            for future in futures:
-                try:
-                    inputs.append(future.result())
-                except PictureProblem as problem:
-                    problems.append(str(problem))
-            if not problems:
-                vectors[n_done : n_done + len(inputs)] = backbone.embed(inputs)
-            n_done += len(futures)
+    size = backbone.batch_size if batch_size is None else batch_size
+    if size < 1:
+        raise ValueError(f"batch_size is {size}; it must be at least 1")
+    vectors = np.full((len(images), backbone.dim), np.nan, np.float32)
+    broken: Broken = {}
+    parts = [slice(at, min(at + size, len(images))) for at in range(0, len(images), size)]
+    with Pool(n_threads) as pool, closing(_batches(pool, backbone, images, parts)) as batches:
+        for part, (found, problems) in zip(parts, batches, strict=True):
+            vectors[part] = found
+            broken |= {part.start + place: reason for place, reason in problems.items()}
             if on_batch is not None:
-                on_batch(n_done)
-    if problems:
-        more = f" and {len(problems) - 5} more" if len(problems) > 5 else ""
-        raise PictureProblem("; ".join(problems[:5]) + more)
-    if not np.isfinite(vectors).all():
-        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
-        raise ValueError(f"{backbone.spec} gives NaN or infinity for {images[row]}")
+                on_batch(part.stop)
+    _require_finite(backbone, images, vectors, broken)
+    if broken and on_broken is None:
+        reasons = list(broken.values())
+        more = f" and {len(reasons) - MAX_NAMED} more" if len(reasons) > MAX_NAMED else ""
+        raise PictureProblem("; ".join(reasons[:MAX_NAMED]) + more)
+    for place, reason in broken.items():
+        on_broken(place, reason)  # type: ignore[misc]  # not None here
     return vectors
 
 
-def _ahead(
-    pool: ThreadPoolExecutor, backbone: Backbone, images: Sequence[Path], batch_size: int
-) -> Iterator[list[Future[Any]]]:
-    """Yield the futures of each batch, with some batches submitted ahead."""
+def _batches(
+    pool: Pool, backbone: Backbone, images: Sequence[Path | Opener], parts: Sequence[slice]
+) -> Generator[tuple[Vectors, Broken]]:
+    """Yield each batch's vectors, and what in it is broken, in order."""
+    forward = _Forward(backbone)
 
-    def one(path: Path) -> Any:
-        return backbone.transform(open_picture(path, backbone.smallest_side))
+    def read(place: slice) -> Any:
+        try:
+            picture = open_picture(images[place.start], backbone.smallest_side)
+            return backbone.transform(picture)
+        except PictureProblem as problem:
+            return problem
 
-    batches = (images[at : at + batch_size] for at in range(0, len(images), batch_size))
-    waiting = [[pool.submit(one, path) for path in batch] for batch in islice(batches, AHEAD)]
-    while waiting:
-        yield waiting.pop(0)
-        waiting += [[pool.submit(one, path) for path in batch] for batch in islice(batches, 1)]
+    def whole(part: slice) -> tuple[Vectors, Broken]:
+        return forward([read(place) for place in _single(part)])
+
+    if not backbone.on_gpu:
+        yield from pool.stream(whole, parts)
+        return
+    waiting = iter(parts)
+    decoding = [pool.stream(read, _single(part)) for part in islice(waiting, AHEAD)]
+    while decoding:
+        inputs = list(decoding.pop(0))
+        decoding += [pool.stream(read, _single(part)) for part in islice(waiting, 1)]
+        yield forward(inputs)
+
+
+def _single(part: slice) -> list[slice]:
+    return [slice(at, at + 1) for at in range(part.start, part.stop)]
+
+
+class _Forward:
+    """A backbone's forward pass that fills the gaps of a batch and survives full memory."""
+
+    def __init__(self, backbone: Backbone) -> None:
+        self._backbone = backbone
+        self._most: int | None = None
+
+    def __call__(self, inputs: list[Any]) -> tuple[Vectors, Broken]:
+        broken = {at: str(one) for at, one in enumerate(inputs) if isinstance(one, Exception)}
+        vectors = np.full((len(inputs), self._backbone.dim), np.nan, np.float32)
+        if len(broken) < len(inputs):
+            blank = np.zeros_like(next(x for at, x in enumerate(inputs) if at not in broken))
+            filled = [blank if at in broken else one for at, one in enumerate(inputs)]
+            vectors[:] = self._embedded(filled)
+            vectors[list(broken)] = np.nan
+        return vectors, broken
+
+    def _embedded(self, inputs: list[NDArray[Any]]) -> Vectors:
+        most = self._most or len(inputs)
+        try:
+            parts = [inputs[at : at + most] for at in range(0, len(inputs), most)]
+            return np.concatenate([self._backbone.embed(part) for part in parts])
+        except OutOfMemoryError:
+            if most == 1:
+                raise
+            self._most = -(-most // 2)
+            return self._embedded(inputs)
+
+
+def _require_finite(
+    backbone: Backbone, images: Sequence[Path | Opener], vectors: Vectors, broken: Broken
+) -> None:
+    wrong = [int(row) for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1))]
+    unexpected = next((row for row in wrong if row not in broken), None)
+    if unexpected is not None:
+        raise ValueError(f"{backbone.spec} gives NaN or infinity for {name_of(images[unexpected])}")

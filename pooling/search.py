@@ -9,7 +9,6 @@ similarity is the inner product of unit vectors.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,7 +24,7 @@ from pooling.search_blocks import (
 )
 from pooling.search_filters import FilterArrays, Filters
 from pooling.search_kernels import offer_block
-from pooling.search_threads import Pool
+from pooling.threads import Pool
 from pooling.topk import EMPTY, MAX_INDEX, Floats, TopK, pack_keys, unpack_keys
 
 Vectors = NDArray[np.float32] | NDArray[np.float16]
@@ -97,10 +96,9 @@ def top_k(
     arrays = (filters or Filters()).arrays(len(queries), n_images)
     if not len(queries):
         return TopK(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
-    threads = len(os.sched_getaffinity(0)) if n_threads is None else n_threads
-    plan = Plan.within(memory_mib, queries.shape[1], len(queries), threads)
     wide = np.ascontiguousarray(queries, np.float32)
-    with Pool(threads) as pool:
+    with Pool(n_threads) as pool:
+        plan = Plan.within(memory_mib, queries.shape[1], len(queries), pool.n_threads)
         blocks: Blocks
         if method == "quantised" or (method == "auto" and quantised_is_fast()):
             blocks = QuantisedBlocks(wide, _sample(shards), plan.block_rows, pool)

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from pooling.search_kernels import RULED_OUT, BlockScores, Doubles, quantise, reach
-from pooling.search_threads import Pool
+from pooling.threads import Pool
 from pooling.topk import Floats
 
 _HALF_ULP = 2.0**-24

@@ -77,7 +77,13 @@ FUNCTIONS: Mapping[str, Callable[[Pixels], NDArray[np.floating]]] = {
 class DescriptorBackbone:
     """A descriptor as a backbone. It is computed in `transform`, so in the decoding threads."""
 
+    metric = "cosine"
+    batch_size = 32
+    on_gpu = False
+    metric = "cosine"
     smallest_side = SIDE
+    batch_size = 16
+    on_gpu = False
 
     def __init__(self, name: str) -> None:
         self.spec = f"descriptor:{name}"
@@ -86,6 +92,7 @@ class DescriptorBackbone:
         self.dim = int(self._describe(blank).size)
         self.card: Mapping[str, Any] = {
             "spec": self.spec,
+            "model": name,
             "library": "scikit-image",
             "library_version": version("scikit-image"),
             "weights": "none",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
+from pooling.backbones.clip_models import open_clip_backbone
 from pooling.backbones.descriptors import DescriptorBackbone
-from pooling.backbones.networks import file_backbone, open_clip_backbone, timm_backbone
+from pooling.backbones.networks import Precision
 from pooling.backbones.protocol import Backbone
 from pooling.backbones.spec import Source, Spec, parse_spec
+from pooling.backbones.timm_models import file_backbone, timm_backbone
 
 
 def best_device() -> torch.device:
@@ -17,20 +21,32 @@ def best_device() -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def load_backbone(spec: Spec | str, device: torch.device | None = None) -> Backbone:
+def load_backbone(
+    spec: Spec | str,
+    device: torch.device | str | None = None,
+    *,
+    precision: Precision = "auto",
+    weights_folder: Path | None = None,
+) -> Backbone:
     """Load the backbone that a spec names.
+
+    Args:
+        spec: the backbone.
+        device: where a network computes; None takes the GPU if there is one.
+        precision: of a network's forward pass; "auto" is float32.
+        weights_folder: where weights that cannot be fetched may lie, as MODEL.TAG.safetensors.
 
     Raises:
         BackboneError: one of its kinds; the message names the model and what to do.
     """
     wanted = parse_spec(spec) if isinstance(spec, str) else spec
-    where = device or best_device()
+    where = torch.device(device) if device is not None else best_device()
     match wanted.source:
         case Source.TIMM:
-            return timm_backbone(wanted, where)
+            return timm_backbone(wanted, where, precision, weights_folder)
         case Source.OPEN_CLIP:
-            return open_clip_backbone(wanted, where)
+            return open_clip_backbone(wanted, where, precision, weights_folder)
         case Source.FILE:
-            return file_backbone(wanted, where)
+            return file_backbone(wanted, where, precision)
         case Source.DESCRIPTOR:
             return DescriptorBackbone(wanted.model)

@@ -1,57 +1,104 @@
-"""timm and open_clip models as backbones, with the preprocessing of their own configurations."""
+"""A network as a backbone: preprocessing in two halves, and the forward pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import open_clip
-import timm
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
-from timm.data.config import resolve_model_data_config
-from timm.data.transforms_factory import create_transform
+from torch import nn
+from torchvision.transforms import Compose, Normalize, ToTensor
 
-from pooling.backbones.errors import UnknownModelError, WeightsError, WeightsUnavailableError
-from pooling.backbones.hub import hub_cache, hub_or_cache
-from pooling.backbones.protocol import Vectors, fingerprint_of, unit_rows
-from pooling.backbones.spec import Spec
-from pooling.backbones.weights import packaged_file, read_weights, renamed_in_order, state_sha256
+from pooling.backbones.errors import BackboneError
+from pooling.backbones.folding import fold_batch_norms
+from pooling.backbones.protocol import OutOfMemoryError, Vectors, fingerprint_of, unit_rows
+from pooling.backbones.weights import state_sha256
+
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
+BATCH_ON_CPU = 16
+BATCH_ON_GPU = 128
+_DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+_CPU_FULL = "can't allocate memory"  # how torch words it when the processor's memory is full
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Preprocessing of a library, cut between resizing and arithmetic.
+
+    Attributes:
+        resize: from an RGB picture to one of the model's size, by Pillow as the library does.
+        mean: of the three channels, in 0..1.
+        std: likewise.
+        smallest_side: the shorter side that the first step needs.
+    """
+
+    resize: Callable[[Image.Image], Image.Image]
+    mean: Sequence[float]
+    std: Sequence[float]
+    smallest_side: int
+
+    @classmethod
+    def of(cls, transform: Compose, spec: str) -> Pixels:
+        """Split a timm or open_clip evaluation transform: resize, crop, to tensor, normalise.
+
+        Raises:
+            BackboneError: the transform has other steps.
+        """
+        steps = list(transform.transforms)
+        if (
+            len(steps) < 3
+            or not isinstance(steps[-1], Normalize)
+            or not isinstance(steps[-2], ToTensor)
+        ):
+            raise BackboneError(f"{spec}: its preprocessing is not understood: {transform}")
+        size = getattr(steps[0], "size", 0)
+        side = max(size) if isinstance(size, tuple | list) else int(size)
+        last = steps[-1]
+        return cls(Compose(steps[:-2]), _floats(last.mean), _floats(last.std), side)
 
 
 class NetworkBackbone:
-    """A network that maps a batch of inputs to vectors."""
+    """A network that maps a batch of pictures to vectors of length 1."""
+
+    metric = "cosine"
 
     def __init__(
         self,
         *,
         spec: str,
-        model: torch.nn.Module,
-        forward: Callable[[torch.Tensor], torch.Tensor],
-        transform: Callable[[Image.Image], torch.Tensor],
-        device: torch.device,
+        model: nn.Module,
+        pixels: Pixels,
         card: Mapping[str, Any],
-        smallest_side: int,
+        device: torch.device,
+        precision: Precision = "auto",
     ) -> None:
         self.spec = spec
-        self.smallest_side = smallest_side
-        self._device = device
-        self._transform = transform
+        self.smallest_side = pixels.smallest_side
+        self.on_gpu = device.type != "cpu"
+        self.batch_size = BATCH_ON_GPU if self.on_gpu else BATCH_ON_CPU
+        self._pixels, self._device = pixels, device
+        self._mean = torch.tensor(pixels.mean, device=device).view(1, 3, 1, 1)
+        self._std = torch.tensor(pixels.std, device=device).view(1, 3, 1, 1)
+        self._precision = _chosen(precision, device)
         sha256 = state_sha256(model.state_dict())
-        self._model = model.to(device).to(memory_format=torch.channels_last).eval()
-        self._forward = forward
-        self._on_gpu = device.type == "cuda"
-        with torch.inference_mode():
-            probe = transform(Image.new("RGB", (64, 64))).unsqueeze(0)
-            self.dim = int(forward(probe.to(device)).shape[1])
+        self._model = model.eval().requires_grad_(False)
+        example = self._normalised([self.transform(_example())]).cpu()
+        fold_batch_norms(self._model, example)
+        self._model = self._model.to(device).to(memory_format=torch.channels_last)
+        self.dim = int(self._forward(example.to(device)).shape[1])
         self.card: Mapping[str, Any] = {
             **card,
             "spec": spec,
             "weights_sha256": sha256,
+            "precision": self._precision,
+            "jpeg_draft": f"decoded at the smallest size of at least {self.smallest_side} px",
+            "metric": self.metric,
             "normalised": "unit length",
-            "precision": "bfloat16 autocast" if self._on_gpu else "float32",
             "dim": self.dim,
         }
 
@@ -60,164 +107,60 @@ class NetworkBackbone:
         """SHA-256 of the card."""
         return fingerprint_of(self.card)
 
-    def transform(self, image: Image.Image) -> torch.Tensor:
-        """Return one RGB picture as a tensor."""
-        return self._transform(image)
+    def transform(self, image: Image.Image) -> NDArray[np.uint8]:
+        """Return one RGB picture resized and cropped, shape (height, width, 3)."""
+        return np.asarray(self._pixels.resize(image), np.uint8)
 
-    def embed(self, inputs: Sequence[torch.Tensor]) -> Vectors:
-        """Return unit vectors."""
-        batch = torch.stack(list(inputs))
-        if self._on_gpu:
+    def embed(self, inputs: Sequence[NDArray[np.uint8]]) -> Vectors:
+        """Return the unit vectors of transformed pictures, shape (n, dim).
+
+        Raises:
+            OutOfMemoryError: the batch is too large for the device.
+        """
+        try:
+            found = self._forward(self._normalised(inputs)).float().cpu()
+        except torch.OutOfMemoryError as problem:
+            torch.cuda.empty_cache()
+            raise OutOfMemoryError(str(problem)) from problem
+        except RuntimeError as problem:
+            if _CPU_FULL in str(problem):
+                raise OutOfMemoryError(str(problem)) from problem
+            raise
+        return unit_rows(found.numpy())
+
+    def _normalised(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
+        """Return a float batch in channels-last order, by torchvision's own arithmetic."""
+        batch = torch.from_numpy(np.stack(inputs))
+        if self._device.type == "cuda":
             batch = batch.pin_memory()
-        batch = batch.to(self._device, memory_format=torch.channels_last, non_blocking=self._on_gpu)
-        with (
-            torch.inference_mode(),
-            torch.autocast(self._device.type, torch.bfloat16, enabled=self._on_gpu),
-        ):
-            found = self._forward(batch)
-        return unit_rows(found.float().cpu().numpy())
+        batch = batch.to(self._device, non_blocking=True)
+        scaled = batch.permute(0, 3, 1, 2).to(torch.float32).div_(255)
+        return scaled.sub_(self._mean).div_(self._std)
+
+    def _forward(self, batch: torch.Tensor) -> torch.Tensor:
+        with torch.inference_mode(), self._autocast():
+            found: torch.Tensor = self._model(batch)
+        return found
+
+    def _autocast(self) -> AbstractContextManager[object]:
+        dtype = _DTYPES.get(self._precision)
+        return nullcontext() if dtype is None else torch.autocast(self._device.type, dtype)
 
 
-def timm_backbone(spec: Spec, device: torch.device) -> NetworkBackbone:
-    """Load a timm model with its pretrained weights.
+def _chosen(precision: Precision, device: torch.device) -> str:
+    """Return the precision to compute in.
 
-    Raises:
-        UnknownModelError: timm has no such model or tag.
-        WeightsUnavailableError: its weights are neither here nor to be fetched.
+    float32 unless asked otherwise: with bfloat16 fewer than 99 % of the ten nearest neighbours
+    stay the same (benchmarks/README.md).
     """
-    _check_timm_model(spec.model, str(spec))
-    path = None if spec.weights else packaged_file(spec.model)
-    if path is not None:
-        model = timm.create_model(spec.model, pretrained=False)
-        model.load_state_dict(renamed_in_order(read_weights(path), model.state_dict(), path))
-        without_head: Any = model
-        without_head.reset_classifier(0)
-        return _timm(str(spec), model, device, weights=path.name)
-    _check_timm_tag(spec)
-    name = f"{spec.model}.{spec.weights}" if spec.weights else spec.model
-    try:
-        with hub_or_cache():
-            model = timm.create_model(name, pretrained=True, num_classes=0)
-    except Exception as problem:  # the hub's client raises many kinds when it cannot be reached
-        raise WeightsUnavailableError(_how_to_supply(spec, spec.model, problem)) from problem
-    return _timm(str(spec), model, device, weights=name)
+    return "float32" if precision == "auto" else precision
 
 
-def file_backbone(spec: Spec, device: torch.device) -> NetworkBackbone:
-    """Load a file of weights into a timm architecture; its classifier is not needed.
-
-    Raises:
-        UnknownModelError: timm has no such architecture.
-        WeightsError: the file cannot be read or does not fit.
-    """
-    _check_timm_model(spec.model, str(spec))
-    path = Path(spec.weights)
-    model = timm.create_model(spec.model, pretrained=False, num_classes=0)
-    config: Any = model.default_cfg
-    head = config.get("classifier") or ()
-    heads = tuple(f"{name}." for name in ((head,) if isinstance(head, str) else head))
-    state = {
-        name: tensor
-        for name, tensor in read_weights(path).items()
-        if not (heads and name.startswith(heads))
-    }
-    try:
-        model.load_state_dict(state)
-    except RuntimeError as problem:
-        raise WeightsError(f"{path}: does not fit {spec.model}: {problem}") from problem
-    return _timm(str(spec), model, device, weights=path.name)
+def _example() -> Image.Image:
+    """Return a picture on which every layer has something to do."""
+    values = np.random.default_rng(0).integers(0, 256, (24, 32, 3), np.uint8)
+    return Image.fromarray(values).resize((640, 480), Image.Resampling.BICUBIC)
 
 
-def open_clip_backbone(spec: Spec, device: torch.device) -> NetworkBackbone:
-    """Load the image tower of an open_clip model.
-
-    Raises:
-        UnknownModelError: open_clip has no such architecture or weights.
-        WeightsUnavailableError: its weights are neither here nor to be fetched.
-    """
-    _one_of(open_clip.list_models(), spec.model, f"{spec}: open_clip has no architecture")
-    tags = open_clip.list_pretrained_tags_by_model(spec.model)
-    _one_of(tags, spec.weights, f"{spec}: open_clip has for {spec.model} no weights")
-    try:
-        with hub_or_cache():
-            model, _, preprocess = open_clip.create_model_and_transforms(
-                spec.model, pretrained=spec.weights
-            )
-    except Exception as problem:  # as in timm_backbone
-        raise WeightsUnavailableError(_how_to_supply(spec, "", problem)) from problem
-    size = model.visual.image_size
-    side = int(size[0] if isinstance(size, (tuple, list)) else size)
-    card = {
-        "library": "open_clip",
-        "library_version": open_clip.__version__,
-        "weights": spec.weights,
-        "preprocessing": str(open_clip.get_model_preprocess_cfg(model)),
-        "pooling": "image tower",
-    }
-    return NetworkBackbone(
-        spec=str(spec),
-        model=model.visual,
-        forward=model.visual,
-        transform=preprocess,
-        device=device,
-        card=card,
-        smallest_side=side,
-    )
-
-
-def _timm(
-    spec: str, model: torch.nn.Module, device: torch.device, *, weights: str
-) -> NetworkBackbone:
-    config = resolve_model_data_config(model)  # type: ignore[no-untyped-call]
-    transform = create_transform(**config, is_training=False)
-    card = {
-        "library": "timm",
-        "library_version": timm.__version__,
-        "weights": weights,
-        "preprocessing": {key: str(value) for key, value in sorted(config.items())},
-        "pooling": str(getattr(model, "global_pool", "") or "default"),
-    }
-    side = round(config["input_size"][-1] / config["crop_pct"])
-    return NetworkBackbone(
-        spec=spec,
-        model=model,
-        forward=model,
-        transform=transform,
-        device=device,
-        card=card,
-        smallest_side=side,
-    )
-
-
-def _check_timm_model(model: str, spec: str) -> None:
-    if not timm.is_model(model):
-        _one_of(timm.list_models(), model, f"{spec}: timm has no model")
-
-
-def _check_timm_tag(spec: Spec) -> None:
-    names = timm.list_pretrained(f"{spec.model}*")
-    tags = [name.partition(".")[2] for name in names if name.partition(".")[0] == spec.model]
-    if not tags:
-        raise WeightsUnavailableError(
-            f"{spec}: timm has no pretrained weights for {spec.model}. Give a file: "
-            f"file:PATH?arch={spec.model}"
-        )
-    if spec.weights:
-        _one_of(tags, spec.weights, f"{spec}: timm has for {spec.model} no weights")
-
-
-def _one_of(known: Sequence[str], name: str, problem: str) -> None:
-    if name in known:
-        return
-    near = get_close_matches(name, known, n=4, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known[:12])}"
-    raise UnknownModelError(f"{problem} {name!r}. {hint}")
-
-
-def _how_to_supply(spec: Spec, arch: str, problem: Exception) -> str:
-    by_file = f", or give them as a file: file:PATH?arch={arch}" if arch else ""
-    return (
-        f"{spec}: its weights are not on this machine and could not be fetched "
-        f"({type(problem).__name__}). Fetch them on a machine with a network and copy them into "
-        f"the Hugging Face cache {hub_cache()}{by_file}."
-    )
+def _floats(values: Any) -> list[float]:
+    return [float(value) for value in values]

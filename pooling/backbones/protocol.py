@@ -54,9 +54,16 @@ class OutOfMemoryError(Exception):
     """A batch does not fit into the device's memory; a smaller one may."""
 
 
+NAMES = frozenset({"spec", "weights", "weights_licence"})  # of a card: decide no vector
+
+
 def fingerprint_of(card: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a card, the same for the same content whatever its order."""
-    return hashlib.sha256(json.dumps(card, sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 of all that a card says about the vectors, in any order.
+
+    The same weights under another name, or from another file, have the same fingerprint.
+    """
+    facts = {key: value for key, value in card.items() if key not in NAMES}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def unit_rows(vectors: NDArray[np.floating]) -> Vectors:

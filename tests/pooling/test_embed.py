@@ -1,0 +1,211 @@
+"""The way from files to vectors: nothing mixed up, nothing lost, the same bytes each time."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from pooling.backbones.loading import load_backbone
+from pooling.backbones.protocol import OutOfMemoryError, Vectors
+from pooling.embed import PictureProblem, embed_images, open_picture
+
+ORIENTATION = 0x0112
+
+
+class MeanColour:
+    """A backbone whose vectors can be computed by hand."""
+
+    spec = "test:mean-colour"
+    dim = 3
+    metric = "cosine"
+    card: Mapping[str, Any] = {}
+    fingerprint = "0" * 64
+    smallest_side = 0
+    batch_size = 4
+    on_gpu = False
+
+    def __init__(self, most: int = 99) -> None:
+        self.most = most
+        self.sizes: list[int] = []
+
+    def transform(self, image: Image.Image) -> NDArray[np.float32]:
+        return np.asarray(np.asarray(image).reshape(-1, 3).mean(axis=0), np.float32)
+
+    def embed(self, inputs: Sequence[NDArray[np.float32]]) -> Vectors:
+        if len(inputs) > self.most:
+            raise OutOfMemoryError(f"{len(inputs)} do not fit")
+        self.sizes.append(len(inputs))
+        return np.stack(inputs).astype(np.float32)
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> list[Path]:
+    paths = []
+    for number in range(11):
+        path = tmp_path / f"{number}.png"
+        Image.new("RGB", (9, 7), (number * 20, 5, 250 - number)).save(path)
+        paths.append(path)
+    return paths
+
+
+EXPECTED = np.array([[number * 20, 5, 250 - number] for number in range(11)], np.float32)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_every_picture_gets_its_own_vector_in_order(
+    pictures: list[Path], on_gpu: bool, n_threads: int
+) -> None:
+    backbone = MeanColour()
+    backbone.on_gpu = on_gpu
+    seen: list[int] = []
+    found = embed_images(backbone, pictures, n_threads=n_threads, on_batch=seen.append)
+    np.testing.assert_array_equal(found, EXPECTED)
+    assert seen == [4, 8, 11]
+    assert sorted(backbone.sizes) == [3, 4, 4]
+    assert embed_images(backbone, []).shape == (0, 3)
+
+
+def test_a_picture_may_be_a_function_that_opens_it(pictures: list[Path]) -> None:
+    openers = [lambda path=path: io.BytesIO(path.read_bytes()) for path in pictures]
+    np.testing.assert_array_equal(embed_images(MeanColour(), openers), EXPECTED)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_broken_pictures_are_named_and_disturb_no_other(pictures: list[Path], on_gpu: bool) -> None:
+    pictures[2].write_bytes(b"")
+    pictures[5].write_bytes(pictures[5].read_bytes()[:40])
+    pictures[8] = pictures[8].with_name("gone.png")
+    backbone = MeanColour()
+    backbone.on_gpu = on_gpu
+    told: dict[int, str] = {}
+    found = embed_images(backbone, pictures, on_broken=told.__setitem__)
+    good = np.ones(11, bool)
+    good[[2, 5, 8]] = False
+    np.testing.assert_array_equal(found[good], EXPECTED[good])
+    assert np.isnan(found[~good]).all()
+    assert sorted(backbone.sizes) == [3, 4, 4], "the composition of batches is kept"
+    assert list(told) == [2, 5, 8]
+    assert all(str(pictures[place]) in reason for place, reason in told.items())
+    with pytest.raises(PictureProblem, match=r"2.png: .*5.png: .*gone.png: "):
+        embed_images(backbone, pictures)
+
+
+def test_of_many_broken_pictures_five_are_named(pictures: list[Path]) -> None:
+    for path in pictures[:8]:
+        path.write_bytes(b"no picture")
+    with pytest.raises(PictureProblem, match=r"0.png.*4.png: .* and 3 more$"):
+        embed_images(MeanColour(), pictures)
+
+
+def test_a_batch_that_does_not_fit_is_halved_until_it_does(pictures: list[Path]) -> None:
+    backbone = MeanColour(most=2)
+    np.testing.assert_array_equal(
+        embed_images(backbone, pictures, batch_size=8, n_threads=1), EXPECTED
+    )
+    assert max(backbone.sizes) == 2
+    with pytest.raises(OutOfMemoryError, match="1 do not fit"):
+        embed_images(MeanColour(most=0), pictures)
+
+
+def test_whoever_watches_the_progress_may_stop_it(pictures: list[Path]) -> None:
+    class StopError(Exception):
+        pass
+
+    def stop(n_done: int) -> None:
+        raise StopError
+
+    before = threading.active_count()
+    with pytest.raises(StopError):
+        embed_images(MeanColour(), pictures, on_batch=stop)
+    assert threading.active_count() == before
+    assert torch.get_num_threads() >= 1
+
+
+def test_a_model_that_gives_nan_is_reported_with_the_picture(pictures: list[Path]) -> None:
+    class Broken(MeanColour):
+        def embed(self, inputs: Sequence[NDArray[np.float32]]) -> Vectors:
+            found = super().embed(inputs)
+            found[found[:, 0] == 100] = np.nan
+            return found
+
+    with pytest.raises(ValueError, match=r"test:mean-colour gives NaN or infinity for .*5.png"):
+        embed_images(Broken(), pictures)
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        embed_images(MeanColour(), pictures, batch_size=0)
+
+
+def test_the_same_files_give_the_same_bytes_whatever_the_number_of_threads(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    paths = []
+    for number in range(9):
+        small = Image.fromarray(rng.integers(0, 256, (12, 9, 3), np.uint8))
+        paths.append(tmp_path / f"{number}.jpg")
+        small.resize((180, 240), Image.Resampling.BICUBIC).save(paths[-1], quality=90)
+    backbone = load_backbone("timm:tf_efficientnet_lite0", "cpu")
+    first = embed_images(backbone, paths, batch_size=4, n_threads=1)
+    for n_threads in (1, 2, 3):
+        again = embed_images(backbone, paths, batch_size=4, n_threads=n_threads)
+        assert again.tobytes() == first.tobytes()
+    np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(embed_images(backbone, paths, batch_size=9), first, atol=1e-5)
+
+
+def test_pictures_are_opened_upright_on_white_and_in_rgb(tmp_path: Path) -> None:
+    turned = Image.new("RGB", (20, 10), "red")
+    turned.paste("blue", (0, 0, 5, 10))
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6  # the camera was turned: show it rotated by 90 degrees clockwise
+    turned.save(tmp_path / "turned.jpg", exif=exif, quality=95)
+    upright = open_picture(tmp_path / "turned.jpg")
+    assert upright.size == (10, 20)
+    red, _, blue = upright.getpixel((5, 1))  # type: ignore[misc]
+    assert blue > 200 > red
+    clear = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
+    clear.putpixel((1, 1), (0, 255, 0, 255))
+    clear.save(tmp_path / "clear.png")
+    on_paper = open_picture(tmp_path / "clear.png")
+    assert on_paper.mode == "RGB"
+    assert on_paper.getpixel((0, 0)) == (255, 255, 255)
+    assert on_paper.getpixel((1, 1)) == (0, 255, 0)
+    Image.new("P", (4, 4)).save(tmp_path / "palette.gif")
+    assert open_picture(tmp_path / "palette.gif").mode == "RGB"
+
+
+def test_large_jpegs_are_decoded_small_but_never_below_what_is_needed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    noise = Image.fromarray(rng.integers(0, 256, (40, 60, 3), np.uint8))
+    large = noise.resize((1200, 800), Image.Resampling.BICUBIC)
+    large.save(tmp_path / "large.jpg", quality=92)
+    large.save(tmp_path / "large.png")
+    assert open_picture(tmp_path / "large.jpg", 256).size == (600, 400)
+    assert open_picture(tmp_path / "large.jpg", 0).size == (1200, 800)
+    assert open_picture(tmp_path / "large.png", 256).size == (1200, 800)
+    for side in (17, 100, 256, 399, 401, 900):
+        assert min(open_picture(tmp_path / "large.jpg", side).size) >= min(side, 800)
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"), [("I;16", "deep.png"), ("I;16", "deep.tif"), ("F", "real.tif")]
+)
+def test_pictures_that_pillow_would_clip_are_refused(tmp_path: Path, mode: str, name: str) -> None:
+    Image.new(mode, (4, 4)).save(tmp_path / name)
+    with pytest.raises(PictureProblem, match=f"{name}: it has more than 8 bits a channel"):
+        open_picture(tmp_path / name)
+
+
+def test_a_picture_with_too_many_pixels_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    Image.new("1", (9000, 9000)).save(tmp_path / "bomb.png")
+    with pytest.raises(PictureProblem, match=r"bomb.png: 9000 x 9000 pixels are more than"):
+        open_picture(tmp_path / "bomb.png")
