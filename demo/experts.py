@@ -267,7 +267,7 @@ def judge_pair(
     pace = float(np.exp(expert.spread * rng.standard_normal()))
     if abs(points - THRESHOLD) <= CLOSE_CALL:
         pace *= HESITATION
-    says_similar = points >= THRESHOLD
+    says_similar = is_similar(query_attributes, candidate_attributes)
     answer: Answer
     if gives_up < cant_tell_rate(query_attributes, candidate_attributes, expert):
         answer = "cant_tell"

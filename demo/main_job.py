@@ -33,6 +33,7 @@ MODELS = (
     "descriptor:lbp-texture",
     "descriptor:hog-shape",
 )
+GUIDELINES = Path(__file__).resolve().parent / "guidelines.md"
 N_QUERIES = 100
 DEPTH = 6
 
@@ -82,7 +83,7 @@ class MainJob:
                 "fill_pool", f"{self.slug}-pool", catalog=self.slug, models=",".join(MODELS),
                 k=DEPTH, queries=str(self._n_queries()), seed=0,
             )  # fmt: skip
-        people = self._campaign("judging", panel)
+        people = self._campaign("your turn", panel)
         found: dict[str, Any] = {
             "catalog": {"slug": self.slug, "is_rendered": self.images is None, **catalog},
             "pool": pool,
@@ -110,17 +111,18 @@ class MainJob:
 
     def _campaign(self, purpose: str, panel: list[User]) -> str:
         """Open a campaign on the pool unless it is there already; return its slug."""
-        slug = f"{self.slug}-{purpose}"
+        name = f"{self.slug.replace('-', ' ').capitalize()}, {purpose}"
+        slug = slugify(name)
         if not Campaign.objects.filter(slug=slug).exists():
             pool = Pool.objects.get(slug=f"{self.slug}-pool")
             names = ",".join(user.username for user in panel)
-            _json("open_campaign", slug, pool=pool.slug, panel=names)
+            _json("open_campaign", name, pool=pool.slug, panel=names, guidelines=GUIDELINES)
         return slug
 
     def _simulated(self) -> dict[str, Any]:
         """Let the simulated experts judge the pool, and evaluate what they say."""
         experts = ensure_simulated([username(expert) for expert in EXPERTS])
-        slug = self._campaign("simulated", experts)
+        slug = self._campaign("simulated experts", experts)
         campaign = Campaign.objects.get(slug=slug)
         with self._step("judge", "Simulated experts judge the pairs"):
             votes = judge_all(campaign, experts, self.on_progress)

@@ -68,11 +68,9 @@ def judging(browser: Browser, folder: Path) -> None:
     for theme in themes:
         page = signed_in(browser, "demo-annotator", theme)
         page.screenshot(path=folder / f"judge-home-{theme}.png")
-        page.locator("a[href*='/judge/']").first.click()
-        page.wait_for_selector(
-            "[data-view=pair]:not([hidden]) img, [data-view=sheet]:not([hidden]) img"
-        )
-        page.wait_for_timeout(800)
+        page.locator("main a[href^='/judge/']").first.click()
+        page.wait_for_selector("[data-view]:not([hidden])")
+        page.wait_for_timeout(2500)
         page.screenshot(path=folder / f"judging-{theme}.png")
         page.locator("[data-action=mode]").first.click()
         page.wait_for_timeout(1200)
@@ -96,7 +94,10 @@ def pages(browser: Browser, folder: Path) -> None:
         chief.wait_for_timeout(600)
         chief.screenshot(path=folder / f"{name}.png")
     reader = signed_in(browser, "demo-researcher")
-    for name, address in (("results-home", "/results/"), ("results", "/results/demo-simulated/")):
+    for name, address in (
+        ("results-home", "/results/"),
+        ("results", "/results/demo-simulated-experts/"),
+    ):
         reader.goto(address)
         reader.wait_for_timeout(600)
         reader.screenshot(path=folder / f"{name}.png")
