@@ -77,6 +77,7 @@ def test_the_points_add_up_to_100_and_the_category_alone_decides_nothing():
         (like(texture="striped", pattern_scale="bold"), 81),
         (like(category="hat"), 60),
         (like(colour="yellow", second_colour="red", cut="cocoon"), 72),
+        (like(texture="striped", cut="cocoon", detail="zipped"), 70),  # just enough
         (like(colour="yellow", second_colour="red", cut="cocoon", trim="contrast"), 69),
     ],
 )

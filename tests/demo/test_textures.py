@@ -57,6 +57,11 @@ def test_dots_cover_the_area_of_their_circles():
     assert share("dotted").mean() == pytest.approx(np.pi * 0.27**2, rel=0.02)
 
 
+def test_dots_stand_in_the_gaps_of_the_row_above():
+    a, b = share("dotted", pixel=0.05), share("dotted", pixel=0.05, shift=(0.2, 0.4))
+    assert np.abs(a - b).max() < 0.01
+
+
 def test_a_colour_block_begins_where_it_is_told():
     s, t = patch()
     shown = second_colour_share("colour-block", s, t, period=1.5, pixel=0.001)
