@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from catalog.blobs import blob_path
 from catalog.embeddings import write_shard
-from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
+from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, Progress
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.loading import load_backbone
-from pooling.backbones.protocol import Backbone
+from pooling.backbones.protocol import Backbone, OutOfMemoryError
 from pooling.embed import PictureProblem, embed_images
 from pooling.models import PlannedShard
 
@@ -170,7 +170,7 @@ def _embed_shard(
     paths = [blob_path(image.sha256, "original") for image in images]
     try:
         vectors = embed_images(backbone, paths, on_batch=on_batch)
-    except (PictureProblem, ValueError) as problem:
+    except (PictureProblem, OutOfMemoryError, ValueError) as problem:
         raise JobError(f"{backbone.spec}: {_by_name(str(problem), images)}") from problem
     store_shard(planned=planned, vectors=vectors)
 

@@ -89,21 +89,6 @@ def _request(options: dict[str, Any]) -> PoolRequest:
 
 
 def _lines(pool: Pool, result: dict[str, Any]) -> list[str]:
-    per_query = result["candidates_per_query"]
-    lines = [
-        f"{pool}: {result['pairs']:,} pairs from {result['proposals']:,} proposals "
-        f"for {result['queries']:,} queries",
-    ]
-    if per_query:
-        lines.append(
-            f"Candidates of a query: {per_query['mean']:.1f} on average, "
-            f"{per_query['min']} to {per_query['max']}; {result['duplication']:.1%} repeats; "
-            f"{result['saving']:,.0f} times fewer pairs than brute force"
-        )
-    return lines
-
-
-def _lines(pool: Pool, result: dict[str, Any]) -> list[str]:
     """Say the figures to people."""
     if not result["models"]:
         return [f"“{pool}”: no model has proposed anything."]
