@@ -121,6 +121,18 @@ def test_held_keys_and_double_strikes_count_once(open_desk):
     assert [answer for answer, _ in answers_of(campaign)] == ["similar", "different"]
 
 
+def test_a_held_enter_presses_a_button_once(open_desk):
+    page, campaign = open_desk()
+    page.locator(".judge-answers").get_by_role("button", name="Similar").focus()
+    for _ in range(5):
+        page.keyboard.down("Enter")  # the second to fifth are repeats
+        page.wait_for_timeout(PAUSE_MS)
+    page.keyboard.up("Enter")
+    expect(page.locator(".strip li")).to_have_count(1)
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+
+
 def test_skipping_asks_for_the_reason(open_desk):
     page, campaign = open_desk()
     press(page, "s")
@@ -334,6 +346,7 @@ def test_a_closed_campaign_takes_no_answers_and_says_so(open_desk, make_campaign
     press(page, "j")
     parked = page.get_by_role("region", name="Answers that were not accepted")
     expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
+    expect(page.locator(".judge-state")).to_contain_text("This campaign is closed")
     page.reload()
     expect(parked).to_contain_text(re.compile("closed", re.IGNORECASE))
     expect(page.locator(".judge-state")).to_contain_text("This campaign is closed")
@@ -347,7 +360,7 @@ def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
     bar = page.locator(".judge-saved")
     expect(bar).to_contain_text("1 answer not saved yet")
     assert answers_of(campaign) == []
-    open_campaign(campaign=campaign)
+    open_campaign(campaign=campaign, reason="Lunch is over.")
     bar.get_by_role("button", name="Try now").click()
     all_saved(page)
     assert answers_of(campaign) == [("similar", "pair")]

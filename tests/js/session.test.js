@@ -37,7 +37,7 @@ beforeEach(() => {
     progress: { n_done: 5, n_total: 35 },
     guidelineVersion: 3,
     now: () => clock,
-    makeUuid: () => `uuid-${(n += 1)}`,
+    newUuid: () => `uuid-${(n += 1)}`,
   });
 });
 
@@ -136,6 +136,13 @@ test("answers of an earlier page can be undone, and come before those of this pa
   session.undo(ACT);
   session.undo(ACT);
   assert.equal(outbox.sent.at(-1).undoes, "old-103");
+});
+
+test("an answer whose withdrawal has not arrived yet does not come back", () => {
+  outbox.waiting.push({ uuid: "w", body: { uuid: "w", question: "u101", answer: "withdrawn", undoes: "old" } });
+  const entry = { uuid: "old", question: question(101), answer: "similar", reason: "", is_current: true };
+  session.remember([entry]);
+  assert.deepEqual(session.history, []);
 });
 
 test("what an earlier page could not send is not asked again, and is counted", () => {

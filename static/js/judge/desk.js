@@ -76,7 +76,10 @@ export class Desk {
       this.sheet.mark(question.uid, "different");
       this.#noteAnswer("different", timing.visibleMs);
     }
-    this.advance();
+    this.sheet.noteAct();
+    if (this.sheet.moveOn()) this.panels.say("What is left has no picture yet.");
+    else this.advance();
+    this.#late();
   }
 
   undo({ device }) {
@@ -212,8 +215,14 @@ export class Desk {
     const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
     if (mine?.feedback) this.panels.showFeedback({ answer: this.#hold.answer, ...mine.feedback });
     else if (mine) this.closeHold();
-    if (results.some(({ code }) => code === "closed")) this.#reply.state = "closed";
+    if (results.some(({ code }) => code === "closed")) this.#close();
     this.#late();
+  }
+
+  #close() {
+    this.#reply = { ...this.#reply, state: "closed" };
+    this.queue.clear();
+    this.advance();
   }
 
   /** The server's reply with more questions. */

@@ -120,6 +120,10 @@ function switchMode() {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.closest?.("[data-action]")) {
+    event.preventDefault(); // a held Enter would press the button again and again
+    return;
+  }
   const isDialogOpen = document.querySelector("dialog[open]") !== null;
   const isSheet = desk.view === sheet;
   if (!isDialogOpen && isSheet && event.key.startsWith("Arrow") && !event.altKey) {

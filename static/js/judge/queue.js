@@ -56,6 +56,11 @@ export class QuestionQueue {
     if (isFinal) this.#answered.add(uid);
   }
 
+  /** Forget what waits: nothing more is to be asked. */
+  clear() {
+    this.#items = [];
+  }
+
   /** Put a question back to the front, because its answer was taken back. */
   putBack(question) {
     this.#answered.delete(question.uid);

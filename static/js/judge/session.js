@@ -4,6 +4,8 @@
  * Each act becomes one body in the outbox, in order; the queue and the history follow at once.
  */
 
+import { makeUuid } from "../lib/uuid.js";
+
 export const FINAL = new Set(["similar", "different", "cant_tell", "skip"]);
 export const STRIP_N = 20;
 
@@ -18,8 +20,8 @@ export class Session {
    * @param parts.progress {n_done, n_total} as the server counts.
    * @param parts.now () => steady milliseconds since 1970.
    */
-  constructor({ queue, outbox, progress, guidelineVersion, now, makeUuid = () => crypto.randomUUID() }) {
-    Object.assign(this, { queue, outbox, guidelineVersion, now, makeUuid });
+  constructor({ queue, outbox, progress, guidelineVersion, now, newUuid = makeUuid }) {
+    Object.assign(this, { queue, outbox, guidelineVersion, now, newUuid });
     this.progress = { ...progress };
   }
 
@@ -40,8 +42,10 @@ export class Session {
   /** Put the answers of an earlier page in front of the history; the newest come first. */
   remember(answers) {
     const known = new Set(this.#history.map((entry) => entry.question.uid));
+    const undone = new Set(this.outbox.waiting.map(({ body }) => body.undoes));
     const older = answers
       .filter((entry) => entry.is_current && !known.has(entry.question.uid))
+      .filter((entry) => !undone.has(entry.uuid))
       .map(({ uuid, question, answer, reason }) => ({ uuid, question, answer, reason }))
       .reverse();
     this.#history = [...older, ...this.#history];
@@ -117,7 +121,7 @@ export class Session {
   #body(question, act, undoes) {
     const now = this.now();
     return {
-      uuid: this.makeUuid(),
+      uuid: this.newUuid(),
       question: question.uid,
       answer: act.answer,
       reason: act.reason ?? "",

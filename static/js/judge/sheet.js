@@ -40,9 +40,11 @@ export class SheetView {
     return this.shelf.isHere(this.question?.candidate.thumb_url) || this.#hasPicture(this.#index);
   }
 
-  /** Questions of this sheet without an answer. */
+  /** Questions of this sheet without an answer, whose picture can be seen. */
   get open() {
-    return this.#cells.filter(({ answer }) => answer === null).map(({ question }) => question);
+    return this.#cells
+      .filter(({ answer }, index) => answer === null && this.#hasPicture(index))
+      .map(({ question }) => question);
   }
 
   has(uid) {
