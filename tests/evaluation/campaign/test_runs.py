@@ -49,7 +49,8 @@ def by_sha256(world: World, row: int) -> str:
 def cosines(world: World, spec: str = SPECS[0]) -> np.ndarray:
     unit = world.vectors[spec].astype(np.float32)
     unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
-    return unit @ unit.T
+    found: np.ndarray = unit @ unit.T
+    return found
 
 
 def scores_csv(world: World, path: Path, name: Name = by_path) -> Path:
@@ -124,7 +125,10 @@ def few(world: World, path: Path) -> None:
 
 
 def text(*lines: str) -> Callable[[World, Path], None]:
-    return lambda world, path: path.write_text("\n".join(lines) + "\n") and None
+    def write(world: World, path: Path) -> None:
+        path.write_text("\n".join(lines) + "\n")
+
+    return write
 
 
 def arrays(change: Callable[[np.ndarray, list[str]], Any]) -> Callable[[World, Path], None]:
