@@ -23,26 +23,45 @@ class TableError(Exception):
 def read_rows(
     path: Path, columns: Sequence[str], problems: list[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the rows of a file; as `parse_rows`, which see.
+
+    Raises:
+        TableError: also if the file cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as problem:
+        raise TableError(str(path), [problem.strerror or str(problem)]) from None
+    return parse_rows(str(path), content, columns, problems, optional)
+
+
+def parse_rows(
+    name: str,
+    content: bytes,
+    columns: Sequence[str],
+    problems: list[str],
+    optional: Sequence[str] = (),
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield each good row's number and its fields, and put what is wrong with others aside.
 
     Rows are numbered as an editor numbers lines, the header being row 1. Blank rows and other
     columns are passed over; a byte order mark does no harm.
 
     Args:
-        path: a CSV file in UTF-8.
+        name: of the file, for messages.
+        content: CSV in UTF-8.
         columns: those that every row must fill.
         problems: receives a sentence for each row that is too short or leaves a field empty.
         optional: those that come after `columns`, "" where they are absent.
 
     Raises:
-        TableError: the file cannot be read, is not UTF-8, is not CSV, or lacks a column or has
-            it twice.
+        TableError: the content is not UTF-8, is not CSV, or lacks a column or has it twice.
     """
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(_text(name, content), newline=""), strict=True)
     try:
-        header = [name.strip() for name in next(reader, [])]
-        places = _places(path, header, columns)
-        extra = [header.index(name) if name in header else None for name in optional]
+        header = [column.strip() for column in next(reader, [])]
+        places = _places(name, header, columns)
+        extra = [header.index(column) if column in header else None for column in optional]
         for fields in reader:
             row = reader.line_num
             if not any(field.strip() for field in fields):
@@ -51,33 +70,31 @@ def read_rows(
                 problems.append(f"row {row} has {len(fields)} fields, the first has {len(header)}")
                 continue
             values = tuple(fields[place].strip() for place in places)
-            empty = [name for name, value in zip(columns, values, strict=True) if not value]
+            empty = [column for column, value in zip(columns, values, strict=True) if not value]
             if empty:
                 problems.append(f"row {row}: {', '.join(empty)} is empty")
                 continue
             yield row, values + tuple(_field(fields, place) for place in extra)
     except csv.Error as problem:
-        raise TableError(str(path), [f"row {reader.line_num}: {problem}"]) from None
+        raise TableError(name, [f"row {reader.line_num}: {problem}"]) from None
 
 
-def _places(path: Path, header: Sequence[str], columns: Sequence[str]) -> list[int]:
-    missing = [name for name in columns if name not in header]
-    repeated = [name for name in columns if header.count(name) > 1]
+def _places(name: str, header: Sequence[str], columns: Sequence[str]) -> list[int]:
+    missing = [column for column in columns if column not in header]
+    repeated = [column for column in columns if header.count(column) > 1]
     if missing or repeated:
         wrong = f"the columns {missing} are missing" if missing else f"{repeated} stand twice"
-        raise TableError(str(path), [f"{wrong}; the first row is {list(header)}"])
-    return [header.index(name) for name in columns]
+        raise TableError(name, [f"{wrong}; the first row is {list(header)}"])
+    return [header.index(column) for column in columns]
 
 
 def _field(fields: Sequence[str], place: int | None) -> str:
     return fields[place].strip() if place is not None and place < len(fields) else ""
 
 
-def _text(path: Path) -> str:
+def _text(name: str, content: bytes) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise TableError(str(path), [problem.strerror or str(problem)]) from None
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        row = problem.object[: problem.start].count(b"\n") + 1
-        raise TableError(str(path), [f"row {row} is not UTF-8"]) from None
+        row = content[: problem.start].count(b"\n") + 1
+        raise TableError(name, [f"row {row} is not UTF-8"]) from None

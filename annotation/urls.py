@@ -1,9 +1,12 @@
 from django.urls import path
 
+from annotation import campaign_changes as changes
+from annotation import campaign_pages as pages
 from annotation import judging
 
 app_name = "annotation"
 urlpatterns = [
+    # the judge
     path("judge/", judging.home, name="home"),
     path("judge/preferences", judging.preferences, name="preferences"),
     path("judge/<uuid:campaign_uid>/", judging.judge_page, name="judge"),
@@ -16,4 +19,34 @@ urlpatterns = [
         judging.image,
         name="image",
     ),
+    # the admin
+    path("campaigns/", pages.campaigns, name="campaigns"),
+    path("campaigns/<slug:slug>/", pages.campaign, name="campaign"),
+    path("campaigns/<slug:slug>/panel/", pages.panel, name="panel"),
+    path("campaigns/<slug:slug>/guidelines/", pages.guidelines, name="edit_guidelines"),
+    path("campaigns/<slug:slug>/gold/", pages.gold, name="gold"),
+    path("campaigns/<slug:slug>/quality/", pages.quality, name="quality"),
+    path("campaigns/<slug:slug>/agreement/", pages.agreement, name="agreement"),
+    path("campaigns/<slug:slug>/adjudication/", pages.adjudication, name="adjudication"),
+    path("campaigns/<slug:slug>/settings/", pages.settings, name="settings"),
+    path("campaigns/<slug:slug>/state/<str:verb>", changes.move, name="move"),
+    path("campaigns/<slug:slug>/settings/save", changes.settings, name="save_settings"),
+    path("campaigns/<slug:slug>/panel/add", changes.add_to_panel, name="add_to_panel"),
+    path("campaigns/<slug:slug>/panel/<int:number>/<str:verb>", changes.member, name="member"),
+    path("campaigns/<slug:slug>/guidelines/preview", changes.preview, name="preview"),
+    path("campaigns/<slug:slug>/guidelines/save", changes.guidelines, name="save_guidelines"),
+    path("campaigns/<slug:slug>/gold/file", changes.gold_from_file, name="gold_from_file"),
+    path(
+        "campaigns/<slug:slug>/gold/campaign",
+        changes.gold_from_campaign,
+        name="gold_from_campaign",
+    ),
+    path("campaigns/<slug:slug>/gold/<uuid:uid>/remove", changes.drop_gold, name="drop_gold"),
+    path("campaigns/<slug:slug>/adjudication/rule", changes.rule, name="rule"),
+    path(
+        "campaigns/<slug:slug>/adjudication/<uuid:uid>/withdraw",
+        changes.withdraw,
+        name="withdraw",
+    ),
+    path("campaigns/<slug:slug>/agreement/compare", changes.compare, name="compare"),
 ]

@@ -49,3 +49,12 @@ def image_names(campaign: Campaign) -> tuple[ImageNames, ImageNames]:
 def judges_by_name(campaign: Campaign) -> dict[str, int]:
     """Return user ids of the panel by user name."""
     return dict(campaign.panel.values_list("annotator__username", "annotator_id"))
+
+
+def catalog_names(campaign: Campaign) -> ImageNames:
+    """Return the names of all images of the catalogs from which a campaign has its pairs."""
+    pairs = campaign.questions.all()
+    catalogs = set(pairs.values_list("query__catalog", flat=True).distinct())
+    catalogs |= set(pairs.values_list("candidate__catalog", flat=True).distinct())
+    ids = Image.objects.filter(catalog__in=catalogs).values_list("pk", flat=True)
+    return ImageNames(set(ids))

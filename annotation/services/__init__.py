@@ -15,6 +15,7 @@ from annotation.services.imports import import_judgements
 from annotation.services.leases import claim_questions, reap_leases
 from annotation.services.preferences import save_preference
 from annotation.services.reconciling import reconcile
+from annotation.services.settings import change_settings, publish_guidelines, set_member_active
 from annotation.services.stages import admit
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "add_questions",
     "adjudicate",
     "admit",
+    "change_settings",
     "claim_questions",
     "close_campaign",
     "consensus_gold",
@@ -30,10 +32,12 @@ __all__ = [
     "import_judgements",
     "open_campaign",
     "pause_campaign",
+    "publish_guidelines",
     "reap_leases",
     "reconcile",
     "record_answers",
     "remove_gold",
     "save_preference",
+    "set_member_active",
     "withdraw_ruling",
 ]

@@ -1,0 +1,122 @@
+"""Forms of the campaign pages."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+
+from accounts.models import Role, User
+from annotation.models import Campaign, CampaignState, QuestionKind
+from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE
+
+
+class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A campaign's rules; what is fixed once the queues are drawn is shown disabled."""
+
+    class Meta:
+        model = Campaign
+        fields = [
+            "name", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
+            "repeat_percent", "mirror_percent", "pass_percent", "seed",
+        ]  # fmt: skip
+        labels = {
+            "k": "Votes for each pair (k)",
+            "lease_minutes": "Minutes a pair is lent to a judge",
+            "closes_settled": "Close pairs early",
+            "repeat_percent": "Silent repeats, %",
+            "mirror_percent": "Mirrored pairs, %",
+            "pass_percent": "Pass mark of the qualification round, %",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.state != CampaignState.DRAFT:
+            for name in IN_DRAFT:
+                self.fields[name].disabled = True
+
+
+class ReasonForm(forms.Form):
+    """Why a campaign is opened again, paused or closed."""
+
+    reason = forms.CharField(max_length=500, widget=forms.TextInput)
+
+
+class PeopleField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """People by name, with a word about those who are programs."""
+
+    def label_from_instance(self, obj: User) -> str:
+        """Say who somebody is."""
+        name = obj.get_full_name()
+        known = f"{name} ({obj.username})" if name else obj.username
+        return f"{known}, simulated" if obj.is_simulated else known
+
+
+class MembersForm(forms.Form):
+    """Annotators to put on the panel."""
+
+    annotators = PeopleField(queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast("PeopleField", self.fields["annotators"]).queryset = (
+            User.objects.filter(role=Role.ANNOTATOR, is_active=True)
+            .exclude(memberships__campaign=campaign)
+            .order_by("username")
+        )
+
+
+class GuidelinesForm(forms.Form):
+    """What judges are told, in markdown."""
+
+    text = forms.CharField(
+        max_length=MAX_GUIDELINE,
+        required=False,
+        strip=True,
+        label="Guidelines (markdown)",
+        widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
+    )
+
+
+PURPOSES = [
+    (QuestionKind.TRAINING, "Training, with feedback and the reason"),
+    (QuestionKind.QUALIFICATION, "Qualification round"),
+    (QuestionKind.GOLD, "Silent checks"),
+    (QuestionKind.EXAMPLE, "Worked examples in the guidelines"),
+]
+
+
+class GoldFileForm(forms.Form):
+    """Pairs with known answers from a CSV file."""
+
+    purpose = forms.ChoiceField(choices=PURPOSES)
+    file = forms.FileField(
+        label="CSV file",
+        help_text=(
+            "Columns query, candidate (path in the catalog, uid or SHA-256), answer (similar or "
+            "different), and why (shown in training and examples)."
+        ),
+    )
+
+
+class GoldFromCampaignForm(forms.Form):
+    """Pairs that an earlier panel agreed on without exception."""
+
+    purpose = forms.ChoiceField(choices=PURPOSES)
+    source = forms.ModelChoiceField(queryset=Campaign.objects.none(), label="Earlier campaign")
+    n = forms.IntegerField(min_value=1, max_value=500, initial=20, label="How many pairs")
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        others = Campaign.objects.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
+        cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
+            "-pk"
+        )
+
+
+class RulingForm(forms.Form):
+    """An admin's ruling on one question."""
+
+    question = forms.UUIDField(widget=forms.HiddenInput)
+    answer = forms.ChoiceField(choices=[("similar", "Similar"), ("different", "Different")])
+    reason = forms.CharField(max_length=500, widget=forms.TextInput)

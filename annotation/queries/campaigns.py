@@ -1,0 +1,160 @@
+"""Campaigns as their admins see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet, Sum
+from django.urls import reverse
+
+from annotation.agreement import Agreement, cohen_kappas
+from annotation.agreement import agreement as agreement_of
+from annotation.consensus import majority
+from annotation.models import Campaign, CampaignState, QuestionKind
+from annotation.queries.labels import labels, votes
+
+MAX_MATRIX = 12  # judges; a wider table helps nobody
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    """One campaign of the list; `share_done` is of all answers wanted."""
+
+    campaign: Campaign
+    n_judges: int
+    n_done: int
+    n_total: int
+
+    @property
+    def share_done(self) -> float:
+        """The part done, 0..1."""
+        return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page of a campaign."""
+
+    label: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """What one rule makes of the votes."""
+
+    rule: str
+    n_similar: int
+    n_different: int
+    n_undecided: int
+
+
+@dataclass(frozen=True)
+class KappaRow:
+    """One judge's Cohen's kappas with the others, None on the diagonal and where undefined."""
+
+    name: str
+    kappas: list[float | None]
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """Everything the agreement page shows."""
+
+    figures: Agreement
+    n_ruled: int
+    by_rule: list[LabelCounts]
+    patterns: list[tuple[int, int, int]]
+    kappas: list[KappaRow]
+
+
+def campaign_rows(campaigns: QuerySet[Campaign] | None = None) -> list[CampaignRow]:
+    """Return campaigns with what is done of them, newest first."""
+    found = (Campaign.objects.all() if campaigns is None else campaigns).order_by("-pk")
+    counted = found.annotate(
+        n_judges=Count("panel", filter=Q(panel__is_active=True)),
+        n_answers=Sum("panel__n_done"),
+        n_entries=Sum("panel__n_total"),
+    )
+    return [
+        CampaignRow(c, c.n_judges, c.n_answers or 0, _n_wanted(c, c.n_entries or 0))
+        for c in counted
+    ]
+
+
+def _n_wanted(campaign: Campaign, n_entries: int) -> int:
+    if campaign.serving == "k_of_n":
+        return max(campaign.n_questions * campaign.k, 0)
+    if campaign.state == CampaignState.DRAFT:
+        return 0
+    return n_entries
+
+
+def tabs_of(campaign: Campaign, current: str) -> list[Tab]:
+    """Return the pages of a campaign, the current one marked."""
+    pages = (
+        ("Progress", "campaign"),
+        ("Panel", "panel"),
+        ("Guidelines", "edit_guidelines"),
+        ("Gold", "gold"),
+        ("Quality", "quality"),
+        ("Agreement", "agreement"),
+        ("Adjudication", "adjudication"),
+        ("Settings", "settings"),
+    )
+    return [
+        Tab(label, reverse(f"annotation:{name}", args=[campaign.slug]), name == current)
+        for label, name in pages
+    ]
+
+
+def gold_counts(campaign: Campaign) -> dict[str, int]:
+    """Return how many questions of each kind there are."""
+    counts = dict.fromkeys(QuestionKind.values, 0)
+    rows = campaign.questions.order_by().values_list("kind").annotate(n=Count("pk"))
+    counts.update({str(kind): n for kind, n in rows})
+    return counts
+
+
+def agreement_report(campaign: Campaign) -> AgreementReport:
+    """Return how much the panel agrees, and what each rule would make of its votes."""
+    table = labels(campaign)
+    counts = np.stack([table.n_different, table.n_similar], axis=1)
+    by_rule = []
+    for rule in ("negative", "undecided", "unanimous"):
+        outcome = majority(table.n_similar, table.n_different, rule)
+        n_decided, n_similar = int(outcome.is_decided.sum()), int(outcome.is_similar.sum())
+        n_voted = int((counts.sum(axis=1) > 0).sum())
+        by_rule.append(LabelCounts(rule, n_similar, n_decided - n_similar, n_voted - n_decided))
+    patterns, n = np.unique(counts[counts.sum(axis=1) > 0], axis=0, return_counts=True)
+    return AgreementReport(
+        figures=agreement_of(counts),
+        n_ruled=int(table.is_ruled.sum()),
+        by_rule=by_rule,
+        patterns=[(int(s), int(d), int(k)) for (d, s), k in zip(patterns, n, strict=True)][::-1],
+        kappas=_kappas(campaign),
+    )
+
+
+def _kappas(campaign: Campaign) -> list[KappaRow]:
+    members = list(campaign.panel.select_related("annotator"))
+    if not 2 <= len(members) <= MAX_MATRIX:
+        return []
+    table = votes(campaign)
+    is_new = (np.diff(table.query_ids) != 0) | (np.diff(table.candidate_ids) != 0)
+    pair_of = np.append(0, np.cumsum(is_new))[: table.query_ids.size]
+    column = {member.annotator_id: place for place, member in enumerate(members)}
+    judge_of = np.array([column[person] for person in table.annotator_ids.tolist()], dtype=np.int64)
+    shape = (int(pair_of.max(initial=-1)) + 1, len(members))
+    said = np.zeros(shape, dtype=np.int64)
+    is_given = np.zeros(shape, dtype=bool)
+    said[pair_of, judge_of] = table.is_similar
+    is_given[pair_of, judge_of] = True
+    kappas: list[list[Any]] = cohen_kappas(said, is_given).tolist()
+    return [
+        KappaRow(member.annotator.username, [None if k != k else k for k in row])  # noqa: PLR0124
+        for member, row in zip(members, kappas, strict=True)
+    ]

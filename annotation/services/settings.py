@@ -1,0 +1,99 @@
+"""Change a campaign's rules, guidelines and panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import User
+from annotation.errors import CampaignError
+from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Serving, StateChange
+
+ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
+IN_DRAFT = ("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed")
+MAX_GUIDELINE = 100_000  # characters
+
+
+@transaction.atomic
+def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> Campaign:
+    """Set rules and keep a note of what was changed.
+
+    What decides who is asked what is fixed once the queues are drawn.
+
+    Args:
+        campaign: which.
+        by: who changes it.
+        changes: any of `ALWAYS`, and while it is a draft of `IN_DRAFT`.
+
+    Raises:
+        CampaignError: a setting is unknown, out of range, or fixed by now.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    changes = {name: value for name, value in changes.items() if getattr(campaign, name) != value}
+    is_draft = campaign.state == CampaignState.DRAFT
+    fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
+    if fixed:
+        raise CampaignError(f"{', '.join(fixed)}: cannot be changed once the queues are drawn.")
+    before = {name: getattr(campaign, name) for name in changes}
+    for name, value in changes.items():
+        setattr(campaign, name, value)
+    if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
+        raise CampaignError(
+            f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
+        )
+    if campaign.repeat_percent > 50 or campaign.mirror_percent > 50 or campaign.pass_percent > 100:
+        raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
+    campaign.save(update_fields=list(changes))
+    if "k" in changes or "serving" in changes:
+        n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
+        campaign.questions.filter(kind="pair").update(n_free=n_free)
+    if changes:
+        told = "; ".join(f"{name}: {before[name]} → {value}" for name, value in changes.items())
+        StateChange.objects.create(
+            campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
+            reason=f"Settings: {told}"[:500],
+        )  # fmt: skip
+    return campaign
+
+
+@transaction.atomic
+def publish_guidelines(*, campaign: Campaign, text: str, by: User | None) -> Guideline:
+    """Put guidelines in force; judgements from now on are made under the new version.
+
+    A draft has no judgements yet, so its text is simply replaced.
+
+    Raises:
+        CampaignError: nothing was changed, or the text is too long.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > MAX_GUIDELINE:
+        raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
+    latest = campaign.guidelines.order_by("-version")[0]
+    if latest.text == text:
+        raise CampaignError("That is the text in force already.")
+    if campaign.state == CampaignState.DRAFT:
+        latest.text, latest.author = text, by
+        latest.save(update_fields=["text", "author"])
+        return latest
+    campaign.guideline_version = latest.version + 1
+    campaign.save(update_fields=["guideline_version"])
+    return Guideline.objects.create(
+        campaign=campaign, version=campaign.guideline_version, text=text, author=by
+    )
+
+
+@transaction.atomic
+def set_member_active(*, member: PanelMember, is_active: bool) -> None:
+    """Take a judge off the panel, or put them back; their judgements stay and count.
+
+    Raises:
+        CampaignError: too few judges would be left.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=member.campaign_id)
+    others = campaign.panel.filter(is_active=True).exclude(pk=member.pk).count()
+    needed = campaign.k if campaign.serving == Serving.K_OF_N else 1
+    if not is_active and others < needed:
+        raise CampaignError(f"The panel needs at least {needed}.")
+    PanelMember.objects.filter(pk=member.pk).update(is_active=is_active)

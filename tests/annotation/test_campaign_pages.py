@@ -1,0 +1,373 @@
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role, User
+from annotation.errors import CampaignError
+from annotation.models import (
+    Adjudication,
+    Campaign,
+    CampaignState,
+    Gold,
+    JudgementEvent,
+    QuestionKind,
+    Stage,
+)
+from annotation.queries.guidelines import guideline_in_force
+from annotation.services import import_judgements, publish_guidelines
+from annotation.services.sensitivity import TASK, run_comparison
+from jobs.models import Job
+from tests.annotation.browser import Browser
+from tests.annotation.test_labels import rows_of
+
+pytestmark = pytest.mark.django_db
+
+PAGES = [
+    "campaign", "panel", "edit_guidelines", "gold", "quality", "agreement", "adjudication",
+    "settings",
+]  # fmt: skip
+CHANGES: list[tuple[str, list[object]]] = [
+    ("move", ["pause"]), ("save_settings", []), ("add_to_panel", []), ("member", [1, "remove"]),
+    ("preview", []), ("save_guidelines", []), ("gold_from_file", []), ("gold_from_campaign", []),
+    ("drop_gold", [uuid.uuid4()]), ("rule", []), ("withdraw", [uuid.uuid4()]), ("compare", []),
+]  # fmt: skip
+
+
+@pytest.fixture
+def campaign(campaign_of):
+    return campaign_of(1, 6, 3)
+
+
+@pytest.fixture
+def judged(campaign):
+    import_judgements(campaign=campaign, rows=rows_of(campaign, "sss ssd sdc ddd kkk sdd"))
+    return campaign
+
+
+@pytest.fixture
+def admin(people):
+    client = Client()
+    client.force_login(people(1, Role.ADMIN)[0])
+    return client
+
+
+def person_of(client):
+    return User.objects.get(pk=client.session["_auth_user_id"])
+
+
+def url(name, campaign, *more):
+    return reverse(f"annotation:{name}", args=[campaign.slug, *more])
+
+
+def post(client, page, campaign, *more, **data):
+    reply = client.post(url(page, campaign, *more), data, follow=True)
+    assert reply.status_code == 200, reply.content.decode()[:2000]
+    return reply.content.decode()
+
+
+@pytest.mark.parametrize("state", ["empty", "judged", "draft"])
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_shows_a_campaign_in_every_state(page, state, admin, campaign_of, request):
+    if state == "judged":
+        campaign = request.getfixturevalue("judged")
+    else:
+        campaign = campaign_of(1, 2, 2, is_open=state == "empty")
+    reply = admin.get(url(page, campaign))
+    assert reply.status_code == 200
+    assert campaign.name in reply.content.decode()
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.RESEARCHER])
+def test_only_admins_run_campaigns(role, people, campaign):
+    client = Client()
+    client.force_login(people(1, role)[0])
+    for page in PAGES:
+        assert client.get(url(page, campaign)).status_code == 403
+    for name, arguments in CHANGES:
+        assert client.post(url(name, campaign, *arguments)).status_code == 403
+    assert client.get(reverse("annotation:campaigns")).status_code == 403
+    campaign.refresh_from_db()
+    assert campaign.state == CampaignState.OPEN
+
+
+def test_a_member_of_the_panel_sees_no_page_of_the_campaign(campaign):
+    client = Client()
+    client.force_login(campaign.panel.all()[0].annotator)
+    assert all(client.get(url(page, campaign)).status_code == 403 for page in PAGES)
+
+
+def test_strangers_are_asked_to_sign_in(campaign):
+    assert all(Client().get(url(page, campaign)).status_code == 302 for page in PAGES)
+
+
+def test_changes_are_posted_with_the_token(admin, campaign):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(person_of(admin))
+    for name, arguments in CHANGES:
+        assert strict.post(url(name, campaign, *arguments)).status_code == 403
+        assert admin.get(url(name, campaign, *arguments)).status_code == 405
+
+
+def test_an_unknown_campaign_is_a_404(admin):
+    for page in PAGES:
+        assert admin.get(reverse(f"annotation:{page}", args=["nothing"])).status_code == 404
+
+
+def test_the_list_tells_state_and_progress(admin, judged):
+    page = admin.get(reverse("annotation:campaigns")).content.decode()
+    assert judged.name in page
+    assert "100 %" in page
+
+
+def test_a_campaign_is_paused_opened_and_closed_with_reasons(admin, campaign):
+    assert "Say why" in post(admin, "move", campaign, "pause", reason="")
+    assert "is paused" in post(admin, "move", campaign, "pause", reason="Lunch & rest")
+    assert "Lunch &amp; rest" in admin.get(url("campaign", campaign)).content.decode()
+    post(admin, "move", campaign, "open", reason="Fed")
+    post(admin, "move", campaign, "close", reason="Done")
+    campaign.refresh_from_db()
+    assert campaign.state == CampaignState.CLOSED
+    assert admin.post(url("move", campaign, "explode")).status_code == 404
+    assert campaign.state_changes.filter(changed_by=person_of(admin)).count() == 3
+
+
+def test_simulated_judges_are_told_on_every_page(admin, campaign_of, people):
+    campaign = campaign_of(1, 1, panel=people(2, simulated=True))
+    for page in PAGES:
+        assert "Simulated judgements" in admin.get(url(page, campaign)).content.decode()
+    assert "simulated" in admin.get(reverse("annotation:campaigns")).content.decode()
+
+
+# ---- settings ----
+def settings_of(campaign, **changes):
+    given = {
+        name: getattr(campaign, name)
+        for name in ("name", "tie_rule", "serving", "k", "lease_minutes", "repeat_percent",
+                     "mirror_percent", "pass_percent", "seed")
+    }  # fmt: skip
+    return {**given, **changes}
+
+
+def test_a_drafts_rules_can_all_be_changed(admin, campaign_of):
+    draft = campaign_of(1, 2, 3, is_open=False)
+    post(
+        admin, "save_settings", draft,
+        **settings_of(draft, serving="k_of_n", k=2, repeat_percent=10, closes_settled="on"),
+    )  # fmt: skip
+    draft.refresh_from_db()
+    assert (draft.serving, draft.k, draft.repeat_percent, draft.closes_settled) == (
+        "k_of_n", 2, 10, True,
+    )  # fmt: skip
+    assert set(draft.questions.values_list("n_free", flat=True)) == {2}
+    assert "serving: everyone → k_of_n" in draft.state_changes.all()[0].reason
+
+
+def test_what_shapes_the_queues_is_fixed_once_they_are_drawn(admin, campaign):
+    given = settings_of(campaign, seed=99, k=1, tie_rule="undecided", name="New name")
+    post(admin, "save_settings", campaign, **given)
+    campaign.refresh_from_db()
+    assert (campaign.seed, campaign.k) == (0, 3)
+    assert (campaign.tie_rule, campaign.name) == ("undecided", "New name")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"serving": "k_of_n", "k": 4}, {"repeat_percent": 60}, {"pass_percent": 101}, {"k": 0},
+     {"tie_rule": "coin"}, {"name": ""}],
+)  # fmt: skip
+def test_rules_that_cannot_work_are_refused(change, admin, campaign_of):
+    draft = campaign_of(1, 2, 3, is_open=False)
+    before = Campaign.objects.filter(pk=draft.pk).values().get()
+    reply = admin.post(url("save_settings", draft), settings_of(draft, **change))
+    assert reply.status_code == 422
+    assert Campaign.objects.filter(pk=draft.pk).values().get() == before
+
+
+# ---- panel ----
+def test_annotators_are_put_on_the_panel_taken_off_and_put_back(admin, campaign, people):
+    [late] = people(1)
+    post(admin, "add_to_panel", campaign, annotators=[late.pk])
+    member = campaign.panel.get(annotator=late)
+    assert member.n_total == 6
+    post(admin, "member", campaign, member.number, "remove")
+    judge = Browser(campaign, late)
+    assert judge.client.get(judge.url("next")).status_code == 404
+    post(admin, "member", campaign, member.number, "restore")
+    assert len(judge.next()) == 6
+
+
+def test_admins_and_unknown_people_are_not_put_on_a_panel(admin, campaign, people):
+    [researcher] = people(1, Role.RESEARCHER)
+    for person in (researcher.pk, person_of(admin).pk, 10**9, "x"):
+        post(admin, "add_to_panel", campaign, annotators=[person])
+    assert campaign.panel.count() == 3
+
+
+def test_the_last_judge_stays(admin, campaign):
+    campaign.panel.filter(number__gt=1).update(is_active=False)
+    assert "at least 1" in post(admin, "member", campaign, 1, "remove")
+    assert campaign.panel.get(number=1).is_active
+
+
+def test_an_admin_lets_somebody_judge_who_failed(admin, campaign):
+    campaign.panel.filter(number=1).update(stage=Stage.NOT_QUALIFIED)
+    post(admin, "member", campaign, 1, "admit")
+    assert campaign.panel.get(number=1).stage == Stage.JUDGING
+    assert admin.post(url("member", campaign, 1, "fire")).status_code == 404
+    assert admin.post(url("member", campaign, 9, "admit")).status_code == 404
+
+
+# ---- guidelines ----
+def test_guidelines_are_versioned_and_judgements_keep_theirs(admin, campaign):
+    judge = Browser(campaign, campaign.panel.all()[0].annotator)
+    judge.judge()
+    post(admin, "save_guidelines", campaign, text="# Look at the seams")
+    assert judge.get("next")["guideline_version"] == 2
+    assert "Look at the seams" in judge.get("guidelines")["html"]
+    assert campaign.guidelines.count() == 2
+    assert JudgementEvent.objects.get().guideline_version == 1
+    page = post(admin, "save_guidelines", campaign, text=" # Look at the seams\r\n")
+    assert "in force already" in page
+    assert guideline_in_force(campaign.pk).author == person_of(admin)
+
+
+def test_a_drafts_guidelines_are_replaced(campaign_of):
+    draft = campaign_of(1, 1, is_open=False)
+    publish_guidelines(campaign=draft, text="One", by=None)
+    publish_guidelines(campaign=draft, text="Two", by=None)
+    assert (draft.guidelines.count(), guideline_in_force(draft.pk).text) == (1, "Two")
+    with pytest.raises(CampaignError, match="at most"):
+        publish_guidelines(campaign=draft, text="x" * 100_001, by=None)
+
+
+def test_the_preview_is_what_judges_will_read_and_runs_nothing(admin, campaign):
+    hostile = "## Seams\n\n<img src=x onerror=alert(1)> <script>alert(1)</script> **yes**"
+    reply = admin.post(url("preview", campaign), {"text": hostile}).content.decode()
+    assert "<strong>yes</strong>" in reply
+    assert "<script" not in reply
+    assert "<img" not in reply
+    post(admin, "save_guidelines", campaign, text=hostile)
+    page = admin.get(url("edit_guidelines", campaign)).content.decode()
+    assert "<script>alert" not in page
+
+
+# ---- gold ----
+def gold_file(text, name="gold.csv"):
+    return SimpleUploadedFile(name, text.encode())
+
+
+def test_gold_comes_from_a_file(admin, campaign_of):
+    draft = campaign_of(1, 2, 1, is_open=False)
+    first, second = draft.questions.all()
+    text = (
+        "query,candidate,answer,why\n"
+        f"{first.query.uid},{first.candidate.sha256},similar,Same seam\n"
+        f"{second.query.uid},{second.candidate.uid},different,Other cut\n"
+    )
+    page = post(admin, "gold_from_file", draft, purpose="training", file=gold_file(text))
+    assert "Same seam" in page
+    assert sorted(Gold.objects.values_list("answer", flat=True)) == ["different", "similar"]
+    gold = Gold.objects.all()[0]
+    post(admin, "drop_gold", draft, gold.question.uid)
+    assert Gold.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("nothing.jpg,{c},similar,x", "row 3: no image of these catalogs is called"),
+        ("{q},{c},maybe,x", "row 3: the answer"),
+        ("{q},{b},similar,x", "row 3: this pair stands in an earlier row"),
+        ("{q},{c}", "row 3 has 2 fields"),
+        ("{q},{q},similar,x", "to itself"),
+        ("{q},{c},similar,", "Say why"),
+    ],
+)
+def test_a_bad_gold_file_is_refused_whole(row, message, admin, campaign_of):
+    draft = campaign_of(1, 2, 1, is_open=False)
+    first, second = draft.questions.all()
+    names = {"q": first.query.uid, "b": first.candidate.uid, "c": second.candidate.uid}
+    text = f"query,candidate,answer,why\n{names['q']},{names['b']},similar,x\n"
+    page = post(
+        admin, "gold_from_file", draft, purpose="training",
+        file=gold_file(text + row.format(**names)),
+    )  # fmt: skip
+    assert message in page
+    assert not Gold.objects.exists()
+
+
+def test_gold_comes_from_an_earlier_panel(admin, judged, campaign_of):
+    draft = campaign_of(1, 2, 1, is_open=False)
+    post(admin, "gold_from_campaign", draft, purpose="gold", source=judged.pk, n=5)
+    added = Gold.objects.filter(question__campaign=draft, question__kind=QuestionKind.GOLD)
+    assert sorted(added.values_list("answer", flat=True)) == ["different", "similar"]
+    page = post(admin, "gold_from_campaign", judged, purpose="gold", source=judged.pk, n=5)
+    assert "Select a valid choice" in page
+
+
+# ---- agreement and adjudication ----
+def test_agreement_is_shown_with_the_prevalence(admin, judged):
+    page = admin.get(url("agreement", judged)).content.decode()
+    for words in (
+        "percent agreement",
+        "Krippendorff",
+        "AC1",
+        "Fleiss",
+        "of all votes are",
+        "Cohen",
+    ):
+        assert words in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_comparison_with_voter_models_runs_as_a_job(admin, judged):
+    post(admin, "compare", judged)
+    job = Job.objects.get(task=TASK)
+    assert "already queued" in post(admin, "compare", judged)
+    run_comparison(str(job.uid))
+    run_comparison(str(job.uid))
+    job.refresh_from_db()
+    assert job.state == "succeeded", job.error
+    assert job.result["n_pairs"] == 5
+    assert [row["model"] for row in job.result["models"]] == ["dawid-skene", "glad", "mace"]
+    assert "dawid-skene" in admin.get(url("agreement", judged)).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_comparison_of_nothing_fails_with_a_reason(admin, campaign):
+    post(admin, "compare", campaign)
+    job = Job.objects.get(task=TASK)
+    run_comparison(str(job.uid))
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", "There is no vote yet.")
+
+
+def test_contested_pairs_are_ruled_on_one_by_one_without_names(admin, judged):
+    page = admin.get(url("adjudication", judged)).content.decode()
+    assert "Pair 1 of 4" in page
+    assert all(member.annotator.username not in page for member in judged.panel.all())
+    case = page.split('name="question" value="')[1].split('"')[0]
+    assert "required" in post(admin, "rule", judged, question=case, answer="similar", reason="")
+    page = post(admin, "rule", judged, question=case, answer="similar", reason="Same <b>seam</b>")
+    assert "Pair 1 of 3" in page
+    assert "Same &lt;b&gt;seam" in page
+    assert Adjudication.objects.get().decided_by == person_of(admin)
+    post(admin, "withdraw", judged, case)
+    assert not Adjudication.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "query", ["skip=2", "skip=99", "skip=-1", "skip=x", "only=undecided", "only=x"]
+)
+def test_the_adjudication_page_bears_any_address(query, admin, judged):
+    assert admin.get(url("adjudication", judged) + "?" + query).status_code == 200
+
+
+def test_a_foreign_question_gets_no_ruling(admin, judged, campaign_of):
+    foreign = campaign_of(1, 1).questions.get()
+    page = post(admin, "rule", judged, question=foreign.uid, answer="similar", reason="x")
+    assert "no such question" in page
+    assert not Adjudication.objects.exists()
