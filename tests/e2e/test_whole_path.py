@@ -113,7 +113,7 @@ def open_campaign(chief: Page) -> int:
 def judge(ann: Page, n_pairs: int) -> None:
     """Answer everything by keyboard, similar and different in turn."""
     ann.goto("/")
-    ann.get_by_role("link", name="Autumn pool").first.click()
+    ann.get_by_role("link", name="Start judging").click()
     for number in range(n_pairs):
         expect(ann.locator("[data-part=count]")).to_have_text(f"{number} of {n_pairs}")
         ann.keyboard.press("j" if number % 2 else "f")
