@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,17 +106,19 @@ def notes_on(
     thin = [c for c in cutoffs if c.judged < JUDGED_FLOOR]
     if thin:
         worst = max(thin, key=lambda c: c.hole)
-        notes.append(
-            f"{worst.hole:.0%} of its first {worst.k} are unjudged: P@{worst.k} lies anywhere "
-            f"between {worst.precision.value:.3f} and {worst.upper:.3f}."
-        )
+        note = f"{worst.hole:.0%} of its first {worst.k} are unjudged"
+        if not math.isnan(worst.upper):
+            note += f": P@{worst.k} lies anywhere between {worst.precision.value:.3f} and "
+            note += f"{worst.upper:.3f}"
+        notes.append(f"{note}.")
     return tuple(notes)
 
 
 _BADGE_NOTES = {
     POOLED: (
-        "It helped to build the pool: all of its top candidates are judged, so P@k is exact, and "
-        "its annotated AUC suffers from negatives that only models like it were asked about."
+        "It helped to build the pool: its own top candidates went to the judges, so P@k holds as "
+        "far as the pool is deep, and its annotated AUC suffers, because its own mistakes are "
+        "among the labels and an outsider's are not."
     ),
     SIBLING: (
         "It is not pooled but related to {siblings}: part of its top candidates is judged through "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from evaluation.bias.comparison import SelfDelta
 from evaluation.bias.evidence import PoolEvidence
 from evaluation.bias.leave_out import LeaveOut
 from evaluation.bias.measured import MACRO_AUC
@@ -50,8 +51,12 @@ def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 def _on_self_deltas(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
     deltas = [d for entry in leave_out if entry.kind == UNIQUES for d in entry.self_deltas]
-    for measure in dict.fromkeys(d.measure for d in deltas):
-        mine = [d for d in deltas if d.measure == measure and not np.isnan(d.delta.value)]
+    defined = [d for d in deltas if not np.isnan(d.delta.value)]
+    strongest: dict[str, SelfDelta] = {}  # of all cut-offs of a measure, the one that moves most
+    for d in sorted(defined, key=lambda d: -abs(d.delta.value)):
+        strongest.setdefault(d.measure.partition("@")[0], d)
+    for measure in sorted(s.measure for s in strongest.values()):
+        mine = [d for d in defined if d.measure == measure]
         beyond = [d for d in mine if d.exceeds_gap]
         if not beyond:
             continue

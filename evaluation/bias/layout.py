@@ -15,6 +15,11 @@ def number(value: float | None, digits: int = 4, *, signed: bool = False) -> str
     return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
 
 
+def p_value(value: float) -> str:
+    """Return a p-value, "< .0001" where four digits would say 0."""
+    return "< .0001" if value < 1e-4 else number(value)
+
+
 def share(value: float) -> str:
     """Return a share in percent, "-" if it is undefined."""
     return "-" if math.isnan(value) else f"{value:.1%}"

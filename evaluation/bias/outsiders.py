@@ -120,8 +120,9 @@ def adjusted_scores(
                 own = values[m, 0]
                 raw = float(means_of(own[~np.isnan(own)]))
                 value = float(np.clip(raw + added, 0.0, 1.0))
+                is_clipped = not 0.0 <= raw + added <= 1.0 and not np.isnan(value)
                 adjusted.setdefault(name, {})[measure] = AdjustedScore(
-                    raw, added, value, value != raw + added
+                    raw, added, value, is_clipped
                 )
     return adjusted
 

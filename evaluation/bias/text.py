@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.bias.comparison import Estimate, RankAgreement
-from evaluation.bias.layout import interval, number, share, table
+from evaluation.bias.layout import interval, number, p_value, share, table
 from evaluation.bias.leave_out import LeaveOut
 from evaluation.bias.measured import MACRO_AUC
 from evaluation.bias.models import MacroColumn, ModelRow
@@ -106,16 +106,41 @@ def _model_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
         f"{first.equal_outsider_auc.n_queries}, family-matched over "
         f"{first.family_matched_auc.n_queries}."
     )
+    yield from _advice_lines(rows)
+    yield from _adjusted_lines(rows)
+
+
+def _advice_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
+    """Yield what may be compared, once for all models it is true of, then each model's notes."""
+    groups: dict[tuple[str, ...], list[ModelRow]] = {}
     for row in rows:
+        key = (row.badge, row.notes[0], *(a.comparable_with for a in row.advice))
+        groups.setdefault(key, []).append(row)
+    for (badge, note, *_), members in groups.items():
         yield ""
-        yield f"{row.name} ({row.badge})"
-        yield from (f"  {note}" for note in row.notes)
-        for a in row.advice:
-            yield f"  {a.column}: compare with {a.comparable_with}; {a.reason}"
-        for measure, s in row.adjusted.items():
-            clipped = ", clipped" if s.is_clipped else ""
-            total = f"{number(s.raw)} {s.added:+.4f} = {number(s.value)}"
-            yield f"  adjusted {measure}: {total}{clipped}"
+        yield f"{', '.join(row.name for row in members)} ({badge})"
+        yield f"  {note}"
+        for columns in zip(*(row.advice for row in members), strict=True):
+            reasons = {a.reason for a in columns}
+            reason = f"; {reasons.pop()}" if len(reasons) == 1 else ""
+            yield f"  {columns[0].column}: compare with {columns[0].comparable_with}{reason}"
+        for row in members:
+            yield from (f"  {row.name}: {note}" for note in row.notes[1:])
+
+
+def _adjusted_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
+    adjusted = [row for row in rows if row.adjusted]
+    if not adjusted:
+        return
+    measures = list(adjusted[0].adjusted)
+    cells = [["adjusted for the pool", *measures]]
+    for row in adjusted:
+        scores = row.adjusted.values()
+        cells.append([row.name, *(f"{number(s.value)}{'!' * s.is_clipped}" for s in scores)])
+    added = [number(s.added, signed=True) for s in adjusted[0].adjusted.values()]
+    yield ""
+    yield from table([*cells, ["added to each", *added]])
+    yield "A sensitivity, not an estimate; ! is cut off at 0 or 1, where it has broken down."
 
 
 def _leave_out_lines(report: BiasReport, kind: str) -> Iterator[str]:
@@ -132,7 +157,7 @@ def _leave_out_lines(report: BiasReport, kind: str) -> Iterator[str]:
                 f"{entry.n_positive:,}",
                 number(a.spearman.value),
                 interval(a.spearman.interval),
-                f"{number(a.p.value)} {a.p.method}",
+                f"{p_value(a.p.value)} {a.p.method}",
                 number(a.tau_b.value),
                 number(a.tau_ap.value),
                 number(a.max_drop.value, digits=0),
@@ -180,7 +205,7 @@ def _paper_cells(cell: PaperCell) -> list[str]:
         f"{number(100 * cell.mean, 1)} ± {number(100 * cell.spread, 1)}",
         number(cell.spearman, 2),
         number(cell.p_t.value, 3),
-        number(cell.p.value),
+        p_value(cell.p.value),
     ]
 
 

@@ -69,6 +69,7 @@ def random_pool(seed, *, n_models=5, depth=4, n_queries=25, n_images=40, **more)
     """A pool of models that see one latent similarity through noise; scores have ties."""
     rng = np.random.default_rng(seed)
     latent = rng.normal(size=(n_queries, n_images))
+    latent[-1] -= 9  # a query without a positive
     scores = np.round(latent + rng.normal(size=(n_models, n_queries, n_images)), 1)
     return pool_from(scores, latent > 0.6, 3, depth, **more)
 

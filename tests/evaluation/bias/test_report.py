@@ -109,7 +109,14 @@ def test_text_names_every_model_part_and_finding(rich):
         assert name in text
     for finding in rich.findings:
         assert finding in text
-    assert "nan" not in text.lower().replace("unanimous", "")
+    assert "nan" not in text.lower()
+
+
+def test_text_says_what_is_true_of_several_models_once():
+    text = as_text(report_of(random_pool(0)))
+    assert text.count("m0, m1, m2 (pooled)") == text.count("m3, m4 (outsider)") == 1
+    assert text.count("annotated AUC and AP: compare with outsiders") == 1
+    assert "added to each" in text
 
 
 def test_text_of_a_bare_pool_has_dashes_for_what_is_undefined():
@@ -137,3 +144,33 @@ def test_findings_tell_who_is_punished():
     text = " ".join(report_of(g5()).findings)
     assert "p@2: without its own proposals, C moves by -0.500 (3 to 3 in the order): " in text
     assert "outsiders are punished" in text
+
+
+def test_findings_name_one_cut_off_of_a_measure_only():
+    found = report_of(random_pool(0)).findings
+    assert sum(text.startswith("p@") for text in found) == 1
+
+
+@pytest.mark.parametrize("n_models", [1, 2, 9])
+@pytest.mark.parametrize("n_generators", [1, 2])
+@pytest.mark.parametrize("labels", ["mixed", "all positive", "all negative", "one pair"])
+def test_no_pool_is_too_odd_for_a_report(n_models, n_generators, labels):
+    pool = random_pool(1, n_models=max(n_models, 3), depth=2, n_queries=4, n_images=6)
+    kept = (pool.ranks[:n_generators] > 0).any(axis=0)
+    if labels == "one pair":
+        kept &= np.cumsum(kept) == 1
+    values = {"all positive": np.ones(pool.n_pairs), "all negative": np.zeros(pool.n_pairs)}
+    odd = dataclasses.replace(
+        pool,
+        queries=pool.queries[kept],
+        candidates=pool.candidates[kept],
+        labels=values.get(labels, pool.labels)[kept],
+        generators=pool.generators[:n_generators],
+        ranks=pool.ranks[:n_generators, kept],
+        models=pool.models[-n_models:],
+        scores=pool.scores[-n_models:, kept],
+        lists=Lists(pool.lists.ranks[-n_models:, kept], pool.lists.lengths[-n_models:]),
+    )
+    report = report_of(odd, settings=BiasSettings(n_bootstraps=5, n_permutations=20))
+    assert "nan" not in as_text(report)
+    json.dumps(as_json(report), allow_nan=False)

@@ -89,6 +89,12 @@ def test_every_pair_has_the_same_chance_whatever_its_query_holds():
         assert (drawn[q, size:] == 0).all()
 
 
+def test_any_two_queries_can_be_drawn_together():
+    rng = np.random.default_rng(4)
+    together = {tuple(sorted(draw(np.ones(4), 2, rng).queries)) for _ in range(200)}
+    assert len(together) == 6
+
+
 def test_a_draw_of_everything_is_a_census_and_of_nothing_empty():
     sizes = np.array([2, 0, 3])
     found = draw(sizes, 5, np.random.default_rng(0))
