@@ -12,6 +12,7 @@ from evaluation.bias.outsiders import OUTSIDER, POOLED, SIBLING, badge_of, sibli
 
 JUDGED_FLOOR = 0.8
 POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
+UNRELATED = "models without relatives"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class ColumnAdvice:
 
     Attributes:
         column: such as "p@k, success@k, mrr@k".
-        comparable_with: "pooled models", "outsiders", "all models" or "nobody".
+        comparable_with: "pooled models", "outsiders", "models without relatives", "all models"
+            or "nobody".
         reason: why, in one sentence.
     """
 
@@ -54,7 +56,8 @@ def advice(
     """Say of each column with whom this model may be compared.
 
     P, success and MRR are fair among pooled models only; annotated AUC and AP' among outsiders
-    only; the equal-outsider AUC and the AUC on random negatives among all.
+    only; the AUC on random negatives among all. So is the equal-outsider AUC, except for models
+    with relatives, whose labels stay in: for them, the family-matched AUC.
 
     Args:
         evidence: the pool.
@@ -67,15 +70,7 @@ def advice(
     """
     badge = badge_of(evidence, model)
     columns = [_cutoff_advice(badge, cutoffs), _annotated_advice(badge)]
-    columns.append(
-        ColumnAdvice(
-            "equal-outsider AUC",
-            ALL if len(evidence.generators) > 1 else NOBODY,
-            "every model is judged on labels that its own proposals did not make"
-            if len(evidence.generators) > 1
-            else "without its only model the pool is empty",
-        )
-    )
+    columns += _outsider_advice(evidence, model)
     if has_random:
         columns.append(
             ColumnAdvice(
@@ -147,6 +142,35 @@ def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow]) -> ColumnAdvice:
         return ColumnAdvice(column, POOLED_ONLY, "all of its top candidates were judged")
     return ColumnAdvice(
         column, NOBODY, "what the pool did not hold counts as a miss; compare the bounds"
+    )
+
+
+def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
+    column = "equal-outsider AUC"
+    if len(evidence.generators) == 1:
+        return [ColumnAdvice(column, NOBODY, "without its only model the pool is empty")]
+    fair = "every model is judged on labels that its own proposals did not make"
+    related = {name for name in evidence.models if _has_relatives(evidence, name)}
+    if not related:
+        return [ColumnAdvice(column, ALL, fair)]
+    own = (
+        ColumnAdvice(column, NOBODY, "labels made by its relatives stay in")
+        if model in related
+        else ColumnAdvice(column, UNRELATED, fair)
+    )
+    family = "family-matched AUC"
+    if len(evidence.pooled_families) == 1:
+        return [own, ColumnAdvice(family, NOBODY, "without its only family the pool is empty")]
+    return [own, ColumnAdvice(family, ALL, "no label made by a model's own family counts for it")]
+
+
+def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
+    """Say whether another model of its family is pooled, or is compared with a pooled one."""
+    if siblings_of(evidence, model):
+        return True
+    family = evidence.family_of(model)
+    return family in evidence.pooled_families and any(
+        evidence.family_of(other) == family for other in evidence.models if other != model
     )
 
 

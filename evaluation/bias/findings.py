@@ -45,7 +45,8 @@ def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
         yield (
             f"{n_pooled} of {len(rows)} models built the pool. Compare P@k, Success@k and MRR@k "
             "among those only, annotated AUC and AP among the others only, and all of them by "
-            "the equal-outsider AUC or the AUC on random negatives."
+            "the equal-outsider AUC (family-matched where models are related) or the AUC on "
+            "random negatives."
         )
 
 

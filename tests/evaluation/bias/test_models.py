@@ -171,10 +171,12 @@ def test_advice_says_in_words_what_may_be_compared():
     pooled = {a.column: a.comparable_with for a in rows["m0"].advice}
     assert pooled["P@k, Success@k, MRR@k"] == "pooled models"
     assert pooled["annotated AUC and AP"] == "pooled models"
-    assert pooled["equal-outsider AUC"] == "all models"
+    assert pooled["equal-outsider AUC"] == "models without relatives"
+    assert pooled["family-matched AUC"] == "all models"
     assert pooled["AUC on random negatives"] == "all models"
     sibling = {a.column: a.comparable_with for a in rows["m3"].advice}
-    assert sibling["annotated AUC and AP"] == "nobody"
+    assert sibling["annotated AUC and AP"] == sibling["equal-outsider AUC"] == "nobody"
+    assert sibling["family-matched AUC"] == "all models"
     outsider = {a.column: a for a in rows["m4"].advice}
     assert outsider["annotated AUC and AP"].comparable_with == "outsiders"
     assert outsider["P@k, Success@k, MRR@k"].comparable_with == "nobody"
@@ -183,6 +185,23 @@ def test_advice_says_in_words_what_may_be_compared():
     assert "m2 of the same family stays" in " ".join(rows["m1"].notes)
     assert "m1, m2" in " ".join(rows["m3"].notes)
     assert "lies anywhere between" in " ".join(rows["m4"].notes)
+
+
+def test_without_relatives_the_equal_outsider_column_is_for_all():
+    for row in rows_of(random_pool(0)).values():
+        columns = {a.column: a.comparable_with for a in row.advice}
+        assert columns["equal-outsider AUC"] == "all models"
+        assert "family-matched AUC" not in columns
+
+
+def test_a_pooled_model_with_an_unpooled_relative_needs_the_family_matched_column():
+    pool = dataclasses.replace(random_pool(0), families={"m0": "x", "m3": "x"})
+    columns = {a.column: a.comparable_with for a in rows_of(pool)["m0"].advice}
+    assert columns["equal-outsider AUC"] == "nobody"
+    assert columns["family-matched AUC"] == "all models"
+    one_family = dataclasses.replace(pool, families=dict.fromkeys(pool.generators, "x"))
+    columns = {a.column: a.comparable_with for a in rows_of(one_family)["m4"].advice}
+    assert columns["family-matched AUC"] == "nobody"
 
 
 def test_pooled_models_are_comparable_up_to_the_depth_that_was_judged():
