@@ -32,10 +32,12 @@ MINUTES = 60_000
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(tmp_path / "var")
-    site.start()
-    site.run(MAKE_PEOPLE)
-    yield site
-    site.end()
+    try:
+        site.start()
+        site.run(MAKE_PEOPLE)
+        yield site
+    finally:
+        site.end()
 
 
 @pytest.fixture
