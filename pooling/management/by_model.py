@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.utils.module_loading import import_string
 
 from jobs.commands import JobCommand
 from jobs.services import JobError, Progress
@@ -24,7 +25,7 @@ class ByModelCommand(JobCommand):
     def try_model(
         self,
         spec: str,
-        service: Service,
+        service: str,
         *,
         task: str,
         subject: str,
@@ -33,12 +34,18 @@ class ByModelCommand(JobCommand):
     ) -> dict[str, Any] | None:
         """Do one model's job here; None when it failed, with the reason in `failed`.
 
+        Args:
+            spec: the model, for messages.
+            service: dotted path of what does it. It loads torch, so it is imported only when
+                there is something to do.
+
         Raises:
             CommandError: the person at the keyboard interrupted it.
         """
+        do: Service = import_string(service)
 
         def work(progress: Progress) -> dict[str, Any]:
-            return service(progress=progress, **arguments)
+            return do(progress=progress, **arguments)
 
         try:
             return self.run_work(

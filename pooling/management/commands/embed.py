@@ -11,7 +11,6 @@ from jobs.services import JobError
 from pooling.management.by_model import ByModelCommand
 from pooling.reading import catalog_by_slug, model_specs
 from pooling.services import EMBED_TASK, check_specs
-from pooling.services_embed import embed_as_asked
 
 
 class Command(ByModelCommand):
@@ -36,7 +35,7 @@ class Command(ByModelCommand):
         tried = [
             self.try_model(
                 spec,
-                embed_as_asked,
+                "pooling.services_embed.embed_as_asked",
                 task=EMBED_TASK,
                 subject=f"catalog {catalog.pk} by {spec}",
                 title=f"Embed {catalog} by {spec}",

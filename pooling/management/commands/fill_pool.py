@@ -12,7 +12,6 @@ from pooling.management.by_model import ByModelCommand
 from pooling.models import Pool
 from pooling.reading import catalog_by_slug, model_specs, query_rule
 from pooling.services import FILL_TASK, PoolRequest, pool_as_requested, source_subject
-from pooling.services_fill import run_source
 from pooling.services_stats import summary
 
 
@@ -62,7 +61,7 @@ class Command(ByModelCommand):
             if source.done_at is None:
                 self.try_model(
                     source.spec,
-                    run_source,
+                    "pooling.services_fill.run_source",
                     task=FILL_TASK,
                     subject=source_subject(source),
                     title=f"{source.spec} for {pool}",
