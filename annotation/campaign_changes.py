@@ -177,7 +177,7 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
 def gold_from_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs with known answers from a CSV file, all or none."""
     campaign = campaign_named(slug)
-    form = GoldFileForm(request.POST, request.FILES)
+    form = GoldFileForm(request.POST, request.FILES, campaign=campaign)
     if not form.is_valid():
         return _refused(request, "gold", slug, form)
     file = form.cleaned_data["file"]

@@ -117,8 +117,8 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         **frame_of(found, "gold"),
         "counts": gold_counts(found),
         "page": page,
-        "file_form": GoldFileForm(),
-        "campaign_form": GoldFromCampaignForm(campaign=found),
+        "file_form": GoldFileForm(campaign=found),
+        "campaign_form": GoldFromCampaignForm(campaign=found, auto_id="from_campaign_%s"),
     }
     return render(request, "annotation/campaign_gold.html", context)
 

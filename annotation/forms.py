@@ -86,10 +86,20 @@ PURPOSES = [
 ]
 
 
-class GoldFileForm(forms.Form):
-    """Pairs with known answers from a CSV file."""
+class GoldForm(forms.Form):
+    """What pairs with known answers are for; once the queues are drawn, for examples only."""
 
     purpose = forms.ChoiceField(choices=PURPOSES)
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if campaign.state != CampaignState.DRAFT:
+            cast("forms.ChoiceField", self.fields["purpose"]).choices = PURPOSES[-1:]
+
+
+class GoldFileForm(GoldForm):
+    """Pairs with known answers from a CSV file."""
+
     file = forms.FileField(
         label="CSV file",
         help_text=(
@@ -99,15 +109,14 @@ class GoldFileForm(forms.Form):
     )
 
 
-class GoldFromCampaignForm(forms.Form):
+class GoldFromCampaignForm(GoldForm):
     """Pairs that an earlier panel agreed on without exception."""
 
-    purpose = forms.ChoiceField(choices=PURPOSES)
     source = forms.ModelChoiceField(queryset=Campaign.objects.none(), label="Earlier campaign")
     n = forms.IntegerField(min_value=1, max_value=500, initial=20, label="How many pairs")
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, campaign=campaign, **kwargs)
         others = Campaign.objects.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"
