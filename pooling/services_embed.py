@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Exists, F, Func, IntegerField, Max, OuterRef, Q, Sum
+from django.db.models import Exists, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -143,10 +143,10 @@ def embed_planned_shards(
         JobError: an image cannot be read or turned into a vector; the message names it.
         JobLostError: the job was cancelled or taken over.
     """
-    n_total = Image.objects.filter(catalog_id=embedding_set.catalog_id).count()
+    n_total = _n_images(embedding_set.shards.all()) + _n_images(embedding_set.planned_shards.all())
     note = f"{embedding_set.spec}: embedding “{embedding_set.catalog}”"
-    progress.start(n_total - _n_left(embedding_set), n_total, note)
-    while (n_left := _n_left(embedding_set)) > 0:
+    progress.start(_n_images(embedding_set.shards.all()), n_total, note)
+    while (n_left := _n_images(embedding_set.planned_shards.all())) > 0:
         planned = claim_shard(embedding_set=embedding_set, job=progress.job)
         if planned is None:
             progress.update(n_total - n_left, n_total, f"{note}; the rest is with other workers")
@@ -186,10 +186,9 @@ def _by_name(message: str, images: Sequence[Image]) -> str:
     return message
 
 
-def _n_left(embedding_set: EmbeddingSet) -> int:
-    """Return how many images are planned and not stored."""
+def _n_images(shards: QuerySet[EmbeddingShard] | QuerySet[PlannedShard]) -> int:
     size = Func(F("image_ids"), function="cardinality", output_field=IntegerField())
-    return embedding_set.planned_shards.aggregate(n=Sum(size))["n"] or 0
+    return shards.aggregate(n=Sum(size))["n"] or 0
 
 
 def claim_shard(*, embedding_set: EmbeddingSet, job: Job) -> PlannedShard | None:

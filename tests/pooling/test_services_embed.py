@@ -1,0 +1,263 @@
+"""Planning, claiming and storing shards: shared by workers, kept through failures."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+import uuid
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from catalog.blobs import blob_path
+from catalog.embeddings import load_vectors, shard_path
+from catalog.models import EmbeddingSet, EmbeddingShard, Image
+from jobs.models import Job, JobState
+from jobs.services import JobError, JobLostError, Progress
+from pooling import services_embed
+from pooling.backbones.loading import load_backbone
+from pooling.embed import embed_images
+from pooling.models import PlannedShard
+from pooling.services_embed import claim_shard, embed_catalog, plan_shards, store_shard
+from tests.catalog.made import jpeg
+from tests.pooling.conftest import MODELS, add_photo
+
+pytestmark = pytest.mark.django_db
+COLOUR, LAYOUT = MODELS
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(services_embed, "SHARD_SIZE", 4)
+    monkeypatch.setattr(services_embed, "WAIT_SECONDS", 0.05)
+
+
+@pytest.fixture
+def backbone():
+    return load_backbone(COLOUR)
+
+
+def running_job(lease_seconds=60):
+    return Job.objects.create(
+        task="t",
+        subject=uuid.uuid4().hex,
+        title="t",
+        state=JobState.RUNNING,
+        n_attempts=1,
+        lease_until=timezone.now() + timedelta(seconds=lease_seconds),
+    )
+
+
+def everything(embedding_set):
+    """What an embedding set is, byte for byte."""
+    return [
+        (shard.position, shard.image_ids, shard.sha256, shard_path(shard.sha256).read_bytes())
+        for shard in embedding_set.shards.order_by("position")
+    ]
+
+
+def test_images_are_planned_by_content_in_shards_of_one_size(catalog_of, backbone):
+    catalog = catalog_of(10)
+    embedding_set = plan_shards(catalog=catalog, backbone=backbone)
+    plans = list(embedding_set.planned_shards.all())
+    assert [(plan.position, len(plan.image_ids)) for plan in plans] == [(0, 4), (1, 4), (2, 2)]
+    planned = [pk for plan in plans for pk in plan.image_ids]
+    by_content = catalog.images.order_by("sha256").values_list("pk", flat=True)
+    assert planned == list(by_content)
+
+
+def test_planning_twice_plans_once(catalog_of, backbone):
+    catalog = catalog_of(10)
+    first = plan_shards(catalog=catalog, backbone=backbone)
+    second = plan_shards(catalog=catalog, backbone=backbone)
+    assert first == second
+    assert PlannedShard.objects.count() == 3
+
+
+def test_every_image_has_the_vector_that_the_backbone_gives_it(catalog_of, backbone):
+    catalog = catalog_of(10)
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    assert found.is_complete
+    assert (found.spec, found.dim, found.fingerprint) == (
+        COLOUR, backbone.dim, backbone.fingerprint,
+    )  # fmt: skip
+    assert not PlannedShard.objects.exists()
+    ids, vectors = load_vectors(found)
+    assert sorted(ids.tolist()) == sorted(catalog.images.values_list("pk", flat=True))
+    path_of = {image.pk: image.sha256 for image in catalog.images.all()}
+    alone = embed_images(backbone, [blob_path(path_of[int(pk)], "original") for pk in ids])
+    np.testing.assert_allclose(vectors, alone, rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_images_that_came_later_are_embedded_and_the_others_are_kept(catalog_of, backbone):
+    catalog = catalog_of(6)
+    first = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    before = everything(first)
+    for number in range(3):
+        add_photo(catalog, 100 + number, jpeg(seed=500 + number))
+    planned = plan_shards(catalog=catalog, backbone=backbone)
+    assert planned == first
+    assert not planned.is_complete
+    second = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    assert second.is_complete
+    assert everything(second)[: len(before)] == before
+    assert len(load_vectors(second)[0]) == 9
+
+
+def test_an_image_that_was_removed_after_planning_is_left_out(catalog_of, backbone):
+    catalog = catalog_of(10)
+    plan_shards(catalog=catalog, backbone=backbone)
+    gone = catalog.images.order_by("sha256")[1]
+    gone_pk = gone.pk
+    gone.delete()
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    assert gone_pk not in load_vectors(found)[0]
+    assert len(load_vectors(found)[0]) == 9
+
+
+def test_another_backbone_has_a_set_of_its_own(catalog_of):
+    catalog = catalog_of(3)
+    for spec in MODELS:
+        embed_catalog(
+            catalog=catalog, backbone=load_backbone(spec), progress=Progress(running_job())
+        )
+    assert EmbeddingSet.objects.count() == 2
+
+
+def test_a_broken_image_is_named_by_its_path_and_nothing_of_its_shard_is_stored(
+    catalog_of, backbone
+):
+    catalog = catalog_of(10)
+    broken = catalog.images.order_by("sha256")[5]
+    blob_path(broken.sha256, "original").write_bytes(b"not a picture")
+    with pytest.raises(JobError, match=broken.source_files.get().path) as caught:
+        embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    assert COLOUR in str(caught.value)
+    assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
+    assert not EmbeddingSet.objects.get().is_complete
+
+
+def test_a_cancelled_job_stops_and_keeps_whole_shards_only(catalog_of, backbone):
+    catalog = catalog_of(10)
+    job = running_job()
+    progress = Progress(job)
+
+    def cancelled_at_five(changed):
+        if changed.n_done >= 5:
+            Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED)
+            progress.renew()
+
+    progress._on_change = cancelled_at_five
+    with pytest.raises(JobLostError):
+        embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
+    assert EmbeddingShard.objects.count() + PlannedShard.objects.count() == 3
+    assert not EmbeddingSet.objects.get().is_complete
+
+
+# ---- claims ----
+def test_two_jobs_never_hold_the_same_shard(catalog_of, backbone):
+    embedding_set = plan_shards(catalog=catalog_of(10), backbone=backbone)
+    one, two = running_job(), running_job()
+    claimed = [
+        claim_shard(embedding_set=embedding_set, job=job).position  # type: ignore[union-attr]
+        for job in (one, two)
+    ]
+    assert claimed == [0, 1]
+
+
+def test_a_job_on_its_next_attempt_takes_its_own_shard_again(catalog_of, backbone):
+    embedding_set = plan_shards(catalog=catalog_of(10), backbone=backbone)
+    job = running_job()
+    first = claim_shard(embedding_set=embedding_set, job=job)
+    assert claim_shard(embedding_set=embedding_set, job=job) == first
+
+
+@pytest.mark.parametrize(
+    "fate",
+    [
+        {"lease_until": timezone.now() - timedelta(seconds=1)},
+        {"state": JobState.CANCELLED},
+        {"state": JobState.FAILED},
+        {"state": JobState.QUEUED},
+    ],
+)
+def test_the_shard_of_a_lost_job_is_taken_over(catalog_of, backbone, fate):
+    embedding_set = plan_shards(catalog=catalog_of(4), backbone=backbone)
+    lost, heir = running_job(), running_job()
+    held = claim_shard(embedding_set=embedding_set, job=lost)
+    assert claim_shard(embedding_set=embedding_set, job=heir) is None
+    Job.objects.filter(pk=lost.pk).update(**fate)
+    assert claim_shard(embedding_set=embedding_set, job=heir) == held
+
+
+def test_a_shard_that_two_finished_is_stored_once(catalog_of, backbone):
+    embedding_set = plan_shards(catalog=catalog_of(4), backbone=backbone)
+    planned = claim_shard(embedding_set=embedding_set, job=running_job())
+    assert planned is not None
+    vectors = np.eye(4, backbone.dim, dtype=np.float32)
+    again = PlannedShard.objects.get(pk=planned.pk)
+    store_shard(planned=planned, vectors=vectors)
+    store_shard(planned=again, vectors=vectors)
+    shard = EmbeddingShard.objects.get()
+    assert shard.sha256 == hashlib.sha256(shard_path(shard.sha256).read_bytes()).hexdigest()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_waits_for_the_shards_of_others_and_takes_over_those_of_the_dead(
+    catalog_of, backbone
+):
+    catalog = catalog_of(10)
+    embedding_set = plan_shards(catalog=catalog, backbone=backbone)
+    other, mine = running_job(), running_job()
+    claim_shard(embedding_set=embedding_set, job=other)
+
+    def work():
+        try:
+            embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(mine))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    deadline = time.monotonic() + 60
+    while "the rest is with other workers" not in Job.objects.get(pk=mine.pk).note:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert list(embedding_set.shards.values_list("position", flat=True)) == [1, 2]
+    Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    thread.join(timeout=60)
+    assert list(embedding_set.shards.values_list("position", flat=True)) == [0, 1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_share_one_catalog_and_the_result_is_that_of_one(catalog_of, backbone):
+    catalog = catalog_of(40)
+    alone = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    expected = everything(alone)
+    alone.delete()
+    n_stored: dict[int, int] = {}
+    start = threading.Barrier(2)
+
+    def work():
+        job = running_job()
+        start.wait()
+        try:
+            embed_catalog(catalog=catalog, backbone=load_backbone(COLOUR), progress=Progress(job))
+            n_stored[job.pk] = 1
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert len(n_stored) == 2
+    assert everything(EmbeddingSet.objects.get()) == expected
+    assert EmbeddingSet.objects.get().is_complete
+    assert Image.objects.count() == 40
