@@ -1,0 +1,195 @@
+"""From photos to vectors: our pipeline beside plain loops over timm and open_clip.
+
+    python -m benchmarks.embed [--images DIR] [--models lite0 resnet18 clip] [--rounds 5]
+
+Ways: `plain` decodes with Pillow, applies the library's own transform and runs batches of 32 in
+float32, one after the other; `forward` only runs those batches, already decoded; `ours` and
+`ours bfloat16` are `pooling.embed.embed_images`. Beside the images/s stands how many of the ten
+nearest neighbours are those of `plain`. Weights are real for lite0 and random for the others.
+Without --images, photos of 768 x 512 pixels are made from those of scikit-image.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the package
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import numpy as np
+import open_clip
+import skimage
+import timm
+import torch
+from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
+from timm.data.config import resolve_model_data_config
+from timm.data.transforms_factory import create_transform
+from torch import nn
+from torchvision.transforms import Compose
+
+from benchmarks import rounds
+from pooling.backbones.clip_models import ImageTower
+from pooling.backbones.networks import NetworkBackbone, Pixels, Precision
+from pooling.backbones.protocol import unit_rows
+from pooling.backbones.weights import packaged_file, read_weights, renamed_in_order
+from pooling.embed import embed_images
+from pooling.search import top_k
+from pooling.search_filters import Filters
+
+WAYS = ("plain", "forward", "ours", "ours bfloat16")
+PHOTOS = ("chelsea.png", "coffee.png", "astronaut.png", "rocket.jpg", "retina.jpg", "ihc.png")
+BATCH, NEIGHBOURS = 32, 10
+
+
+def make_photos(folder: Path, n_images: int) -> None:
+    """Write JPEG photos: crops of scikit-image's photos, turned, mirrored and recoloured."""
+    rng = np.random.default_rng(0)
+    sources = [
+        Image.open(Path(skimage.__file__).parent / "data" / name).convert("RGB") for name in PHOTOS
+    ]
+    for number in range(n_images):
+        source = sources[number % len(sources)].rotate(float(rng.uniform(-12, 12)))
+        width, height = source.size
+        share = rng.uniform(0.35, 0.75)
+        left, top = rng.uniform(0, 1 - share, 2) * (width, height)
+        box = (int(left), int(top), int(left + share * width), int(top + share * height))
+        photo = source.crop(box).resize((768, 512), Image.Resampling.BICUBIC)
+        tint = rng.uniform(0.7, 1.3, 3)
+        pixels = np.clip(np.asarray(photo) * tint, 0, 255).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number:04}.jpg", quality=90)
+
+
+def build(name: str) -> tuple[nn.Module, Compose]:
+    """Return a model without its classifier, and its library's own transform."""
+    torch.manual_seed(0)
+    if name == "clip":
+        model: Any = open_clip.create_model("ViT-B-32", pretrained=None)
+        size = PreprocessCfg(size=model.visual.image_size)
+        return ImageTower(model).eval(), image_transform_v2(size, is_train=False)
+    model = timm.create_model({"lite0": "tf_efficientnet_lite0"}.get(name, name))
+    path = packaged_file("tf_efficientnet_lite0", "") if name == "lite0" else None
+    if path is not None:
+        model.load_state_dict(renamed_in_order(read_weights(path), model.state_dict(), path))
+    model.reset_classifier(0)
+    config = resolve_model_data_config(model)
+    return model.eval(), create_transform(**config)
+
+
+def by_plain(name: str, paths: list[Path]) -> Callable[[], np.ndarray]:
+    model, transform = build(name)
+
+    def embed() -> np.ndarray:
+        parts = []
+        for at in range(0, len(paths), BATCH):
+            photos = [Image.open(path).convert("RGB") for path in paths[at : at + BATCH]]
+            batch = torch.stack([transform(photo) for photo in photos])
+            with torch.inference_mode():
+                parts.append(model(batch).numpy())
+        return unit_rows(np.concatenate(parts))
+
+    return embed
+
+
+def by_forward(name: str, paths: list[Path]) -> Callable[[], np.ndarray]:
+    model, transform = build(name)
+    inputs = torch.stack([transform(Image.open(path).convert("RGB")) for path in paths])
+
+    def embed() -> np.ndarray:
+        with torch.inference_mode():
+            parts = [model(batch) for batch in inputs.split(BATCH)]
+        return unit_rows(torch.cat(parts).numpy())
+
+    return embed
+
+
+def by_ours(name: str, paths: list[Path], precision: Precision) -> Callable[[], np.ndarray]:
+    model, transform = build(name)
+    backbone = NetworkBackbone(
+        spec=name,
+        model=model,
+        pixels=Pixels.of(transform, name),
+        card={},
+        device=torch.device("cpu"),
+        precision=precision,
+    )
+    return lambda: embed_images(backbone, paths)
+
+
+def serve_way(given: argparse.Namespace) -> None:
+    paths = sorted(Path(given.images).rglob("*.jpg"))[: given.n]
+    name = given.models[0]
+    makers: dict[str, Callable[[], Callable[[], np.ndarray]]] = {
+        "plain": lambda: by_plain(name, paths),
+        "forward": lambda: by_forward(name, paths),
+        "ours": lambda: by_ours(name, paths, "float32"),
+        "ours bfloat16": lambda: by_ours(name, paths, "bfloat16"),
+    }
+    embed = makers[given.way]()
+    vectors: list[np.ndarray] = []
+
+    def work() -> dict[str, Any]:
+        vectors[:] = [embed()]
+        return {"n_images": len(paths)}
+
+    rounds.serve(work)
+    np.save(Path(given.answers) / f"{given.way}.npy", vectors[0])
+
+
+def agreement(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the share of the ten nearest neighbours that both have."""
+    own = Filters(own=np.arange(len(one)))
+    lists = [top_k(rows, rows, NEIGHBOURS, filters=own).indices for rows in (one, other)]
+    same = [len(set(a) & set(b)) for a, b in zip(*(rows.tolist() for rows in lists), strict=True)]
+    return float(np.mean(same)) / NEIGHBOURS
+
+
+def compare(given: argparse.Namespace, answers: Path) -> None:
+    for name in given.models:
+        options = ["--images", given.images, "--models", name, "--n", str(given.n)]
+        options += ["--answers", str(answers)]
+        ways = [rounds.start("benchmarks.embed", options, way) for way in WAYS]
+        rounds.run(ways, given.rounds)
+        rounds.stop(ways)
+        plain, forward = ways[:2]
+        expected = np.load(answers / "plain.npy")
+        print(f"\n{name}, {ways[0].extra['n_images']} photos")
+        for way in ways:
+            rate = way.extra["n_images"] / way.median
+            shared = agreement(np.load(answers / f"{way.name}.npy"), expected)
+            print(
+                f"  {way.name:13s} {rate:6.1f} images/s  x{plain.median / way.median:.2f} of plain"
+                f"  x{forward.median / way.median:.2f} of forward  top-10 shared {shared:.4f}"
+                f"  {way.anonymous_mib:5.0f} MiB",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--images", help="folder with JPEG photos")
+    parser.add_argument("--models", nargs="+", default=["lite0", "resnet18", "clip"])
+    parser.add_argument("--n", type=int, default=192, help="how many photos")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--answers", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.way:
+        serve_way(given)
+        return
+    with tempfile.TemporaryDirectory() as answers, tempfile.TemporaryDirectory() as photos:
+        if given.images is None:
+            make_photos(Path(photos), given.n)
+            given.images = photos
+        compare(given, Path(answers))
+
+
+if __name__ == "__main__":
+    main()
