@@ -58,7 +58,9 @@ class Command(ByModelCommand):
             raise CommandError(str(problem)) from problem
         sources = list(pool.sources.select_related("job"))
         for source in sources:
-            if source.done_at is None:
+            # a command killed after it stored the proposals has left an open job behind
+            is_open = source.job is not None and source.job.is_open
+            if source.done_at is None or is_open:
                 self.try_model(
                     source.spec,
                     "pooling.services_fill.run_source",
