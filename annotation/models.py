@@ -284,7 +284,12 @@ class Question(models.Model):
                 fields=["campaign", "position"],
                 condition=models.Q(n_free__gt=0),
                 name="question_free",
-            )
+            ),
+            models.Index(
+                fields=["campaign", "kind"],
+                condition=~models.Q(kind=QuestionKind.PAIR),
+                name="question_control",
+            ),
         ]
 
 

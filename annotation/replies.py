@@ -25,12 +25,14 @@ from annotation.submissions import RejectedError
 NOT_NOW = frozenset({"closed", "paused"})
 
 
-def next_reply(campaign_uid: uuid.UUID, judge: Judge, after: int, n: int) -> dict[str, Any]:
+def next_reply(
+    campaign_uid: uuid.UUID, judge: Judge, after: int, n: int, *, n_done: int | None = None
+) -> dict[str, Any]:
     """Return the next open questions; none while the campaign is not open."""
     asked = next_questions(judge, after=after, n=n) if judge.refusal is None else []
     return {
         "questions": [question_reply(campaign_uid, question) for question in asked],
-        "progress": progress_reply(judge, judge.n_done),
+        "progress": progress_reply(judge, judge.n_done if n_done is None else n_done),
         "guideline_version": judge.guideline_version,
         "state": judge.state,
         "stage": judge.stage,

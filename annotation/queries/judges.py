@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from django.db import connection
-
 from annotation.models import Campaign, CampaignState, Serving
+from annotation.queries.hot import prepared_cursor
 from annotation.submissions import RejectedError
 
 
@@ -63,6 +62,7 @@ class Judge:
     n_done: int
     last_place: int
     claimed_to: int
+    has_controls: bool
 
     @property
     def rules(self) -> CountingRules:
@@ -86,13 +86,20 @@ class Judge:
         return RejectedError("closed", "The campaign is closed.")
 
 
-JUDGE = """
-select m.id, c.id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled, c.guideline_version,
-       c.lease_minutes, c.seed, m.number, m.stage, m.n_total, m.n_done, m.last_place, m.claimed_to
+JUDGE_COLUMNS = """
+    m.id as member_id, c.id as campaign_id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled,
+    c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage, m.n_total, m.n_done,
+    m.last_place, m.claimed_to,
+    (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
+        select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
+    )) as has_controls
+"""
+JUDGE = f"""
+select {JUDGE_COLUMNS}
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where c.uid = %s and m.annotator_id = %s and m.is_active and c.state <> 'draft'
-"""
-LOCK = " for no key update of m"
+"""  # noqa: S608  (the columns are a constant)
+JUDGE_LOCKED = f"{JUDGE} for no key update of m"
 
 
 def find_judge(campaign_uid: uuid.UUID, annotator_id: int, *, locked: bool = False) -> Judge:
@@ -101,8 +108,8 @@ def find_judge(campaign_uid: uuid.UUID, annotator_id: int, *, locked: bool = Fal
     Raises:
         NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(JUDGE + LOCK if locked else JUDGE, [campaign_uid, annotator_id])
+    with prepared_cursor() as cursor:
+        cursor.execute(JUDGE_LOCKED if locked else JUDGE, [campaign_uid, annotator_id])
         row = cursor.fetchone()
     if row is None:
         raise NotOnPanelError

@@ -7,7 +7,6 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.models import (
@@ -22,6 +21,7 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
+from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge, find_judge
 from catalog.models import Image
 
@@ -32,7 +32,7 @@ join annotation_question q on q.id = e.question_id
 join catalog_image a on a.id = q.query_id
 join catalog_image b on b.id = q.candidate_id
 where e.member_id = %s and e.state = 'open' and e.stage = %s and e.place > %s
-order by e.place, e.id limit %s
+order by e.place, e.id limit {n}
 """
 
 
@@ -75,8 +75,10 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     """Return the judge's open questions behind place `after`, in their stored order."""
     if judge.stage == Stage.NOT_QUALIFIED:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(NEXT, [judge.member_id, judge.stage, after, n])
+    # the number stands in the statement: an unknown limit would keep it from one plan for all
+    statement = NEXT.format(n=int(n))
+    with prepared_cursor() as cursor:
+        cursor.execute(statement, [judge.member_id, judge.stage, after])
         return [
             AskedQuestion(uid, place, is_training, Picture(*pictures[:3]), Picture(*pictures[3:]))
             for uid, place, is_training, *pictures in cursor.fetchall()

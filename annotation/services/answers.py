@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Gold, QuestionKind, Stage
+from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge, find_judge
 from annotation.register import VOTING, Known, Outcome, Register, change_of_done, fold
 from annotation.services.counting import count_votes, lock_questions, surplus_questions
+from annotation.services.first_answers import record_first_answer
 from annotation.services.stages import advance
 from annotation.submissions import RejectedError, Submission
 
@@ -26,12 +28,12 @@ select q.uid, q.kind, e.stage, q.id, e.id, e.place, e.state = 'done',
 from annotation_question q
 join annotation_queueentry e on e.question_id = q.id and e.member_id = %s
 left join annotation_judgementevent v on v.uuid = e.last_uuid
-where q.uid = any(%s)
+where q.uid = any(%s::uuid[])
 """
 
 FIND_EVENTS = """
 select uuid, member_id, question_id, answer, undoes
-from annotation_judgementevent where uuid = any(%s)
+from annotation_judgementevent where uuid = any(%s::uuid[])
 """
 
 # One statement writes everything, so that an answer costs one round trip and one commit.
@@ -100,7 +102,6 @@ class Entry:
     stage: str
 
 
-@transaction.atomic
 def record_answers(
     *,
     campaign_uid: uuid.UUID,
@@ -121,6 +122,24 @@ def record_answers(
     Raises:
         NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.
     """
+    answers = [submission for _, submission in submissions]
+    if len(answers) == 1 and isinstance(answers[0], Submission):
+        taken = record_first_answer(
+            campaign_uid=campaign_uid, annotator_id=annotator_id, given=answers[0]
+        )
+        if taken is not None:
+            judge, n_done = taken
+            return Receipt(judge, ["saved"], {}, n_done)
+    return _record(campaign_uid, annotator_id, submissions)
+
+
+@transaction.atomic
+def _record(
+    campaign_uid: uuid.UUID,
+    annotator_id: int,
+    submissions: Sequence[tuple[uuid.UUID, Submission | RejectedError]],
+) -> Receipt:
+    """Take answers of any kind: look, fold, write."""
     judge = find_judge(campaign_uid, annotator_id, locked=True)
     entries = _entries(judge, [s for _, s in submissions if isinstance(s, Submission)])
     now = timezone.now()
@@ -149,13 +168,13 @@ def record_answers(
     count_votes(judge.rules, counted, member_id=judge.member_id)
     answered = {register.question_id for _, register in outcome.events}
     if judge.stage != Stage.JUDGING and any(before[q].stage == judge.stage for q in answered):
-        advance(member_id=judge.member_id)
+        judge = replace(judge, stage=advance(member_id=judge.member_id))
     return Receipt(judge, outcome.results, _feedback(outcome, before), n_done)
 
 
 def _entries(judge: Judge, answers: Iterable[Submission]) -> dict[uuid.UUID, Entry]:
     """Return the judge's entries that the answers name, by question uid."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(FIND_ENTRIES, [judge.member_id, [given.question for given in answers]])
         return {
             uid: Entry(Register(*register), kind, stage)
@@ -164,7 +183,7 @@ def _entries(judge: Judge, answers: Iterable[Submission]) -> dict[uuid.UUID, Ent
 
 
 def _known(keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Known]:
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(FIND_EVENTS, [list(keys)])
         return {key: Known(*rest) for key, *rest in cursor.fetchall()}
 
@@ -180,7 +199,7 @@ def _write(judge: Judge, outcome: Outcome, grown: int, surplus: set[int], now: d
         for question, register in outcome.registers.items()
     ]
     lease = now + timedelta(minutes=judge.lease_minutes) if judge.is_leased else None
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             WRITE,
             {
@@ -193,7 +212,8 @@ def _write(judge: Judge, outcome: Outcome, grown: int, surplus: set[int], now: d
                 "last_place": outcome.last_place,
             },
         )
-        return int(cursor.fetchone()[0])
+        [(n_done,)] = cursor.fetchall()
+        return int(n_done)
 
 
 def _feedback(outcome: Outcome, entries: Mapping[int, Entry]) -> dict[uuid.UUID, tuple[str, str]]:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from django.db import connection
-
 from annotation.consensus import is_settled
+from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import CountingRules, Judge
 
 LOCK = """
-select id from annotation_question where id = any(%s) order by id for no key update
+select id from annotation_question where id = any(%s::bigint[]) order by id for no key update
 """
 LOCK_PANEL = """
 select id from annotation_panelmember where campaign_id = %s order by id for no key update
 """
 FULL_WITHOUT_ME = """
 select question_id from annotation_judgement
-where question_id = any(%s) and member_id <> %s and not is_surplus
+where question_id = any(%s::bigint[]) and member_id <> %s and not is_surplus
   and answer in ('similar', 'different')
 group by question_id having count(*) >= %s
 """
@@ -30,7 +29,7 @@ with place as (
     select id, question_id, is_surplus,
            row_number() over (partition by question_id order by is_surplus, event_id) as number
     from annotation_judgement
-    where question_id = any(%s) and answer in ('similar', 'different')
+    where question_id = any(%s::bigint[]) and answer in ('similar', 'different')
 )
 update annotation_judgement j set is_surplus = false
 from place where place.id = j.id and place.is_surplus and place.number <= %s
@@ -40,12 +39,12 @@ select q.id, count(*) filter (where j.answer = 'similar'),
        count(*) filter (where j.answer = 'different')
 from annotation_question q
 left join annotation_judgement j on j.question_id = q.id and not j.is_surplus
-where q.id = any(%s) group by q.id
+where q.id = any(%s::bigint[]) group by q.id
 """
 RELEASE = """
 with freed as (
     select id from annotation_queueentry
-    where question_id = any(%s) and member_id is distinct from %s and state = 'open'
+    where question_id = any(%s::bigint[]) and member_id is distinct from %s and state = 'open'
     for update skip locked
 )
 update annotation_queueentry e set state = 'settled', lease_until = null
@@ -54,7 +53,7 @@ from freed where freed.id = e.id
 ASK_AGAIN = """
 with asked as (
     select id from annotation_queueentry
-    where question_id = any(%s) and member_id is distinct from %s and state = 'settled'
+    where question_id = any(%s::bigint[]) and member_id is distinct from %s and state = 'settled'
     for update skip locked
 )
 update annotation_queueentry e set state = case when %s then 'expired' else 'open' end
@@ -74,14 +73,14 @@ where q.id = x.id
 
 def lock_panel(campaign_id: int) -> None:
     """Let every judge of a campaign wait until the transaction ends."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(LOCK_PANEL, [campaign_id])
 
 
 def lock_questions(question_ids: Collection[int]) -> None:
     """Hold the questions until the transaction ends."""
     if question_ids:
-        with connection.cursor() as cursor:
+        with prepared_cursor() as cursor:
             cursor.execute(LOCK, [list(question_ids)])
 
 
@@ -89,7 +88,7 @@ def surplus_questions(judge: Judge, question_ids: Collection[int]) -> set[int]:
     """Return which of the (locked) questions have k counted votes of other judges already."""
     if not (question_ids and judge.is_leased):
         return set()
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(FULL_WITHOUT_ME, [list(question_ids), judge.member_id, judge.k])
         return {question for (question,) in cursor.fetchall()}
 
@@ -104,7 +103,7 @@ def count_votes(
     """
     if not question_ids:
         return
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         if rules.is_leased:
             cursor.execute(PROMOTE, [list(question_ids), rules.k])
         n_wanted = rules.k if rules.is_leased else _panel_size(rules)
@@ -131,9 +130,10 @@ def count_votes(
 
 
 def _panel_size(rules: CountingRules) -> int:
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             "select count(*) from annotation_panelmember where campaign_id = %s and is_active",
             [rules.campaign_id],
         )
-        return int(cursor.fetchone()[0])
+        [(n_judges,)] = cursor.fetchall()
+        return int(n_judges)

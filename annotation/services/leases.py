@@ -10,10 +10,11 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Stage
+from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge, find_judge
 from annotation.services.controls import append_due_controls
 
@@ -29,10 +30,10 @@ from annotation_queueentry where member_id = %s and state = 'open' and stage = '
 """
 CLAIM = """
 select q.id, q.position from annotation_question q
-where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s)
+where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s::bigint[])
   and not exists (select from annotation_queueentry e
                   where e.member_id = %s and e.question_id = q.id and e.state <> 'expired')
-order by q.position limit %s
+order by q.position limit {n}
 for no key update skip locked
 """
 LEND = """
@@ -46,7 +47,7 @@ with lent as (
     set state = 'open', place = excluded.place, lease_until = excluded.lease_until
     returning (xmax = 0) as is_new
 ), taken as (
-    update annotation_question set n_free = n_free - 1 where id = any(%(questions)s)
+    update annotation_question set n_free = n_free - 1 where id = any(%(questions)s::bigint[])
 )
 update annotation_panelmember
 set last_place = last_place + %(n)s, claimed_to = %(claimed_to)s,
@@ -91,10 +92,10 @@ def claim_questions(
     if not judge.is_leased or judge.refusal is not None or judge.stage != Stage.JUDGING:
         return 0
     until = timezone.now() + timedelta(minutes=judge.lease_minutes)
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(RENEW, [until, judge.member_id])
         cursor.execute(HELD, [after, judge.member_id])
-        n_held, n_ahead = cursor.fetchone()
+        [(n_held, n_ahead)] = cursor.fetchall()
     n_missing = min(n_wanted - n_ahead, MAX_HELD - n_held)
     if n_missing <= 0:
         return 0
@@ -106,7 +107,8 @@ def claim_questions(
         found += _free_questions(judge, -1, taken, n_missing - len(found))
     if found:
         _lend(judge, [question for question, _ in found], claimed_to, until)
-        append_due_controls(judge=judge)
+        if judge.has_controls:
+            append_due_controls(judge=judge)
     return len(found)
 
 
@@ -115,19 +117,20 @@ def reap_leases(*, campaign_id: int | None = None) -> int:
 
     Rows that somebody holds are left for the next time. May run twice at once.
     """
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(EXPIRE, [timezone.now(), campaign_id, campaign_id])
         return sum(n for (n,) in cursor.fetchall())
 
 
 def _free_questions(judge: Judge, beyond: int, without: list[int], n: int) -> list[tuple[int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(CLAIM, [judge.campaign_id, beyond, without, judge.member_id, n])
+    with prepared_cursor() as cursor:
+        statement = CLAIM.format(n=int(n))
+        cursor.execute(statement, [judge.campaign_id, beyond, without, judge.member_id])
         return list(cursor.fetchall())
 
 
 def _lend(judge: Judge, questions: list[int], claimed_to: int, until: datetime) -> None:
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             LEND,
             {

@@ -10,8 +10,8 @@ from annotation.models import EntryState, Gold, Judgement, PanelMember, QueueEnt
 NEXT = {Stage.TRAINING: Stage.QUALIFICATION, Stage.QUALIFICATION: Stage.JUDGING}
 
 
-def advance(*, member_id: int) -> None:
-    """Move a judge on whose present stage has nothing left to answer."""
+def advance(*, member_id: int) -> Stage:
+    """Move a judge on whose present stage has nothing left to answer; return the stage."""
     member = PanelMember.objects.select_related("campaign").get(pk=member_id)
     before = stage = Stage(member.stage)
     while stage in NEXT and not _has_open(member, stage):
@@ -21,6 +21,7 @@ def advance(*, member_id: int) -> None:
         stage = NEXT[stage]
     if stage != before:
         PanelMember.objects.filter(pk=member.pk).update(stage=stage)
+    return stage
 
 
 def qualification_score(member: PanelMember) -> tuple[int, int]:

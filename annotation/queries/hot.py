@@ -1,0 +1,29 @@
+"""Cursors for the two statements that run at every key press, planned once per connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+RUNS_BEFORE_PREPARING = 2
+
+
+@contextmanager
+def prepared_cursor() -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
+    """Yield a cursor that binds parameters on the server and keeps the plans of its statements.
+
+    Django binds on the client, so that PostgreSQL plans every statement anew, which takes longer
+    than to run these. It is the same connection and transaction. Behind a pooler that moves
+    transactions between connections (Django's DISABLE_SERVER_SIDE_CURSORS) nothing is prepared.
+    """
+    connection.ensure_connection()
+    raw: psycopg.Connection[tuple[Any, ...]] = connection.connection
+    keeps_plans = not connection.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS")
+    if keeps_plans and raw.prepare_threshold is None:
+        raw.prepare_threshold = RUNS_BEFORE_PREPARING
+    with connection.wrap_database_errors, psycopg.Cursor(raw) as cursor:
+        yield cursor

@@ -1,0 +1,181 @@
+"""The short way of the common answer says and stores what the long way would."""
+
+import threading
+import uuid
+
+import pytest
+from django.db import connection
+
+from annotation.models import Judgement, JudgementEvent, PanelMember, QueueEntry
+from annotation.services import answers as long_way
+from annotation.services import open_campaign, reconcile
+from annotation.services.first_answers import record_first_answer
+from annotation.submissions import read_submission
+from tests.annotation.browser import Browser, answer_to
+
+
+def stored(campaign, name_of=None):
+    """Everything an answer leaves behind, without ids and the time of arrival."""
+    names = name_of or {}
+    events = JudgementEvent.objects.filter(member__campaign=campaign).values_list(
+        "uuid", "undoes", "answer", "reason", "mode", "device", "guideline_version", "shown_at",
+        "decided_at", "visible_ms", "load_ms",
+    )  # fmt: skip
+    judgements = Judgement.objects.filter(member__campaign=campaign)
+    entries = QueueEntry.objects.filter(member__campaign=campaign).order_by("position")
+    return [
+        sorted((names.get(key, key), names.get(undoes), *rest) for key, undoes, *rest in events),
+        sorted(
+            (names.get(key, key), *rest)
+            for key, *rest in judgements.values_list("event__uuid", "answer", "is_surplus")
+        ),
+        [
+            (names.get(key, key), *rest)
+            for key, *rest in entries.values_list(
+                "last_uuid", "place", "state", "decided_at", "lease_until"
+            )
+        ],
+        list(PanelMember.objects.filter(campaign=campaign).values_list("n_done", "last_place")),
+    ]
+
+
+def script_of(judge):
+    """Answers of every kind, given, changed, taken back, put off and sent twice."""
+    asked = [question["uid"] for question in judge.next()]
+    sent = [
+        answer_to(asked[0], "similar", at=1),
+        answer_to(asked[1], "skip", at=2, mode="sheet", device="touch"),
+        answer_to(asked[2], "later", at=3),
+        answer_to(asked[0], "different", at=5),
+        answer_to(asked[0], "similar", at=4),
+        answer_to(asked[3], "cant_tell", at=6, reason="unsure"),
+        answer_to(asked[4], "different", at=7),
+        answer_to(asked[2], "similar", at=8),
+    ]
+    sent.append(answer_to(asked[1], "withdrawn", at=9, undoes=sent[1]["uuid"]))
+    sent.append(answer_to(asked[1], "similar", at=11))
+    return [*sent, sent[0], answer_to(str(uuid.uuid4()))]
+
+
+@pytest.mark.django_db
+def test_one_by_one_is_the_same_as_all_at_once_and_as_the_long_way(campaign_of, monkeypatch):
+    results, facts = [], []
+    for way in ("short", "long", "batch"):
+        campaign = campaign_of(1, 6, 1)
+        judge = Browser(campaign, campaign.panel.get().annotator)
+        sent = script_of(judge)
+        for answer, name in zip(sent, "abcdefghijak", strict=True):
+            answer["uuid"] = str(uuid.uuid5(campaign.uid, name))
+        sent[8]["undoes"] = sent[1]["uuid"]
+        if way == "long":
+            monkeypatch.setattr(long_way, "record_first_answer", lambda **_: None)
+        batches = [sent] if way == "batch" else [[answer] for answer in sent]
+        replies = [judge.send(*batch)[1]["results"] for batch in batches]
+        monkeypatch.undo()
+        name_of = {uuid.UUID(answer["uuid"]): place for place, answer in enumerate(sent)}
+        results.append([(r["status"], r["code"]) for reply in replies for r in reply])
+        facts.append(stored(campaign, name_of))
+        assert reconcile(campaign=campaign) == []
+    assert results[0] == results[1] == results[2]
+    assert [status for status, _ in results[0]] == ["saved"] * 10 + ["duplicate", "rejected"]
+    assert facts[0] == facts[1] == facts[2]
+
+
+@pytest.fixture
+def ready(campaign_of):
+    campaign = campaign_of(1, 4, 1)
+    member = campaign.panel.get()
+    return campaign, member, [str(e.question.uid) for e in member.queue.order_by("place")]
+
+
+def short(campaign, member, answer):
+    return record_first_answer(
+        campaign_uid=campaign.uid, annotator_id=member.annotator_id, given=read_submission(answer)
+    )
+
+
+@pytest.mark.django_db
+def test_a_first_answer_goes_the_short_way(ready):
+    campaign, member, asked = ready
+    judge, n_done = short(campaign, member, answer_to(asked[0]))
+    assert (judge.member_id, n_done) == (member.pk, 1)
+    assert Judgement.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "change",
+    ["paused", "closed", "inactive", "k_of_n", "closes_settled", "training", "old guidelines",
+     "later", "answered", "settled", "foreign", "uuid of another"],
+)  # fmt: skip
+def test_anything_else_does_not_and_leaves_nothing(change, ready, campaign_of):
+    campaign, member, asked = ready
+    answer = answer_to(asked[0], at=1)
+    if change in {"paused", "closed"}:
+        type(campaign).objects.filter(pk=campaign.pk).update(state=change)
+    elif change == "inactive":
+        PanelMember.objects.update(is_active=False)
+    elif change == "k_of_n":
+        type(campaign).objects.filter(pk=campaign.pk).update(serving=change)
+    elif change == "closes_settled":
+        type(campaign).objects.filter(pk=campaign.pk).update(closes_settled=True)
+    elif change == "training":
+        PanelMember.objects.update(stage=change)
+    elif change == "old guidelines":
+        answer["guideline_version"] = 2
+    elif change == "later":
+        answer["answer"] = "later"
+    elif change == "answered":
+        short(campaign, member, answer_to(asked[0]))
+    elif change == "settled":
+        QueueEntry.objects.update(state="settled")
+    elif change == "foreign":
+        answer["question"] = str(campaign_of(1, 1).questions.get().uid)
+    elif change == "uuid of another":
+        short(campaign, member, answer_to(asked[1]))
+        answer["uuid"] = str(JudgementEvent.objects.get().uuid)
+    before = stored(campaign)
+    assert short(campaign, member, answer) is None
+    assert stored(campaign) == before
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_same", [True, False])
+def test_two_tabs_that_answer_at_once_are_both_kept(is_same, campaign_of):
+    campaign = campaign_of(1, 40, 1)
+    person = campaign.panel.get().annotator
+    asked = [question["uid"] for question in Browser(campaign, person).next(40)]
+    first = [answer_to(uid, "similar", at=place) for place, uid in enumerate(asked)]
+    second = first if is_same else [answer_to(uid, "different", at=99) for uid in asked]
+    statuses: list[str] = []
+
+    def judge(answers):
+        tab = Browser(campaign, person)
+        for answer in answers:
+            statuses.append(tab.send(answer)[1]["results"][0]["status"])
+        connection.close()
+
+    tabs = [threading.Thread(target=judge, args=(answers,)) for answers in (first, second)]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    n = 40 if is_same else 80
+    assert JudgementEvent.objects.count() == n
+    assert sorted(statuses) == ["duplicate"] * (80 - n) + ["saved"] * n
+    expected = "similar" if is_same else "different"
+    assert set(Judgement.objects.values_list("answer", flat=True)) == {expected}
+    assert campaign.panel.get().n_done == 40
+    assert reconcile(campaign=campaign) == []
+
+
+@pytest.mark.django_db
+def test_a_campaign_opened_later_is_found_by_the_same_plan(campaign_of):
+    """Prepared statements outlive the tables' first statistics."""
+    for _ in range(8):
+        draft = campaign_of(2, 3, 1, is_open=False)
+        campaign = open_campaign(campaign=draft)
+        judge = Browser(campaign, campaign.panel.get().annotator)
+        for _ in range(6):
+            judge.judge("similar")
+        assert judge.next() == []
