@@ -32,10 +32,11 @@ def run_source(*, source_id: int, progress: Progress) -> dict[str, Any]:
         JobError: the source cannot propose; the message names the model or image and why.
         JobLostError: the job was cancelled or taken over; nothing more is stored.
     """
+    sources = PoolSource.objects.select_related("pool__catalog", "pool__query_catalog")
+    source = sources.filter(pk=source_id).first()
+    if source is None:
+        raise JobError("The pool was deleted.")
     PoolSource.objects.filter(pk=source_id).update(job=progress.job)
-    source = PoolSource.objects.select_related("pool__catalog", "pool__query_catalog").get(
-        pk=source_id
-    )
     if source.done_at is None:
         candidates, queries = _embedded(source, progress)
         n_queries = source.pool.queries.count()
