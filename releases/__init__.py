@@ -1,0 +1,1 @@
+"""Frozen, verifiable benchmark releases: written once, checked offline, cited by version."""
