@@ -1,5 +1,5 @@
 """What a person gave and cannot be evaluated."""
 
+from catalog.formats.errors import InputError
 
-class InputError(ValueError):
-    """Input that cannot be evaluated; the message tells its giver why."""
+__all__ = ["InputError"]

@@ -8,10 +8,10 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
+from catalog.formats.errors import FormatError
 from evaluation.arrivals import Missing, read_arrival
 from evaluation.assessment import assess
 from evaluation.errors import InputError
-from evaluation.formats.errors import FormatError
 from evaluation.models import Result
 from evaluation.run_files import drop_run_file, kept_path
 from evaluation.services import (

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evaluation.formats.errors import FormatError
+from catalog.formats.errors import FormatError
+from catalog.formats.text import csv_lines, unprotected
 from evaluation.formats.parquet import MAGIC
-from evaluation.formats.text import csv_lines, unprotected
 from evaluation.segment import Ints
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evaluation.formats.errors import FormatError
+from catalog.formats.errors import FormatError
 from evaluation.formats.tables import Row
 from evaluation.formats.text import chosen_columns
 

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from evaluation.formats.errors import FormatError
+from catalog.formats.errors import FormatError
+from catalog.formats.text import csv_lines, not_utf8, unprotected
 from evaluation.formats.parquet import MAGIC, parquet_rows
 from evaluation.formats.tables import Qrels, Row, Run, labels_from, scores_from
 from evaluation.formats.text import (
     LABEL_COLUMNS,
     SCORE_COLUMNS,
-    csv_lines,
     csv_rows,
-    not_utf8,
     trec_qrels_rows,
     trec_run_name,
     trec_run_rows,
-    unprotected,
 )
 from evaluation.formats.vsd import vsd_products, vsd_rows
 

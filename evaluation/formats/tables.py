@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.formats.errors import FormatError
+from catalog.formats.errors import FormatError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluation.formats.errors import FormatError
+from catalog.formats.errors import FormatError
+from catalog.formats.text import not_utf8
 from evaluation.formats.tables import Row
-from evaluation.formats.text import not_utf8
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from evaluation.formats.text import protected
+from catalog.formats.text import protected
 
 Labels = Iterable[tuple[str, str, int]]
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalog.formats.text import protected, unprotected
 from evaluation.formats import (
     FormatError,
     Qrels,
@@ -23,7 +24,6 @@ from evaluation.formats import (
     write_trec_run,
     write_vsd,
 )
-from evaluation.formats.text import protected, unprotected
 from evaluation.formats.write import numbered_ids
 
 LABELS = [("q1", "b", 1), ("q1", "a", 0), ("q2", "b", 1)]

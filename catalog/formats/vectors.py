@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from evaluation.formats.errors import FormatError
-from evaluation.formats.parquet import MAGIC
-from evaluation.formats.text import not_utf8
+from catalog.formats.errors import FormatError
+from catalog.formats.text import not_utf8
 
 Array = NDArray[np.generic]
+PARQUET = b"PAR1"
 NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
 ID_NAMES = ("ids", "id", "names", "paths")
 VECTOR_NAMES = ("vectors", "vector", "embeddings", "embedding")
@@ -45,7 +45,7 @@ def holds_vectors(path: str | Path) -> bool:
     path = Path(path)
     with path.open("rb") as file:
         head = file.read(8)
-    if head.startswith(MAGIC):
+    if head.startswith(PARQUET):
         names = _parquet_names(path)
         return _one_of(names, VECTOR_NAMES) is not None and "score" not in names
     return head.startswith((NPY, NPZ))
@@ -75,7 +75,7 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
         raise FormatError(path, None, "a separate file of ids belongs to a .npy file only")
     elif head.startswith(NPZ):
         ids, vectors = _from_npz(path)
-    elif head.startswith(MAGIC):
+    elif head.startswith(PARQUET):
         ids, vectors = _from_parquet(path)
     else:
         raise FormatError(path, None, "not a .npy, .npz or parquet file")

@@ -1,8 +1,10 @@
-"""The one error of every reader."""
+"""What a person gave and cannot be used, and the one error of every reader of files."""
 
 from pathlib import Path
 
-from evaluation.errors import InputError
+
+class InputError(ValueError):
+    """Input that cannot be used; the message tells its giver why."""
 
 
 class FormatError(InputError):
