@@ -1,0 +1,254 @@
+"""Record an answer and serve the next pair, over HTTP: `python -m benchmarks.judging`.
+
+A campaign of 54,170 pairs x 3 judges, at 1, 8 and 32 judges at once, in both ways of serving,
+at the start of the campaign and at its end; in turns with a bare Django view that inserts one
+row and returns one row on the same server (granian, 2 workers x 8 threads) and database.
+
+- `everyone`: a queue of 54,170 pairs for each judge (32, as many as there are clients).
+- `k-of-n`: 3 of the 32 judge each pair; pairs are lent one at a time.
+- `floor` runs behind the site's own middleware and sign-in, as any page of a site with accounts
+  must; `barest` runs past all of it.
+
+At the end 162,510 answers less the last 4,000 pairs are stored in each campaign; where everyone
+judges everything, the first three judges are at the end of their queues. Clients are closed
+loops over kept-alive connections in one process on the same machine, so that their own time is
+in every figure alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import django
+
+ROOT = Path(__file__).resolve().parents[1]
+N_PAIRS = 54_170
+CLIENTS = (1, 8, 32)
+TOKEN = "c" * 32
+
+
+# ---- the server ----
+@contextmanager
+def server(data: Path) -> Iterator[int]:
+    """Serve the site and the bare views; yield the port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [
+            str(Path(sys.executable).parent / "granian"),
+            *("--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)),
+            *("--workers", "2", "--blocking-threads", "8", "--backpressure", "64", "--no-ws"),
+            *("--log-level", "warning", "benchmarks.judging_site.wsgi:application"),
+        ],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "LOOKALIKE_DATA": str(data),
+            "DJANGO_SETTINGS_MODULE": "benchmarks.judging_site.settings",
+            "LOG_LEVEL": "ERROR",
+        },
+    )
+    try:
+        for _ in range(300):
+            try:
+                with socket.create_connection(("127.0.0.1", port), timeout=5):
+                    break
+            except OSError:
+                time.sleep(0.1)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+# ---- the clients ----
+class Client:
+    """One judge's closed loop."""
+
+    def __init__(self, port: int, session: str) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.headers = {
+            "Cookie": f"sessionid={session}; csrftoken={TOKEN}",
+            "X-CSRFToken": TOKEN,
+            "Content-Type": "application/json",
+        }
+        self.seconds: list[float] = []
+
+    def ask(self, verb: str, path: str, body: object = None) -> Any:
+        self.connection.request(
+            verb, path, json.dumps(body).encode() if body else None, self.headers
+        )
+        reply = self.connection.getresponse()
+        content = reply.read()
+        assert reply.status == 200, (reply.status, content[:300])
+        return json.loads(content)
+
+    def floor(self, path: str) -> Iterator[float]:
+        """Step on the bare view; yield the seconds that each step took."""
+        for n in count(1):
+            started = time.perf_counter()
+            self.ask("POST", path, {"question": n, "answer": "similar", "next": n % 1000 + 1})
+            yield time.perf_counter() - started
+
+    def judge(self, campaign: str) -> Iterator[float]:
+        """Answer a pair and get the next one, in one request; yield the seconds it took."""
+        path = f"/judge/{campaign}"
+        served = self.ask("GET", f"{path}/next?n=1")["questions"]
+        while served:
+            [question] = served
+            now = datetime.now(UTC).isoformat()
+            answer = {
+                "uuid": str(uuid.uuid4()), "question": question["uid"], "answer": "similar",
+                "reason": "", "mode": "pair", "device": "keyboard", "guideline_version": 1,
+                "shown_at": now, "decided_at": now, "visible_ms": 900, "load_ms": 0,
+                "undoes": None,
+            }  # fmt: skip
+            body = {"answers": [answer], "next": {"after": 0, "n": 1}}
+            started = time.perf_counter()
+            reply = self.ask("POST", f"{path}/answers", body)
+            taken = time.perf_counter() - started
+            assert reply["results"][0]["status"] == "saved", reply
+            served = reply["questions"]
+            yield taken
+
+    def work(self, steps: Iterator[float], barrier: threading.Barrier, seconds: float) -> None:
+        """Take a step to warm up, wait for the others, then step until the time is over."""
+        next(steps)
+        barrier.wait()
+        until = time.perf_counter() + seconds
+        for taken in steps:
+            self.seconds.append(taken)
+            if time.perf_counter() > until:
+                break
+
+
+def measure(
+    port: int, sessions: list[str], seconds: float, way: Callable[[Client], Iterator[float]]
+) -> list[float]:
+    """Let clients work at once, one for each session; return the milliseconds of every step."""
+    clients = [Client(port, session) for session in sessions]
+    barrier = threading.Barrier(len(clients), timeout=60)
+    threads = [
+        threading.Thread(target=client.work, args=(way(client), barrier, seconds))
+        for client in clients
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for client in clients:
+        client.connection.close()
+        assert client.seconds, "a client has failed; its traceback is above"
+    return [1000 * second for client in clients for second in client.seconds]
+
+
+def figures(times: list[float], seconds: float) -> dict[str, float]:
+    """Return p50, p95 and steps a second."""
+    return {
+        "p50_ms": round(times[len(times) // 2], 2),
+        "p95_ms": round(times[int(len(times) * 0.95)], 2),
+        "per_second": round(len(times) / seconds, 1),
+        "n": len(times),
+    }
+
+
+def rounds(
+    port: int, known: dict[str, Any], n: int, options: argparse.Namespace
+) -> dict[str, dict[str, float]]:
+    """Measure all ways in turns; return the figures over all rounds."""
+    ways: dict[str, Callable[[Client], Iterator[float]]] = {
+        "barest": lambda client: client.floor("/barest"),
+        "floor": lambda client: client.floor("/floor"),
+    }
+    for slug, uid in known["campaigns"].items():
+        ways[slug] = lambda client, uid=uid: client.judge(uid)  # type: ignore[misc]
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    medians: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(options.rounds):
+        for name, way in ways.items():
+            found = measure(port, known["sessions"][:n], options.seconds, way)
+            times[name] += found
+            medians[name].append(statistics.median(found))
+    return {
+        name: figures(sorted(found), options.seconds * options.rounds)
+        | {"p50_min": round(min(medians[name]), 2), "p50_max": round(max(medians[name]), 2)}
+        for name, found in times.items()
+    }
+
+
+def show(when: str, n: int, found: dict[str, dict[str, float]]) -> None:
+    """Print one row for each way."""
+    floor = found["floor"]["p50_ms"]
+    for name, row in found.items():
+        print(
+            f"{when:5} {n:3} judges  {name:9} p50 {row['p50_ms']:7.2f} ms "
+            f"({row['p50_min']:.2f}-{row['p50_max']:.2f})  p95 {row['p95_ms']:7.2f} ms  "
+            f"{row['per_second']:7.1f}/s  {row['p50_ms'] / floor:5.2f} x floor",
+            flush=True,
+        )
+
+
+def main() -> int:
+    """Prepare, measure at the start, fill up, measure at the end."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each way and round")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--pairs", type=int, default=N_PAIRS)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder)
+        os.environ["LOOKALIKE_DATA"] = str(data)
+        os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.judging_site.settings"
+        result = _run(data, options)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+    return 0
+
+
+def _run(data: Path, options: argparse.Namespace) -> dict[str, Any]:
+    (data / "static").mkdir(parents=True)
+    embedded = import_module("config.embedded")  # reads the environment set above
+    embedded.hold_services(import_module("config.settings").SERVICES)
+    django.setup()
+    campaigns = import_module("benchmarks.judging_site.campaigns")
+    started = time.perf_counter()
+    known = campaigns.prepare(options.pairs)
+    print(f"prepared in {time.perf_counter() - started:.0f} s", flush=True)
+    result: dict[str, Any] = {}
+    with server(data) as port:
+        for when in ("start", "end"):
+            if when == "end":
+                started = time.perf_counter()
+                campaigns.fill_up()
+                print(f"filled up in {time.perf_counter() - started:.0f} s", flush=True)
+            for n in CLIENTS:
+                found = rounds(port, known, n, options)
+                show(when, n, found)
+                result[f"{when}-{n}"] = found
+    result["differences"] = campaigns.differences()
+    print(f"counters that differ from a recount: {result['differences']}", flush=True)
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The site with two bare views beside it, for benchmarks/judging.py."""

@@ -1,0 +1,7 @@
+"""The site's own settings, with the bare view's address added."""
+
+from __future__ import annotations
+
+from config.settings import *  # noqa: F403
+
+ROOT_URLCONF = "benchmarks.judging_site.urls"
