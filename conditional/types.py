@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 Details = Mapping[str, object]
-NO_DETAILS: Details = MappingProxyType({})
 
 
 class Task(StrEnum):
@@ -66,7 +64,7 @@ class View:
 
     image: str
     box: Box | None = None
-    details: Details = field(default=NO_DETAILS, compare=False, repr=False)
+    details: Details = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class Provenance:
     source: str
     index: int
     seed: int | None = None
-    facts: Details = NO_DETAILS
+    facts: Details = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ class RetrievalTemplate:
     gallery: tuple[Distractor, ...]
     provenance: Provenance
     answer: int | None = None
-    details: Details = field(default=NO_DETAILS, compare=False, repr=False)
+    details: Details = field(default_factory=dict, compare=False, repr=False)
 
     def candidates(self, answer: int | None = None) -> tuple[View, ...]:
         """Return distractors and target in one order.
@@ -169,7 +167,7 @@ class Instance:
     negative: frozenset[str]
     box: Box | None = None
     product: str | None = None
-    details: Details = field(default=NO_DETAILS, compare=False, repr=False)
+    details: Details = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def contradictions(self) -> frozenset[str]:
@@ -188,7 +186,7 @@ class Scene:
     """
 
     image: str
-    shares: Mapping[str, float]
+    shares: Mapping[str, float] = field(hash=False)
     product: str | None = None
 
     def categories(self, min_share: float = 0.01) -> frozenset[str]:

@@ -1,0 +1,1 @@
+"""Files of conditional similarity: GeneCIS, CIRR, VAW, COCO panoptic, triplets, matrices."""
