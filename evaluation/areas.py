@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from catalog.formats.tables import Floats, Ints
 from evaluation.contamination import corrected_auc
-from evaluation.formats.tables import Floats, Ints
 from evaluation.micro import micro_split
 from evaluation.segment import AucAp, auc_and_ap, micro_auc_and_ap, ratio
 

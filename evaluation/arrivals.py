@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 
 from catalog.formats.errors import FormatError
+from catalog.formats.runs import run_rows
+from catalog.formats.tables import Ints, Row, Run, scores_from
 from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
 from evaluation.embedding_runs import embedding_run
 from evaluation.errors import InputError
-from evaluation.formats.read import run_rows
-from evaluation.formats.tables import Ints, Row, Run, scores_from
 from evaluation.match import match_run, scored_at
 from evaluation.model_runs import N_PRODUCTS, ask
 from evaluation.targets import Namer, Target, UnknownImageError

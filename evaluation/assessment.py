@@ -10,11 +10,11 @@ import numpy as np
 
 from annotation.agreement import agreement
 from annotation.models import Campaign
+from catalog.formats.tables import Floats, Ints, Qrels, Run
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
 from evaluation.details import HEAD, Details
 from evaluation.errors import InputError
-from evaluation.formats.tables import Floats, Ints, Qrels, Run
 from evaluation.gather import EmbeddedModel, Gathered, embedded_models, family_of, gather
 from evaluation.match import Matched, match_run, pair_scores
 from evaluation.measures import parse_measure

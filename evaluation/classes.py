@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from evaluation.formats.tables import Floats, Ints
+from catalog.formats.tables import Floats, Ints
 from evaluation.match import Bools
 from evaluation.segment import mean_defined
 

@@ -15,8 +15,8 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from catalog.files import write_atomically
+from catalog.formats.tables import Ints
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints
 
 HEAD = 8
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.formats.tables import Floats, Ints, Run
+from catalog.formats.tables import Floats, Ints, Run
 from pooling.search import top_k
 from pooling.search_filters import Filters, Keys
 from pooling.topk import TopK

@@ -15,10 +15,10 @@ import numpy as np
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
+from catalog.formats.tables import Ints, Qrels
 from catalog.models import EmbeddingSet, Image
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints, Qrels
 from pooling import eds
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.queries import stored_proposals

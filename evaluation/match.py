@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.formats.tables import Floats, Ints, Qrels, Run
 from evaluation.errors import InputError
-from evaluation.formats.tables import Floats, Ints, Qrels, Run
 
 Bools = NDArray[np.bool_]
 Mode = Literal["image", "product"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from catalog.formats.tables import Floats
 from evaluation import retrieval, vsd
 from evaluation.errors import InputError
-from evaluation.formats.tables import Floats
 from evaluation.rank import JudgedRanks, condensed
 
 Parameter = Literal["none", "k", "k or none", "p"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalog.embeddings import load_vectors
+from catalog.formats.tables import Ints, Run
 from catalog.models import EmbeddingSet
 from evaluation.embedding_runs import Gallery, Vectors, embedding_run
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints, Run
 from evaluation.gather import EmbeddedModel, Gathered, ImageTable
 from pooling.models import Pool
 

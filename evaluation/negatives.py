@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from catalog.formats.tables import Ints, Qrels, Run
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints, Qrels, Run
 from evaluation.match import match_run
 from evaluation.rank import ranked_candidates
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation.formats.tables import Floats, Ints
+from catalog.formats.tables import Floats, Ints
 from evaluation.match import Bools, Matched, scored_at
 
 Order = Literal["id", "trec"]

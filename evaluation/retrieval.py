@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.formats.tables import Floats, Ints
+from catalog.formats.tables import Floats, Ints
 from evaluation.match import Bools
 from evaluation.rank import JudgedRanks
 from evaluation.segment import ratio

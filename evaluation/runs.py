@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from django.conf import settings
 
 from catalog.files import write_atomically
+from catalog.formats.tables import Ints, Run
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints, Run
 
 
 def run_path(sha256: str) -> Path:

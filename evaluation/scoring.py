@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from catalog.formats.tables import Floats, Qrels, Run
 from evaluation.areas import Areas
 from evaluation.errors import InputError
-from evaluation.formats.tables import Floats, Qrels, Run
 from evaluation.match import (
     Bools,
     Matched,

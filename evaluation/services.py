@@ -18,8 +18,8 @@ from jobs.services import JobConflictError, enqueue
 from pooling.models import PoolCampaign
 
 if TYPE_CHECKING:
+    from catalog.formats.tables import Run as Scores
     from evaluation.assessment import Assessment
-    from evaluation.formats.tables import Run as Scores
 
 EVALUATE_TASK = "evaluation.tasks.evaluate"
 ADD_RUN_TASK = "evaluation.tasks.add_run"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign, QuestionKind
+from catalog.formats.tables import Ints, Qrels
 from catalog.models import Image, SourceFile
 from catalog.paths import UnsafePathError, clean_path
 from evaluation.errors import InputError
-from evaluation.formats.tables import Ints, Qrels
 from evaluation.gather import ImageTable
 from pooling.models import Pool, PoolCampaign
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.formats.tables import Floats
+from catalog.formats.tables import Floats
 from evaluation.rank import JudgedRanks
 from evaluation.retrieval import precision
 from evaluation.segment import ratio

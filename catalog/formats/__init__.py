@@ -1,1 +1,1 @@
-"""Reading files that people bring: errors with a place, CSV lines, vectors. No Django here."""
+"""Reading files that people bring: errors with a place, CSV lines, runs, vectors. No Django."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalog.formats.tables import Qrels, Run
 from evaluation.bias.evidence import (
     Attribute,
     Lists,
@@ -18,7 +19,6 @@ from evaluation.bias.evidence import (
 from evaluation.bias.joined import JoinedPool, join_pool
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
-from evaluation.formats.tables import Qrels, Run
 from evaluation.match import Matched, Missing, match_run, pair_scores, scored_at
 from evaluation.segment import Floats, Ints
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalog.formats.tables import Qrels
 from evaluation.bias.tables import Proposals
 from evaluation.errors import InputError
-from evaluation.formats.tables import Qrels
 from evaluation.segment import Ints
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from catalog.formats.errors import FormatError
+from catalog.formats.parquet import MAGIC
 from catalog.formats.text import csv_lines, unprotected
-from evaluation.formats.parquet import MAGIC
 from evaluation.segment import Ints
 
 

@@ -1,8 +1,9 @@
 """Files of labels and scores: VSD JSON, TREC, CSV, parquet."""
 
 from catalog.formats.errors import FormatError
-from evaluation.formats.read import read_products, read_qrels, read_run
-from evaluation.formats.tables import Qrels, Run
+from catalog.formats.runs import read_run
+from catalog.formats.tables import Qrels, Run
+from evaluation.formats.read import read_products, read_qrels
 from evaluation.formats.write import write_csv, write_trec_qrels, write_trec_run, write_vsd
 
 __all__ = [

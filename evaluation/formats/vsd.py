@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from catalog.formats.errors import FormatError
+from catalog.formats.tables import Row
 from catalog.formats.text import not_utf8
-from evaluation.formats.tables import Row
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 

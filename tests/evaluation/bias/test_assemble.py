@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from catalog.formats.tables import Qrels, Run
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.tables import VoteTable, proposals_of
 from evaluation.errors import InputError
-from evaluation.formats.tables import Qrels, Run
 from evaluation.match import MissingScoresError
 from tests.evaluation.bias.cases import G5_POSITIVE, G5_SCORES, IMAGES, g5, some
 

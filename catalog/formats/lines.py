@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from catalog.formats.errors import FormatError
+from catalog.formats.tables import Row
 from catalog.formats.text import csv_lines, not_utf8, unprotected
-from evaluation.formats.tables import Row
 
 LABEL_COLUMNS = (("query", "candidate", "label"), ("query-id", "corpus-id", "score"))
 SCORE_COLUMNS = (("query", "candidate", "score"),)

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from catalog.formats.errors import FormatError
-from evaluation.formats.tables import Row
-from evaluation.formats.text import chosen_columns
+from catalog.formats.lines import chosen_columns
+from catalog.formats.tables import Row
 
 MAGIC = b"PAR1"
 
