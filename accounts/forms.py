@@ -7,7 +7,8 @@ from typing import Any
 from allauth.account.forms import LoginForm
 from django import forms
 
-from accounts.models import Role, User
+from accounts.models import Role, Scope, User
+from accounts.services_tokens import scopes_of
 
 
 class SignInForm(LoginForm):
@@ -92,3 +93,26 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = User
         fields = ["first_name", "last_name"]
+
+
+class TokenForm(forms.Form):
+    """A new access token."""
+
+    name = forms.CharField(
+        max_length=100, label="Name", help_text="Where you use it, such as “notebook at work”."
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do", widget=forms.CheckboxSelectMultiple, initial=[Scope.READ.value]
+    )
+    days = forms.TypedChoiceField(
+        label="Lasts",
+        coerce=int,
+        initial=90,
+        choices=[(7, "a week"), (30, "30 days"), (90, "90 days"), (365, "a year")],
+    )
+
+    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scopes"].choices = [  # type: ignore[attr-defined]
+            (scope.value, str(scope.label)) for scope in Scope if scope in scopes_of(owner)
+        ]

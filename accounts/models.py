@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import uuid
+
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils import timezone
 
 
 class Role(models.TextChoices):
@@ -43,3 +48,44 @@ class User(AbstractUser):
     def is_researcher(self) -> bool:
         """Whether this person reads results and downloads labels."""
         return self.role == Role.RESEARCHER
+
+
+class Scope(models.TextChoices):
+    """What a token may be used for; it never allows more than its owner's role does."""
+
+    READ = "read", "Read catalogs, pools, campaigns, runs, results and releases"
+    JUDGEMENTS = "judgements:read", "Read single judgements and pooled pairs (admins)"
+    RUNS = "runs:write", "Upload runs to be scored"
+
+
+class AccessToken(models.Model):
+    """Lets a program act for a person through the API; only its hash is kept."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens"
+    )
+    name = models.CharField(max_length=100, help_text="Where it is used.")
+    prefix = models.CharField(max_length=8, help_text="By which its owner recognises it.")
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token.")
+    scopes = ArrayField(models.CharField(max_length=20, choices=Scope))
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix})"
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at <= timezone.now()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it still opens anything."""
+        return self.revoked_at is None and not self.is_expired

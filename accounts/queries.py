@@ -6,7 +6,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Count, Q, QuerySet
 
-from accounts.models import Role, User
+from accounts.models import AccessToken, Role, User
 
 SHOWN = {"active": Q(is_active=True), "inactive": Q(is_active=False), "all": Q()}
 
@@ -41,3 +41,8 @@ def history_of(person: User) -> QuerySet[LogEntry]:
         .select_related("user")
         .order_by("-action_time")
     )
+
+
+def tokens_of(person: User) -> QuerySet[AccessToken]:
+    """Return a person's access tokens, newest first."""
+    return AccessToken.objects.filter(owner=person).select_related("owner").order_by("-id")

@@ -2,10 +2,13 @@
 
 from django.urls import include, path
 
-from accounts import views
+from accounts import views, views_tokens
 
 pages = [
     path("profile/", views.profile, name="profile"),
+    path("profile/tokens/", views_tokens.tokens, name="tokens"),
+    path("profile/tokens/new/", views_tokens.new, name="new_token"),
+    path("profile/tokens/<uuid:uid>/revoke/", views_tokens.revoke, name="revoke_token"),
     path("people/", views.people, name="people"),
     path("people/new/", views.invite, name="invite"),
     path("people/<int:pk>/", views.person, name="person"),
