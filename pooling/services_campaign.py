@@ -25,8 +25,13 @@ def open_pool_campaign(
     guidelines: str = "",
     seed: int = 0,
     owner: User | None = None,
+    is_draft: bool = False,
 ) -> Campaign:
     """Put every pair of a pool to a panel and let the judging begin.
+
+    Args:
+        is_draft: do not open it yet, so that its rules and its gold can be set before the
+            judges' queues are drawn.
 
     Raises:
         PoolError: the pool is still being filled or has nothing to judge, a member of the
@@ -56,7 +61,7 @@ def open_pool_campaign(
                 owner=owner,
             )
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
-            return open_campaign(campaign=campaign, by=owner)
+            return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:
         raise PoolError("campaign", str(problem)) from problem
 

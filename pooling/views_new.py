@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
+from annotation.models import CampaignState
 from catalog.models import Catalog
 from pooling.errors import PoolError
 from pooling.forms import CampaignForm, CostForm, PoolForm
@@ -61,15 +62,23 @@ def attributes(request: HttpRequest) -> HttpResponse:
 
 @admin_required
 def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel and its rules; open the campaign."""
+    """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
     pool = get_object_or_404(pools_for_pages(), slug=slug)
     form = CampaignForm(request.POST or None, initial={"name": pool.name})
     if request.method == "POST" and form.is_valid():
         try:
-            campaign = open_pool_campaign(pool=pool, owner=signed_in(request), **form.cleaned_data)
+            campaign = open_pool_campaign(
+                pool=pool,
+                owner=signed_in(request),
+                is_draft="draft" in request.POST,
+                **form.cleaned_data,
+            )
         except PoolError as problem:
             form.add_error(problem.field if problem.field in form.fields else None, problem.message)
         else:
+            if campaign.state == CampaignState.DRAFT:
+                messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
+                return redirect("annotation:campaign", campaign.slug)
             messages.success(request, f"“{campaign}” is open: its panel can judge now.")
             return redirect("pooling:pool", pool.slug)
     return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})

@@ -232,10 +232,18 @@ def test_open_campaign_puts_every_pair_to_the_panel(catalog_of, annotators):
         "pool": "first",
         "pairs": n_pairs,
         "panel": ["cleo", "anna"],
+        "state": "open",
         "judgements_wanted": 2 * n_pairs,
         "tie": "undecided",
     }
     assert Campaign.objects.get().is_open
+
+
+def test_open_campaign_keeps_a_draft_closed(catalog_of, annotators):
+    catalog_of(12)
+    fill()
+    result = printed("open_campaign", "One", "--pool", "first", "--panel", "cleo,anna", "--draft")
+    assert result["state"] == Campaign.objects.get().state == "draft"
 
 
 @pytest.mark.parametrize(

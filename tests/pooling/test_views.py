@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Campaign, QueueEntry
 from catalog.models import Catalog, Image
 from jobs.models import Job, JobState
 from pooling.models import Pool, PoolState, Proposal
@@ -364,6 +364,31 @@ def test_a_campaign_is_opened_from_the_pool(admin, filled, annotators):
     assert (campaign.tie_rule, campaign.seed, campaign.owner) == ("undecided", 4, admin)
     assert "Round one" in response.content.decode()
     assert 'action="/pools/first-pool/delete/"' not in response.content.decode()
+
+
+def test_a_draft_can_be_given_other_rules_before_its_queues_are_drawn(admin, filled, annotators):
+    address = reverse("pooling:new_campaign", args=[filled.slug])
+    fields = {
+        "name": "Round one",
+        "panel": [str(person.pk) for person in annotators],
+        "tie_rule": "negative",
+        "seed": "0",
+        "draft": "yes",
+    }
+    client = signed_in(admin)
+    response = client.post(address, fields)
+    campaign = Campaign.objects.get()
+    assert response.headers["Location"] == reverse("annotation:campaign", args=["round-one"])
+    assert campaign.state == "draft"
+    assert not QueueEntry.objects.exists()
+    rules = {
+        "name": "Round one", "tie_rule": "negative", "serving": "k_of_n", "k": "2", "seed": "3",
+        "lease_minutes": "30", "repeat_percent": "5", "mirror_percent": "0", "pass_percent": "80",
+    }  # fmt: skip
+    client.post(reverse("annotation:save_settings", args=["round-one"]), rules)
+    client.post(reverse("annotation:move", args=["round-one", "open"]))
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.serving, campaign.k) == ("open", "k_of_n", 2)
 
 
 def test_a_campaign_without_a_panel_or_with_an_insider_is_refused(admin, filled, annotators):

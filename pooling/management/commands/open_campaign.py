@@ -27,6 +27,9 @@ class Command(JobCommand):
         parser.add_argument("--tie", choices=TieRule.values, default=TieRule.NEGATIVE.value)
         parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
         parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
+        parser.add_argument(
+            "--draft", action="store_true", help="do not open it yet; its rules can be changed"
+        )
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Create the campaign and open it."""
@@ -38,6 +41,7 @@ class Command(JobCommand):
                 tie_rule=options["tie"],
                 guidelines=_guidelines(options["guidelines"]),
                 seed=options["seed"],
+                is_draft=options["draft"],
             )
         except JobError as problem:
             raise CommandError(str(problem)) from problem
@@ -49,9 +53,11 @@ class Command(JobCommand):
             "panel": panel,
             "judgements_wanted": campaign.n_questions * len(panel),
             "tie": campaign.tie_rule,
+            "state": campaign.state,
         }
+        state = "a draft" if options["draft"] else "open"
         lines = [
-            f"“{campaign}” is open: {campaign.n_questions:,} pairs for {', '.join(panel)}.",
+            f"“{campaign}” is {state}: {campaign.n_questions:,} pairs for {', '.join(panel)}.",
             f"A tied vote is {campaign.tie_rule}.",
         ]
         self.report(result, as_json=options["json"], lines=lines)
