@@ -141,6 +141,46 @@ def _group_keys(slots: Ints, groups: Sequence[Ints]) -> list[NDArray[np.float64]
     ]
 
 
+def mixed_in(waiting: Ints, added: Ints, rng: np.random.Generator) -> Ints:
+    """Return an order in which new pairs stand among those that wait, as if they had always been.
+
+    What waits keeps its order. A new pair goes to a random place inside a run of its own query,
+    longer runs being likelier; the new pairs of a query that waits nowhere stay together, in a
+    block at a random border between queries.
+
+    Args:
+        waiting: shape (n_waiting,), the query of each question still to be asked, in order.
+        added: shape (n_added,), the query of each new pair, in any order.
+        rng: source of the places.
+
+    Returns:
+        Shape (n_waiting + n_added,), a permutation: i < n_waiting is what waits, the rest is
+        what is new.
+    """
+    is_start = np.append(True, waiting[1:] != waiting[:-1])[: waiting.size]
+    starts = np.flatnonzero(is_start)
+    borders = np.append(starts, waiting.size) - 0.5
+    keys = np.zeros(added.size)
+    blocks = np.zeros(added.size, np.int64)
+    for number, query in enumerate(np.unique(added), start=1):
+        new = np.flatnonzero(added == query)
+        places = np.flatnonzero(waiting == query)
+        if places.size:
+            keys[new] = rng.choice(places, new.size) + rng.uniform(-0.5, 0.5, new.size)
+        else:
+            keys[new] = rng.choice(borders)
+            blocks[new] = number
+    shuffled_blocks = np.append(0, rng.permutation(blocks.max(initial=0)) + 1)[blocks]
+    order: Ints = np.lexsort(
+        (
+            np.concatenate([np.arange(waiting.size), rng.permutation(added.size)]),
+            np.concatenate([np.zeros(waiting.size, np.int64), shuffled_blocks]),
+            np.concatenate([np.arange(waiting.size, dtype=np.float64), keys]),
+        )
+    )
+    return order
+
+
 def sampled_repeats(query_ids: Ints, percent: int, rng: np.random.Generator) -> Ints:
     """Choose the pairs to ask twice: a few candidates each of a few queries.
 

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.ordering import shuffled_by_query
 from annotation.services.bulk import copy_rows
-from annotation.services.queues import append_questions, prepare_member, prepare_questions
+from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from catalog.models import Image
 
 MAX_PANEL = 500
@@ -89,7 +89,7 @@ def create_campaign(
 
 @transaction.atomic
 def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> int:
-    """Add pairs to a campaign, and to the end of its judges' queues; return how many are new.
+    """Add pairs to a campaign, mixed into its judges' queues; return how many are new.
 
     Pairs that the campaign has already are left alone, so a top-up may overlap.
 
@@ -124,7 +124,7 @@ def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> in
     campaign.n_questions = first + len(fresh)
     campaign.save(update_fields=["n_questions"])
     if campaign.state != CampaignState.DRAFT:
-        append_questions(campaign=campaign, first_position=first)
+        mix_in_questions(campaign=campaign, first_position=first)
     return len(fresh)
 
 

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable
 
 import numpy as np
+from django.db import connection
 from django.db.models import F
 
 from annotation.models import (
@@ -27,12 +28,14 @@ from annotation.ordering import (
     Controls,
     Ints,
     judge_order,
+    mixed_in,
     sampled_mirrors,
     sampled_repeats,
     shuffled_by_query,
 )
 from annotation.services.bulk import copy_rows, refresh_statistics
 
+ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
 SILENT = (QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
 TEACHING = {
     Stage.TRAINING: QuestionKind.TRAINING,
@@ -68,17 +71,65 @@ def prepare_member(*, member: PanelMember) -> None:
     )
 
 
-def append_questions(*, campaign: Campaign, first_position: int) -> None:
-    """Put the pairs from `first_position` on at the end of every judge's queue."""
+def mix_in_questions(*, campaign: Campaign, first_position: int) -> None:
+    """Put the pairs from `first_position` on among those that each judge has still to answer.
+
+    Nothing tells them from the others: what waits keeps its order and gets new places with them,
+    behind all places that a judge's browser has seen. Who had finished has work again.
+    """
     if campaign.serving == Serving.K_OF_N:
-        return  # they are claimed like the others
+        _mix_shared_order(campaign, first_position)
+        return
     added = _questions(campaign, QuestionKind.PAIR, first_position)
     for member in campaign.panel.select_for_update():
         rng = np.random.default_rng([campaign.seed, member.number, first_position])
-        order = added[shuffled_by_query(added[:, 1], rng), 0]
-        n_added = _append(member, [(Stage.JUDGING, order)])
+        waiting = _waiting(member)
+        order = mixed_in(waiting[:, 2], added[:, 1], rng)
+        places = member.last_place + 1 + np.argsort(order)
+        _move(waiting[:, 0], places[: len(waiting)])
+        rows = [
+            (member.pk, question, place, place, Stage.JUDGING.value, EntryState.OPEN.value)
+            for question, place in zip(
+                added[:, 0].tolist(), places[len(waiting) :].tolist(), strict=True
+            )
+        ]
+        copy_rows(QueueEntry, ENTRY_COLUMNS, rows)
         PanelMember.objects.filter(pk=member.pk).update(
-            n_total=F("n_total") + n_added, last_place=F("last_place") + n_added
+            n_total=F("n_total") + len(added), last_place=F("last_place") + len(order)
+        )
+
+
+def _waiting(member: PanelMember) -> Ints:
+    """Return (n, 3): entry, question and query id of what a judge is still to judge, in order."""
+    entries = QueueEntry.objects.filter(member=member, stage=Stage.JUDGING, state=EntryState.OPEN)
+    rows = entries.order_by("place", "id").values_list("id", "question_id", "question__query_id")
+    return np.array(list(rows), dtype=np.int64).reshape(-1, 3)
+
+
+def _move(entry_ids: Ints, places: Ints) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "update annotation_queueentry e set place = moved.place "
+            "from unnest(%s::bigint[], %s::bigint[]) as moved(id, place) where e.id = moved.id",
+            [entry_ids.tolist(), places.tolist()],
+        )
+
+
+def _mix_shared_order(campaign: Campaign, first_position: int) -> None:
+    """Draw new positions for the pairs that no judge has come to yet, new ones among them."""
+    panel = list(campaign.panel.select_for_update())  # a claim holds its judge's row
+    begin = min(first_position, max((member.claimed_to for member in panel), default=0))
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR, position__gte=begin)
+    rows = list(pairs.order_by("position", "id").values_list("id", "query_id", "position"))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    is_new = table[:, 2] >= first_position
+    rng = np.random.default_rng([campaign.seed, first_position])
+    order = mixed_in(table[~is_new, 1], table[is_new, 1], rng)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "update annotation_question q set position = moved.position "
+            "from unnest(%s::bigint[], %s::bigint[]) as moved(id, position) where q.id = moved.id",
+            [table[order, 0].tolist(), (begin + np.arange(len(order))).tolist()],
         )
 
 
@@ -92,8 +143,7 @@ def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
         (member.pk, question, place, place, stage.value, EntryState.OPEN.value)
         for place, (stage, question) in numbered
     ]
-    columns = ("member_id", "question_id", "position", "place", "stage", "state")
-    copy_rows(QueueEntry, columns, rows)
+    copy_rows(QueueEntry, ENTRY_COLUMNS, rows)
     return len(rows)
 
 

@@ -67,19 +67,6 @@ def test_the_same_seed_draws_the_same_orders(pairs, people):
     assert seen[0] == seen[1]
 
 
-def test_a_top_up_adds_only_new_pairs_at_the_end(campaign_of, pairs):
-    campaign = campaign_of(2, 3)
-    old = list(campaign.questions.values_list("query_id", "candidate_id"))
-    assert add_questions(campaign=campaign, pairs=[*pairs(1, 4), *old[:2]]) == 4
-    campaign.refresh_from_db()
-    assert campaign.n_questions == 10
-    for member in campaign.panel.all():
-        assert member.n_total == member.last_place == 10
-        last = member.queue.order_by("place")[6:]
-        assert {(e.question.query_id, e.question.candidate_id) for e in last}.isdisjoint(old)
-    assert add_questions(campaign=campaign, pairs=old) == 0
-
-
 def test_a_draft_has_no_queue_and_a_late_judge_gets_one(campaign_of, people):
     campaign = campaign_of(2, 3, is_open=False)
     assert not QueueEntry.objects.filter(member__campaign=campaign).exists()

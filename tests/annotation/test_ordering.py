@@ -7,6 +7,7 @@ from annotation.ordering import (
     Controls,
     early_offsets,
     judge_order,
+    mixed_in,
     sampled_mirrors,
     sampled_repeats,
     shuffled_by_query,
@@ -115,3 +116,32 @@ def test_repeats_take_the_share_asked_for_and_at_most_six_of_a_query():
     assert sampled_mirrors(2000, 5, rng()).size == 100
     assert sampled_repeats(query_ids, 0, rng()).size == 0
     assert sampled_repeats(query_ids[:3], 1, rng()).size == 1
+
+
+QUERIES = st.lists(st.integers(0, 5), max_size=30)
+
+
+@given(QUERIES, QUERIES, st.integers(0, 5))
+def test_mixing_in_keeps_what_waits_in_order_and_starts_no_query_twice(waits, comes, seed):
+    waiting, added = np.array(waits, np.int64), np.array(comes, np.int64)
+    order = mixed_in(waiting, added, rng(seed))
+    assert sorted(order) == list(range(len(waits) + len(comes)))
+    assert order[order < len(waits)].tolist() == list(range(len(waits)))
+    mixed = np.concatenate([waiting, added])[order]
+    n_strange = len(set(comes) - set(waits))
+    assert runs(mixed) == runs(waiting) + n_strange
+
+
+def test_new_pairs_stand_anywhere_in_their_query_and_new_queries_at_any_border():
+    waiting = np.repeat(np.arange(3), 4)  # 0000 1111 2222
+    added = np.array([1, 7, 7])
+    inside, borders = set(), set()
+    for seed in range(200):
+        order = mixed_in(waiting, added, rng(seed)).tolist()
+        old_before = [i for i in order[: order.index(12)] if i < 12]
+        inside.add(len(old_before))
+        sevens = sorted(order.index(i) for i in (13, 14))
+        assert sevens[1] == sevens[0] + 1
+        borders.add(len([i for i in order[: sevens[0]] if i < 12]))
+    assert inside == {4, 5, 6, 7, 8}
+    assert borders == {0, 4, 8, 12}
