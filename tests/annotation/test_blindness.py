@@ -19,7 +19,13 @@ from django.urls.exceptions import NoReverseMatch
 
 from accounts.models import Role, User
 from annotation.models import Campaign, QuestionKind
-from annotation.services import add_gold, create_campaign, import_judgements, open_campaign
+from annotation.services import (
+    add_gold,
+    add_questions,
+    create_campaign,
+    import_judgements,
+    open_campaign,
+)
 from annotation.services.gold import GoldPair
 from catalog.blobs import blob_path
 from catalog.models import EmbeddingSet, Image, SourceFile
@@ -231,6 +237,24 @@ def test_controls_cannot_be_told_from_pairs(world):
         QuestionKind.PAIR, QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR
     }  # fmt: skip
     assert len(set().union(*shapes.values())) == 1
+
+
+def test_pairs_of_a_top_up_cannot_be_told_from_the_others(world, pairs):
+    world.judge("similar", 10)
+    known = set(world.campaign.questions.values_list("uid", flat=True))
+    query = world.campaign.questions.order_by("pk").last().query_id
+    fresh = [(query, candidate) for _, candidate in pairs(1, 6)]
+    add_questions(campaign=world.campaign, pairs=[*fresh, *pairs(2, 4)])
+    questions = world.next(200)
+    is_new = [uuid.UUID(question["uid"]) not in known for question in questions]
+    assert sum(is_new) == 14
+    assert not all(is_new[-14:])
+    shapes = [
+        re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "uid", json.dumps(question)) for question in questions
+    ]
+    assert len({re.sub(r'"position": \d+', "", shape) for shape in shapes}) == 1
+    places = [question["position"] for question in questions]
+    assert places == list(range(places[0], places[0] + len(places)))
 
 
 def test_ids_and_order_do_not_follow_the_rank(pairs, people):
