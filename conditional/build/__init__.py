@@ -1,0 +1,1 @@
+"""Building retrieval templates from what is known of images: pure and seeded."""
