@@ -114,7 +114,8 @@ def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase
     n = _number(request, "n", AHEAD, 1, MAX_AHEAD)
     if after is None or n is None:
         return _bad_request("“after” and “n” are whole numbers, n at most 200.")
-    judge = _with_claims(request, campaign_uid, _judge(request, campaign_uid), after, n)
+    judge = _judge(request, campaign_uid)
+    _claim(request, campaign_uid, judge, after, n)
     return JsonResponse(next_reply(campaign_uid, judge, after, n))
 
 
@@ -145,8 +146,8 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         raise Http404 from None
     reply = receipt_reply([key for key, _ in batch], receipt)
     if wanted is not None:
-        judge = _with_claims(request, campaign_uid, receipt.judge, *wanted)
-        reply |= next_reply(campaign_uid, judge, *wanted, n_done=receipt.n_done)
+        _claim(request, campaign_uid, receipt.judge, *wanted)
+        reply |= next_reply(campaign_uid, receipt.judge, *wanted, progress=reply["progress"])
     return JsonResponse(reply, status=receipt_status(receipt))
 
 
@@ -214,16 +215,12 @@ def _judge(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
         raise Http404 from None
 
 
-def _with_claims(
-    request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int
-) -> Judge:
-    """Lend the judge what is wanted where pairs are lent; return the judge as they are then."""
-    if not judge.is_leased:
-        return judge
-    claim_questions(
-        campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
-    )
-    return _judge(request, campaign_uid)
+def _claim(request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int) -> None:
+    """Lend the judge what is wanted, where pairs are lent."""
+    if judge.is_leased:
+        claim_questions(
+            campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
+        )
 
 
 def _wanted(body: Any) -> tuple[int, int] | None:

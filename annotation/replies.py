@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
@@ -23,16 +24,26 @@ from annotation.services.answers import Receipt
 from annotation.submissions import RejectedError
 
 NOT_NOW = frozenset({"closed", "paused"})
+NO_UID = str(uuid.UUID(int=0))
 
 
 def next_reply(
-    campaign_uid: uuid.UUID, judge: Judge, after: int, n: int, *, n_done: int | None = None
+    campaign_uid: uuid.UUID,
+    judge: Judge,
+    after: int,
+    n: int,
+    *,
+    progress: dict[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Return the next open questions; none while the campaign is not open."""
+    """Return the next open questions; none while the campaign is not open.
+
+    Args:
+        progress: how far the judge has come, if that is known already.
+    """
     asked = next_questions(judge, after=after, n=n) if judge.refusal is None else []
     return {
         "questions": [question_reply(campaign_uid, question) for question in asked],
-        "progress": progress_reply(judge, judge.n_done if n_done is None else n_done),
+        "progress": progress or progress_reply(judge, judge.n_done),
         "guideline_version": judge.guideline_version,
         "state": judge.state,
         "stage": judge.stage,
@@ -52,16 +63,25 @@ def question_reply(campaign_uid: uuid.UUID, question: AskedQuestion) -> dict[str
 
 def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
     """Return an image's addresses and shape."""
-    whole, thumb = (
-        reverse("annotation:image", args=[campaign_uid, picture.uid, size])
-        for size in ("view", "thumb")
-    )
+    uid = str(picture.uid)
+    whole, thumb = (address.replace(NO_UID, uid) for address in _addresses(campaign_uid))
     return {
         "url": whole,
         "thumb_url": thumb,
         "width": picture.width,
         "height": picture.height,
     }
+
+
+@lru_cache(maxsize=256)
+def _addresses(campaign_uid: uuid.UUID) -> list[str]:
+    """Return a campaign's image addresses with `NO_UID` in the image's place.
+
+    To find an address by its name takes longer than all else in a question's reply.
+    """
+    return [
+        reverse("annotation:image", args=[campaign_uid, NO_UID, size]) for size in ("view", "thumb")
+    ]
 
 
 def progress_reply(judge: Judge, n_done: int) -> dict[str, int]:

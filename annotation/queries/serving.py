@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import (
     Answer,
@@ -33,6 +33,12 @@ join catalog_image a on a.id = q.query_id
 join catalog_image b on b.id = q.candidate_id
 where e.member_id = %s and e.state = 'open' and e.stage = %s and e.place > %s
 order by e.place, e.id limit {n}
+"""
+
+WANTED = """
+select c.n_questions * c.k, (select count(*) from annotation_panelmember m
+                             where m.campaign_id = c.id and m.is_active)
+from annotation_campaign c where c.id = %s
 """
 
 
@@ -94,10 +100,10 @@ def progress(judge: Judge, n_done: int | None = None) -> tuple[int, int]:
     done = judge.n_done if n_done is None else n_done
     total = judge.n_total
     if judge.is_leased:
-        campaign = Campaign.objects.annotate(
-            n_judges=Count("panel", filter=Q(panel__is_active=True))
-        ).get(pk=judge.campaign_id)
-        total = math.ceil(campaign.n_questions * campaign.k / max(campaign.n_judges, 1))
+        with prepared_cursor() as cursor:
+            cursor.execute(WANTED, [judge.campaign_id])
+            [(n_wanted, n_judges)] = cursor.fetchall()
+        total = math.ceil(n_wanted / max(n_judges, 1))
     elif judge.closes_settled:
         settled = QueueEntry.objects.filter(member_id=judge.member_id, state=EntryState.SETTLED)
         total -= settled.count()

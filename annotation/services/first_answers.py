@@ -1,9 +1,12 @@
-"""The common step, in one statement: a first answer to a question of a fixed queue.
+"""The common step, in one statement: a first answer to a question.
 
-Nineteen in twenty answers are the first to their question, come alone, and belong to a campaign
-in which everyone judges every pair. They need no look before the write: the statement finds
-the judge, the question and the campaign's state by itself, and writes nothing if anything is
-not as it should be. Then `record_answers` takes the answer the long way, and says why.
+Nineteen in twenty answers are the first to their question and come alone. They need no look
+before the write: the statement finds the judge, the question and the campaign's state by itself,
+and writes nothing if anything is not as it should be. Then `record_answers` takes the answer the
+long way, and says why.
+
+When k of n judge, the answer is a vote for a pair that is lent to the judge and wants it. Of the
+votes wanted, one more is given and one less is lent, so that `n_free` stays as it is.
 """
 
 from __future__ import annotations
@@ -16,26 +19,48 @@ from django.utils import timezone
 
 from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
-from annotation.register import FINAL
+from annotation.register import FINAL, VOTING
 from annotation.submissions import Submission
 
-# The judge's row is locked first, as the long way does, so that two tabs cannot deadlock. An
-# entry that another tab has just answered is seen anew by the update, and no longer matches.
+# The judge's row is locked first and then the question's, as the long way does, so that nobody
+# deadlocks. A row that somebody has just changed is seen anew by lock and update, and may no
+# longer match: an entry answered in another tab, a question with its k votes.
 RECORD = f"""
 with judge as materialized (
     select {JUDGE_COLUMNS}
     from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
-      and c.state = 'open' and c.serving = 'everyone' and not c.closes_settled
+      and c.state = 'open' and not c.closes_settled
       and m.stage = 'judging' and c.guideline_version >= %(guideline_version)s
     for no key update of m
+), wanted as materialized (
+    select q.id, q.n_counted + 1 >= judge.k as is_last
+    from judge join annotation_question q on q.campaign_id = judge.campaign_id
+    where judge.serving = 'k_of_n' and q.uid = %(question)s and q.kind = 'pair'
+      and q.n_counted < judge.k and not q.is_settled and %(is_vote)s
+    for no key update of q
 ), moved as (
     update annotation_queueentry e
-    set state = 'done', last_uuid = %(uuid)s, decided_at = %(decided_at)s
-    from judge, annotation_question q
+    set state = 'done', last_uuid = %(uuid)s, decided_at = %(decided_at)s, lease_until = null
+    from judge left join wanted on true, annotation_question q
     where q.uid = %(question)s and e.question_id = q.id and e.member_id = judge.member_id
       and e.state = 'open' and e.last_uuid is null and e.stage = 'judging'
+      and (judge.serving = 'everyone' or q.kind <> 'pair'
+           or wanted.id = q.id and e.lease_until is not null)
     returning e.question_id, e.member_id
+), counted as (
+    update annotation_question q
+    set n_counted = q.n_counted + 1, is_settled = wanted.is_last,
+        n_free = case when wanted.is_last then 0 else q.n_free end
+    from moved, wanted where q.id = moved.question_id and wanted.id = q.id
+), late as (
+    select e.id from moved join wanted on wanted.id = moved.question_id
+    join annotation_queueentry e on e.question_id = wanted.id
+    where wanted.is_last and e.member_id <> moved.member_id and e.state = 'open'
+    for update of e skip locked
+), released as (
+    update annotation_queueentry e set state = 'settled', lease_until = null
+    from late where late.id = e.id
 ), event as (
     insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
         device, guideline_version, shown_at, decided_at, received_at, visible_ms, load_ms)
@@ -72,6 +97,7 @@ def record_first_answer(
         "decided_at": decided_at,
         "shown_at": min(given.shown_at, decided_at),
         "now": now,
+        "is_vote": given.answer in VOTING,
     }
     try:
         # one statement is a transaction; inside another one it needs a savepoint to fail alone

@@ -19,10 +19,18 @@ from annotation.queries.judges import Judge, find_judge
 from annotation.services.controls import append_due_controls
 
 MAX_HELD = 96  # pairs lent to one judge at once
+AT_ONCE = 12  # pairs lent at least, so that most requests find enough
 
 RENEW = """
 update annotation_queueentry set lease_until = %s
 where member_id = %s and state = 'open' and lease_until is not null
+"""
+GLANCE = """
+select count(*) filter (where e.place > %s) >= %s
+   and min(e.lease_until - c.lease_minutes * interval '30 seconds') > %s
+from annotation_queueentry e join annotation_panelmember m on m.id = e.member_id
+join annotation_campaign c on c.id = m.campaign_id
+where c.uid = %s and m.annotator_id = %s and e.state = 'open' and e.stage = 'judging'
 """
 HELD = """
 select count(*), count(*) filter (where place > %s)
@@ -76,18 +84,27 @@ returning returned.n
 """
 
 
-@transaction.atomic
 def claim_questions(
     *, campaign_uid: uuid.UUID, annotator_id: int, n_wanted: int, after: int = 0
 ) -> int:
     """Lend a judge pairs until `n_wanted` open ones lie behind place `after`; return how many.
 
     Nothing is lent while the campaign is not open or the judge is still in training, nor more
-    than `MAX_HELD` at once.
+    than `MAX_HELD` at once. Where there are enough, and no lease is half over, nothing is
+    locked or written.
 
     Raises:
         NotOnPanelError: as `find_judge`.
     """
+    with prepared_cursor() as cursor:
+        cursor.execute(GLANCE, [after, n_wanted, timezone.now(), campaign_uid, annotator_id])
+        [(is_enough,)] = cursor.fetchall()
+    return 0 if is_enough else _claim(campaign_uid, annotator_id, n_wanted, after)
+
+
+@transaction.atomic
+def _claim(campaign_uid: uuid.UUID, annotator_id: int, n_wanted: int, after: int) -> int:
+    """Renew the judge's leases and lend what is missing."""
     judge = find_judge(campaign_uid, annotator_id, locked=True)
     if not judge.is_leased or judge.refusal is not None or judge.stage != Stage.JUDGING:
         return 0
@@ -96,9 +113,9 @@ def claim_questions(
         cursor.execute(RENEW, [until, judge.member_id])
         cursor.execute(HELD, [after, judge.member_id])
         [(n_held, n_ahead)] = cursor.fetchall()
-    n_missing = min(n_wanted - n_ahead, MAX_HELD - n_held)
-    if n_missing <= 0:
+    if n_ahead >= n_wanted or n_held >= MAX_HELD:
         return 0
+    n_missing = min(max(n_wanted - n_ahead, AT_ONCE), MAX_HELD - n_held)
     found = _free_questions(judge, judge.claimed_to - 1, [], n_missing)
     claimed_to = max((position + 1 for _, position in found), default=judge.claimed_to)
     if len(found) < n_missing:  # the end: look again for what came back meanwhile

@@ -2,13 +2,15 @@
 
 import threading
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
-from annotation.models import Judgement, JudgementEvent, PanelMember, QueueEntry
+from annotation.models import Judgement, JudgementEvent, PanelMember, Question, QueueEntry
 from annotation.services import answers as long_way
-from annotation.services import open_campaign, reconcile
+from annotation.services import open_campaign, reap_leases, reconcile
 from annotation.services.first_answers import record_first_answer
 from annotation.submissions import read_submission
 from tests.annotation.browser import Browser, answer_to
@@ -31,10 +33,14 @@ def stored(campaign, name_of=None):
         ),
         [
             (names.get(key, key), *rest)
-            for key, *rest in entries.values_list(
-                "last_uuid", "place", "state", "decided_at", "lease_until"
-            )
+            for key, *rest in entries.values_list("last_uuid", "place", "state", "decided_at")
         ],
+        [until is None for until in entries.values_list("lease_until", flat=True)],
+        list(
+            Question.objects.filter(campaign=campaign)
+            .order_by("position")
+            .values_list("n_counted", "n_free", "is_settled")
+        ),
         list(PanelMember.objects.filter(campaign=campaign).values_list("n_done", "last_place")),
     ]
 
@@ -58,10 +64,11 @@ def script_of(judge):
 
 
 @pytest.mark.django_db
-def test_one_by_one_is_the_same_as_all_at_once_and_as_the_long_way(campaign_of, monkeypatch):
+@pytest.mark.parametrize("rules", [{}, {"serving": "k_of_n", "k": 1}])
+def test_one_by_one_is_the_same_as_all_at_once_and_as_the_long_way(rules, campaign_of, monkeypatch):
     results, facts = [], []
     for way in ("short", "long", "batch"):
-        campaign = campaign_of(1, 6, 1)
+        campaign = campaign_of(1, 6, 1, **rules)
         judge = Browser(campaign, campaign.panel.get().annotator)
         sent = script_of(judge)
         for answer, name in zip(sent, "abcdefghijak", strict=True):
@@ -102,10 +109,82 @@ def test_a_first_answer_goes_the_short_way(ready):
     assert Judgement.objects.count() == 1
 
 
+@pytest.fixture
+def lent(campaign_of):
+    """Two of three judges are wanted; all three have the one pair, the third by an old lease."""
+    campaign = campaign_of(1, 1, 3, serving="k_of_n", k=2)
+    judges = [Browser(campaign, member.annotator) for member in campaign.panel.order_by("number")]
+    for judge in reversed(judges):
+        assert judge.next()
+        QueueEntry.objects.filter(member__number=3).update(
+            lease_until=timezone.now() - timedelta(seconds=1)
+        )
+        reap_leases()
+    QueueEntry.objects.filter(member__number=3).update(state="open", lease_until=timezone.now())
+    return campaign, list(campaign.panel.order_by("number")), str(campaign.questions.get().uid)
+
+
+@pytest.mark.django_db
+def test_votes_for_a_lent_pair_go_the_short_way_until_there_are_k(lent):
+    campaign, [first, second, third], uid = lent
+    counters = Question.objects.values_list("n_counted", "n_free", "is_settled")
+    assert short(campaign, first, answer_to(uid, "skip", reason="unsure")) is None
+    assert short(campaign, first, answer_to(uid, "similar")) is not None
+    assert counters.get() == (1, 0, False)
+    assert short(campaign, second, answer_to(uid, "different")) is not None
+    assert counters.get() == (2, 0, True)
+    assert third.queue.get().state == "settled"
+    third.queue.update(state="open", lease_until=timezone.now())
+    assert short(campaign, third, answer_to(uid, "similar")) is None
+    third.queue.update(state="settled", lease_until=None)
+    assert reconcile(campaign=campaign) == []
+
+
+@pytest.mark.django_db
+def test_a_control_of_a_lending_campaign_goes_the_short_way_and_counts_nothing(ready):
+    campaign, member, asked = ready
+    type(campaign).objects.filter(pk=campaign.pk).update(serving="k_of_n")
+    Question.objects.filter(uid=asked[0]).update(kind="repeat")
+    assert short(campaign, member, answer_to(asked[0])) is not None
+    assert set(Question.objects.values_list("n_counted", "is_settled")) == {(0, False)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_judges_who_answer_the_same_pairs_at_once_never_pass_k(campaign_of):
+    campaign = campaign_of(1, 30, 6, serving="k_of_n", k=3)
+    members = list(campaign.panel.all())
+    for member in members[:3]:
+        Browser(campaign, member.annotator).next(30)
+    late = timezone.now() + timedelta(hours=1)
+    for member in members[3:]:  # leases beyond what is wanted, as after an expiry
+        for place, question in enumerate(campaign.questions.all(), start=1):
+            QueueEntry.objects.create(
+                member=member, question=question, position=place, place=place, lease_until=late
+            )
+    asked = [str(uid) for uid in campaign.questions.order_by("pk").values_list("uid", flat=True)]
+    statuses = []
+
+    def judge(person):
+        tab = Browser(campaign, person)
+        for uid in asked:
+            statuses.append(tab.send(answer_to(uid, "similar"))[1]["results"][0]["status"])
+        connection.close()
+
+    tabs = [threading.Thread(target=judge, args=(member.annotator,)) for member in members]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    assert statuses == ["saved"] * 180
+    assert Judgement.objects.filter(is_surplus=False).count() == 90
+    counters = Question.objects.values_list("n_counted", "n_free", "is_settled")
+    assert set(counters) == {(3, 0, True)}
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "change",
-    ["paused", "closed", "inactive", "k_of_n", "closes_settled", "training", "old guidelines",
+    ["paused", "closed", "inactive", "not lent", "closes_settled", "training", "old guidelines",
      "later", "answered", "settled", "foreign", "uuid of another"],
 )  # fmt: skip
 def test_anything_else_does_not_and_leaves_nothing(change, ready, campaign_of):
@@ -115,8 +194,8 @@ def test_anything_else_does_not_and_leaves_nothing(change, ready, campaign_of):
         type(campaign).objects.filter(pk=campaign.pk).update(state=change)
     elif change == "inactive":
         PanelMember.objects.update(is_active=False)
-    elif change == "k_of_n":
-        type(campaign).objects.filter(pk=campaign.pk).update(serving=change)
+    elif change == "not lent":
+        type(campaign).objects.filter(pk=campaign.pk).update(serving="k_of_n")
     elif change == "closes_settled":
         type(campaign).objects.filter(pk=campaign.pk).update(closes_settled=True)
     elif change == "training":
