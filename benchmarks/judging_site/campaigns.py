@@ -73,6 +73,8 @@ def fill_up() -> None:
             _fill_queues(campaign)
         else:
             _fill_questions(campaign)
+    with connection.cursor() as cursor:
+        cursor.execute("vacuum analyze")
 
 
 def _fill_queues(campaign: Campaign) -> None:
