@@ -216,6 +216,8 @@ FILE_UPLOAD_HANDLERS = [
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
+# Dotted paths of models of your own that may propose for pools; they run as workers do.
+POOL_PLUGINS = env.names("POOL_PLUGINS")
 
 # ---- safety ----
 HTTPS = env.flag("HTTPS", not DEBUG and PUBLIC_URL.startswith("https://"))

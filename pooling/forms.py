@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -12,9 +13,12 @@ from accounts.models import Role, User
 from annotation.models import TieRule
 from catalog.models import Catalog
 from pooling.errors import PoolError
+from pooling.forms_uploads import UploadsForm
+from pooling.pool_requests import PoolRequest, check_request, choose_queries
 from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
-from pooling.reading import model_specs
-from pooling.services import PoolRequest, check_request, choose_queries
+from pooling.reading import depths_of, source_wishes
+from pooling.source_names import Wish
+from pooling.uploads import Upload
 
 MAX_LIST_BYTES = 5 * 2**20
 SECONDS_PER_PAIR = 15
@@ -22,7 +26,30 @@ SECONDS_PER_PAIR = 15
 FIELD_OF = {"name": "name", "query catalog": "query_catalog", "k": "k", "models": "models"}
 
 
-class PoolForm(forms.Form):
+def models_field(**given: Any) -> forms.CharField:
+    """Return the field in which sources are listed."""
+    return forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
+        help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
+        "descriptor:NAME, plugin:DOTTED.PATH, random:SEED, or the name of a preset. A depth of "
+        "its own goes behind it: random:1 k=20.",
+        **given,
+    )
+
+
+def wishes_in(text: str) -> list[Wish]:
+    """Return the sources that a field lists.
+
+    Raises:
+        ValidationError: as `source_wishes`.
+    """
+    try:
+        return source_wishes(text)
+    except PoolError as problem:
+        raise forms.ValidationError(problem.message) from problem
+
+
+class PoolForm(UploadsForm):
     """What a new pool shall be."""
 
     name = forms.CharField(max_length=80)
@@ -37,13 +64,11 @@ class PoolForm(forms.Form):
         help_text="Another catalog gives “wild” queries: pictures that are not among the "
         "candidates.",
     )
-    models = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
-        help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
-        "descriptor:NAME, or the name of a preset.",
-    )
+    models = models_field(required=False)
     k = forms.IntegerField(
-        initial=6, label="Depth k", help_text="Candidates of each model for each query."
+        initial=6,
+        label="Depth k",
+        help_text="Candidates of each model for each query, unless its line says k=…",
     )
     how = forms.ChoiceField(
         choices=[
@@ -56,6 +81,16 @@ class PoolForm(forms.Form):
         label="Queries",
     )
     n_queries = forms.IntegerField(required=False, initial=100, label="How many to draw")
+    strata = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Spread evenly over",
+        help_text="An attribute, such as category: as many queries of each value, as far as it "
+        "has them. Empty: by chance alone.",
+    )
+    one_per_product = forms.BooleanField(
+        required=False, label="At most one query of each product", help_text="Drawn by chance."
+    )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**63 - 1,
@@ -93,12 +128,9 @@ class PoolForm(forms.Form):
             assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
             field.queryset = catalogs
 
-    def clean_models(self) -> list[str]:
-        """Return the specs, with presets spelled out."""
-        try:
-            return model_specs(self.cleaned_data["models"])
-        except PoolError as problem:
-            raise forms.ValidationError(problem.message) from problem
+    def clean_models(self) -> list[Wish]:
+        """Return the sources that need no file, with presets spelled out."""
+        return wishes_in(self.cleaned_data["models"])
 
     def clean_filters(self) -> dict[str, tuple[str, ...]]:
         """Return the filters by attribute name."""
@@ -122,6 +154,8 @@ class PoolForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check what depends on several fields, once each of them is right by itself."""
         cleaned = super().clean() or {}
+        if not self.errors and not cleaned["models"] and not self.upload_specs(cleaned):
+            self.add_error("models", "Name at least one model, or upload one below.")
         if not self.errors:
             try:
                 cleaned["request"] = self._request(cleaned)
@@ -137,13 +171,15 @@ class PoolForm(forms.Form):
             name=cleaned["name"],
             catalog=cleaned["catalog"],
             query_catalog=cleaned["query_catalog"],
-            specs=cleaned["models"],
+            specs=[wish.spec for wish in cleaned["models"]],
             k=cleaned["k"],
+            depths=depths_of(cleaned["models"]),
             rule=query_rule_of(cleaned),
             seed=cleaned["seed"],
             exclude_same_product=cleaned["exclude_same_product"],
         )
-        check_request(request)
+        to_come = [Upload(spec, "", "") for spec in self.upload_specs(cleaned)]
+        check_request(replace(request, uploads=to_come))
         choose_queries(request)
         return request
 
@@ -163,7 +199,12 @@ def query_rule_of(cleaned: dict[str, Any]) -> QueryRule:
         n = cleaned["n_queries"] if cleaned["how"] == "sample" else None
         if cleaned["how"] == "sample" and n is None:
             raise QueryRuleError("say how many to draw")
-        return QueryRule(n=n, filters=cleaned["filters"])
+        return QueryRule(
+            n=n,
+            filters=cleaned["filters"],
+            strata=cleaned["strata"].strip() if n is not None else "",
+            one_per_product=cleaned["one_per_product"],
+        )
     except QueryRuleError as problem:
         raise PoolError("queries", f"{problem}.") from problem
 

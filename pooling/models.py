@@ -12,6 +12,7 @@ from annotation.models import Campaign
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job, JobState
 from pooling.query_rule import QueryRule
+from pooling.source_names import SourceKind, kind_of
 
 
 class PoolState(models.TextChoices):
@@ -99,9 +100,9 @@ class Pool(models.Model):
         states = [source.state for source in self.sources.all()]
         if any(state in OPEN_SOURCE_STATES for state in states):
             return PoolState.FILLING
-        n_done = states.count(SourceState.DONE)
-        if n_done == 0:
+        if all(source.done_at is None for source in self.sources.all()):
             return PoolState.FAILED
+        n_done = states.count(SourceState.DONE)
         return PoolState.COMPLETE if n_done == len(states) else PoolState.PARTIAL
 
     @property
@@ -125,17 +126,65 @@ class PoolQuery(models.Model):
         ]
 
 
+class PoolChange(models.Model):
+    """What was asked of a pool at one time: its first sources, one more, or a greater depth.
+
+    `outcome` and the counters are written when the last source concerned has ended; they say
+    what was found then, and are facts of that time.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="changes")
+    number = models.PositiveIntegerField(help_text="From 1, the making of the pool.")
+    steps = models.JSONField(help_text="For each source: spec, k_before (0 for a new one) and k.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField(default=timezone.now)
+    settled_at = models.DateTimeField(null=True, blank=True)
+    n_proposals = models.PositiveBigIntegerField(default=0)
+    n_pairs_before = models.PositiveBigIntegerField(default=0)
+    n_new_pairs = models.PositiveBigIntegerField(default=0)
+    n_opened = models.PositiveBigIntegerField(
+        default=0, help_text="Of the new pairs, put to the panels of campaigns at work."
+    )
+    outcome = models.JSONField(default=dict, help_text="The difference that it made, by source.")
+
+    class Meta:
+        ordering = ["pool", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "number"], name="one_change_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"Change {self.number} of {self.pool}"
+
+    @property
+    def n_pairs_after(self) -> int:
+        """Pairs of the pool with this change, once it is settled."""
+        return self.n_pairs_before + self.n_new_pairs
+
+
 class PoolSource(models.Model):
-    """Something that proposes candidates for a pool: today a backbone, named by its spec.
+    """Something that proposes candidates for a pool, named by its spec.
 
     `done_at` is set in the transaction that stores the proposals, so a source that is done has
-    all of them and one that is not has none.
+    all of them and one that is not has none. A source that shall go deeper keeps what it has
+    proposed, and counts with it, until the further ranks are stored as a whole.
     """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="sources")
     position = models.PositiveIntegerField()
     spec = models.CharField(max_length=300)
     k = models.PositiveIntegerField(validators=[MinValueValidator(1)], help_text="Its own depth.")
+    wanted_k = models.PositiveIntegerField(
+        null=True, blank=True, help_text="A greater depth that was asked for and is not reached."
+    )
+    file_name = models.CharField(max_length=255, blank=True, help_text="Of an upload, as given.")
+    file_sha256 = models.CharField(max_length=64, blank=True, help_text="Of an upload.")
+    ids_sha256 = models.CharField(max_length=64, blank=True, help_text="Of a .npy's list of ids.")
+    version = models.CharField(
+        max_length=200, blank=True, help_text="What a plug-in said of itself when it proposed."
+    )
     embedding_set = models.ForeignKey(
         EmbeddingSet, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -160,9 +209,20 @@ class PoolSource(models.Model):
     @property
     def state(self) -> SourceState:
         """Where the source stands; without a job it has not been started."""
-        if self.done_at is not None:
+        if self.done_at is not None and self.wanted_k is None:
             return SourceState.DONE
         return SourceState.QUEUED if self.job is None else STATE_OF_JOB[JobState(self.job.state)]
+
+    @property
+    def kind(self) -> SourceKind:
+        """What kind of source it is."""
+        return kind_of(self.spec)
+
+    @property
+    def provenance(self) -> str:
+        """What fixes its proposals: a fingerprint, the hash of its file, or its version."""
+        fingerprint = self.embedding_set.fingerprint if self.embedding_set else ""
+        return self.file_sha256 or fingerprint or self.version
 
     @property
     def error(self) -> str:

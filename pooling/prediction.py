@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from pooling.forms import CostForm, PoolForm
 from pooling.queries import images_matching
 from pooling.query_rule import parse_names
+from pooling.source_names import UPLOADED
 
 SECONDS_PER_HOUR = 3600
 
@@ -34,6 +37,8 @@ class Cost:
 class Prediction:
     """Bounds on a pool: |Q| k pairs if all models agree, |M| |Q| k if no two do.
 
+    With depths of their own: |Q| times the greatest k, and |Q| times their sum.
+
     Attributes:
         brute_force: every query with every other image of the catalog.
     """
@@ -60,13 +65,16 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
         return None
     form.is_valid()
     given = form.cleaned_data
-    catalog, k, specs = given.get("catalog"), given.get("k"), given.get("models")
+    catalog, k = given.get("catalog"), given.get("k")
     n_queries = _n_queries(form)
-    if catalog is None or not specs or k is None or not n_queries:
+    n_uploads = sum(bool(given.get(f"{kind}_name")) for kind in UPLOADED)
+    wishes = given.get("models") or []
+    if catalog is None or not (wishes or n_uploads) or k is None or not n_queries:
         return None
+    depths = [wish.k or k for wish in wishes] + [k] * n_uploads
     asking = given.get("query_catalog")
     n_candidates = catalog.images.count() - (0 if asking else 1)
-    if not 1 <= k <= n_candidates:
+    if not all(1 <= depth <= n_candidates for depth in depths):
         return None
     costs = cost_form.cleaned_data if cost_form.is_bound and cost_form.is_valid() else {}
     seconds = costs.get("seconds") or CostForm.base_fields["seconds"].initial
@@ -75,12 +83,12 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
     def cost(n_pairs: int) -> Cost:
         return Cost(n_pairs=n_pairs, seconds=seconds, n_judges=n_judges)
 
-    most = min(len(specs) * k, n_candidates) * n_queries
+    most = min(sum(depths), n_candidates) * n_queries
     return Prediction(
-        n_models=len(specs),
+        n_models=len(depths),
         n_queries=n_queries,
         k=k,
-        fewest=cost(n_queries * k),
+        fewest=cost(n_queries * max(depths)),
         most=cost(most),
         brute_force=cost(n_queries * n_candidates),
     )
@@ -95,6 +103,11 @@ def _n_queries(form: PoolForm) -> int:
         return 0
     if given.get("how") == "list":
         return len(parse_names(f"{given.get('names', '')}\n{given.get('names_file', '')}"))
-    n_matching = images_matching(asking, filters).count()
+    matching = images_matching(asking, filters)
+    n_matching = matching.count()
+    if given.get("one_per_product"):
+        unknown = Q(product_id="")
+        of_products = matching.exclude(unknown).order_by().values("product_id").distinct()
+        n_matching = matching.filter(unknown).count() + of_products.count()
     wanted = given.get("n_queries") if given.get("how") == "sample" else n_matching
     return min(wanted or 0, n_matching)

@@ -9,6 +9,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
+from annotation.models import CampaignState, Judgement, QuestionKind
 from catalog.models import Catalog, Image, SourceFile
 from pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
@@ -121,6 +122,26 @@ def pool_pairs(pool: Pool) -> list[tuple[int, int]]:
             [pool.pk],
         )
         return [(row[1], row[2]) for row in cursor.fetchall()]
+
+
+def judged_pairs(pool: Pool) -> set[tuple[int, int]]:
+    """Return the (query image id, candidate image id) that some judge of the pool has answered."""
+    campaigns = pool.campaign_links.values("campaign_id")
+    answered = Judgement.objects.filter(
+        question__campaign__in=campaigns, question__kind=QuestionKind.PAIR
+    )
+    return set(answered.values_list("question__query_id", "question__candidate_id"))
+
+
+def unasked_pairs(pool: Pool) -> int:
+    """Return how many of a pool's pairs its largest gap leaves unasked in a campaign at work."""
+    n_pairs = int(pool.stats.get("pairs", 0))
+    gaps = [
+        n_pairs - link.campaign.n_questions
+        for link in pool.campaign_links.all()
+        if link.campaign.state != CampaignState.CLOSED
+    ]
+    return max([0, *gaps])
 
 
 @dataclass(frozen=True)

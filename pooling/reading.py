@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from catalog.models import Catalog
 from pooling.backbones.errors import SpecError
@@ -12,6 +13,7 @@ from pooling.errors import PoolError
 from pooling.models import Pool
 from pooling.presets import PRESETS, expanded
 from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+from pooling.source_names import UPLOADED, Wish, canonical, kind_of, split_depth
 
 MAX_SHOWN = 10
 
@@ -64,7 +66,39 @@ def model_specs(text: str) -> list[str]:
         raise PoolError("models", f"{problem} Presets are: {presets}.") from problem
 
 
-def query_rule(queries: str, filters: Iterable[str]) -> QueryRule:
+def source_wishes(text: str) -> list[Wish]:
+    """Return the sources in a list parted by commas or lines, each with its own depth if any.
+
+    A preset stands for its members; a depth behind it is theirs. An empty list is empty.
+
+    Raises:
+        PoolError: a word names no source that needs no file, or a source is named twice.
+    """
+    words = [word.strip() for line in text.splitlines() for word in line.split(",")]
+    wishes: dict[str, Wish] = {}
+    for word in filter(None, words):
+        name, k = split_depth(word)
+        for spec in expanded([name]):
+            try:
+                wish = Wish(canonical(spec), k)
+            except SpecError as problem:
+                presets = ", ".join(preset.name for preset in PRESETS)
+                raise PoolError("models", f"{problem} Presets are: {presets}.") from problem
+            if kind_of(wish.spec) in UPLOADED:
+                raise PoolError("models", f"{wish.spec} is a file; upload it instead.")
+            if wishes.setdefault(wish.spec, wish) != wish:
+                raise PoolError("models", f"{wish.spec} is named with two depths.")
+    return list(wishes.values())
+
+
+def depths_of(wishes: Iterable[Wish]) -> dict[str, int]:
+    """Return the own depths of sources, by spec."""
+    return {wish.spec: wish.k for wish in wishes if wish.k is not None}
+
+
+def query_rule(
+    queries: str, filters: Iterable[str], *, strata: str = "", one_per_product: bool = False
+) -> QueryRule:
     """Return the rule that a number, `all`, or the path of a list stands for.
 
     Raises:
@@ -75,11 +109,16 @@ def query_rule(queries: str, filters: Iterable[str]) -> QueryRule:
     except QueryRuleError as problem:
         raise PoolError("filter", str(problem)) from problem
     try:
+        how: dict[str, Any] = {
+            "filters": kept,
+            "strata": strata,
+            "one_per_product": one_per_product,
+        }
         if queries == "all":
-            return QueryRule(filters=kept)
+            return QueryRule(**how)
         if queries.lstrip("-").isdigit():
-            return QueryRule(n=int(queries), filters=kept)
-        return QueryRule(names=_names_in(Path(queries)), filters=kept)
+            return QueryRule(n=int(queries), **how)
+        return QueryRule(names=_names_in(Path(queries)), **how)
     except QueryRuleError as problem:
         raise PoolError("queries", str(problem)) from problem
 

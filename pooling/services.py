@@ -5,51 +5,28 @@ No torch here: pages call these. The work itself is in `services_fill` and `serv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import numpy as np
 from django.db import transaction
-from django.utils.text import slugify
 
 from accounts.models import User
-from catalog.models import Catalog
 from jobs.models import Job
 from jobs.services import cancel_job, enqueue
-from pooling.backbones.errors import SpecError
-from pooling.backbones.spec import parse_spec
 from pooling.errors import PoolError
-from pooling.models import OPEN_SOURCE_STATES, Pool, PoolQuery, PoolSource, SourceState
-from pooling.queries import image_ids_by_name, images_matching
-from pooling.query_rule import QueryRule, draw, missing
+from pooling.models import (
+    OPEN_SOURCE_STATES,
+    Pool,
+    PoolChange,
+    PoolQuery,
+    PoolSource,
+    SourceState,
+)
+from pooling.pool_requests import PoolRequest, check_request, choose_queries
+from pooling.uploads import Upload
 
 FILL_TASK = "pooling.tasks.run_source"
 EMBED_TASK = "pooling.tasks.embed"
-RESERVED_SLUGS = {"new"}
-MAX_NAMED = 5  # of several bad names, a message shows these
-
-
-@dataclass(frozen=True)
-class PoolRequest:
-    """What a pool shall be; everything that fixes its proposals."""
-
-    name: str
-    catalog: Catalog
-    specs: Sequence[str]
-    k: int
-    rule: QueryRule
-    query_catalog: Catalog | None = None
-    seed: int = 0
-    exclude_same_product: bool = True
-
-    @property
-    def slug(self) -> str:
-        return slugify(self.name)[:80]
-
-    @property
-    def asking(self) -> Catalog:
-        """The catalog that the queries come from."""
-        return self.query_catalog or self.catalog
 
 
 def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
@@ -79,10 +56,39 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
             for position, pk in enumerate(image_ids)
         )
         PoolSource.objects.bulk_create(
-            PoolSource(pool=pool, position=position, spec=spec, k=request.k)
-            for position, spec in enumerate(request.specs)
+            new_source(pool, position, spec, request.depth_of(spec), request.uploads)
+            for position, spec in enumerate(request.all_specs)
+        )
+        PoolChange.objects.create(
+            pool=pool,
+            number=1,
+            steps=_steps(request),
+            made_by=created_by,
         )
     return pool
+
+
+def _steps(request: PoolRequest) -> list[dict[str, Any]]:
+    return [
+        {"spec": spec, "k_before": 0, "k": request.depth_of(spec)} for spec in request.all_specs
+    ]
+
+
+def _described(steps: Sequence[Mapping[str, Any]], k: int) -> list[str]:
+    """Return the sources of a step in words, with the depths that are their own."""
+    return [step["spec"] + (f" k={step['k']}" if step["k"] != k else "") for step in steps]
+
+
+def new_source(
+    pool: Pool, position: int, spec: str, k: int, uploads: Sequence[Upload]
+) -> PoolSource:
+    """Return a source, not stored yet, with the file that it is made of if it is an upload."""
+    source = PoolSource(pool=pool, position=position, spec=spec, k=k)
+    for upload in uploads:
+        if upload.spec == spec:
+            source.file_name, source.file_sha256 = upload.file_name, upload.sha256
+            source.ids_sha256 = upload.ids_sha256
+    return source
 
 
 def pool_as_requested(*, request: PoolRequest, created_by: User | None) -> Pool:
@@ -114,8 +120,8 @@ def _differences(pool: Pool, request: PoolRequest) -> list[str]:
         "queries": (pool.rule.describe(), request.rule.describe()),
         "same product left out": (pool.exclude_same_product, request.exclude_same_product),
         "models": (
-            ", ".join(pool.sources.values_list("spec", flat=True)),
-            ", ".join(request.specs),
+            ", ".join(_described(pool.changes.get(number=1).steps, pool.k)),
+            ", ".join(_described(_steps(request), request.k)),
         ),
     }
     listed = [
@@ -124,84 +130,6 @@ def _differences(pool: Pool, request: PoolRequest) -> list[str]:
     if not listed and pool.rule != request.rule:
         listed = ["other queries in its list"]
     return listed
-
-
-def check_request(request: PoolRequest) -> None:
-    """Raise PoolError naming the first field that cannot be right."""
-    if not request.slug:
-        raise PoolError("name", "give a name with at least one letter or digit.")
-    if request.slug in RESERVED_SLUGS:
-        raise PoolError("name", "that word is part of an address here; choose another.")
-    if request.query_catalog == request.catalog:
-        raise PoolError("query catalog", "leave it empty to ask from the same catalog.")
-    n_images = request.catalog.images.count()
-    n_others = n_images if request.query_catalog else n_images - 1
-    if not 1 <= request.k <= n_others:
-        raise PoolError("k", f"{request.k} is not possible: {n_images} images {_allow(n_others)}.")
-    check_specs(request.specs)
-
-
-def _allow(most: int) -> str:
-    return f"allow 1 to {most}" if most > 0 else "are too few"
-
-
-def check_specs(specs: Sequence[str]) -> None:
-    """Raise PoolError if there is no model, one is named twice, or one does not read."""
-    if not specs:
-        raise PoolError("models", "name at least one model.")
-    for position, spec in enumerate(specs):
-        if spec in specs[:position]:
-            raise PoolError("models", f"{spec} is named twice.")
-        try:
-            parse_spec(spec)
-        except SpecError as problem:
-            raise PoolError("models", str(problem)) from problem
-
-
-def choose_queries(request: PoolRequest) -> list[int]:
-    """Return the image ids of the queries, in the order of asking.
-
-    Raises:
-        PoolError: listed names are unknown or mean the same image, nothing matches the
-            filters, or fewer match than were asked for.
-    """
-    rule = request.rule
-    if rule.names:
-        return _listed_queries(request)
-    matching = list(images_matching(request.asking, rule.filters).values_list("pk", flat=True))
-    if not matching:
-        raise PoolError("queries", f"no image of “{request.asking}” is left: {rule.describe()}.")
-    n = len(matching) if rule.n is None else rule.n
-    if n > len(matching):
-        raise PoolError(
-            "queries", f"{n} were asked for, but only {len(matching)} images can be queries."
-        )
-    drawn = draw(len(matching), n, np.random.default_rng(request.seed))
-    return [matching[index] for index in drawn]
-
-
-def _listed_queries(request: PoolRequest) -> list[int]:
-    rule, catalog = request.rule, request.asking
-    found = image_ids_by_name(catalog, rule.names)
-    unknown = missing(rule.names, found)
-    if unknown:
-        more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
-        raise PoolError(
-            "queries",
-            f"“{catalog}” has no image {', '.join(unknown[:MAX_NAMED])}{more}; "
-            "name images by path, uid or SHA-256.",
-        )
-    kept = set(images_matching(catalog, rule.filters).values_list("pk", flat=True))
-    name_of: dict[int, str] = {}
-    for name in rule.names:
-        pk = found[name]
-        if pk in name_of:
-            raise PoolError("queries", f"{name} and {name_of[pk]} are the same image.")
-        if pk in kept:
-            name_of[pk] = name
-    if not name_of:
-        raise PoolError("queries", f"no image is left: {rule.describe()}.")
-    return list(name_of)
 
 
 def start_pool(*, pool: Pool, owner: User | None) -> int:
@@ -222,7 +150,7 @@ def start_source(*, source: PoolSource, owner: User | None) -> Job:
         JobConflictError: it is queued or running.
         PoolError: it is done; its proposals are facts.
     """
-    if source.done_at is not None:
+    if source.done_at is not None and source.wanted_k is None:
         raise PoolError("models", f"{source.spec} has proposed already.")
     with transaction.atomic():
         job = enqueue(

@@ -35,7 +35,7 @@ def update_stats(*, pool: Pool) -> None:
             {
                 "spec": source.spec,
                 "k": source.k,
-                "fingerprint": source.embedding_set.fingerprint if source.embedding_set else None,
+                "fingerprint": source.provenance or None,
             }
             for source in sources
         ]

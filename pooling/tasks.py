@@ -9,6 +9,7 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from jobs.services import Progress, run_job
+from pooling.services_top_up import settle_after
 
 
 @shared_task(name="pooling.tasks.embed")
@@ -19,8 +20,11 @@ def embed(job_uid: str) -> None:
 
 @shared_task(name="pooling.tasks.run_source")
 def run_source(job_uid: str) -> None:
-    """Let one source of a pool propose."""
-    _run(job_uid, "pooling.services_fill.run_source")
+    """Let one source of a pool propose; the last one opens what is new to its campaigns."""
+    try:
+        _run(job_uid, "pooling.services_fill.run_source")
+    finally:
+        settle_after(job_uid)
 
 
 def _run(job_uid: str, service: str) -> None:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from pooling import views, views_changes, views_new
+from pooling import views, views_changes, views_new, views_top_up
 
 app_name = "pooling"
 urlpatterns = [
@@ -12,6 +12,8 @@ urlpatterns = [
     path("pools/<slug:slug>/", views.pool, name="pool"),
     path("pools/<slug:slug>/progress/", views.progress, name="progress"),
     path("pools/<slug:slug>/campaign/", views_new.new_campaign, name="new_campaign"),
+    path("pools/<slug:slug>/top-up/", views_top_up.top_up, name="top_up"),
+    path("pools/<slug:slug>/settle/", views_top_up.settle, name="settle"),
     path("pools/<slug:slug>/start/", views_changes.start, name="start"),
     path("pools/<slug:slug>/cancel/", views_changes.cancel, name="cancel"),
     path("pools/<slug:slug>/delete/", views_changes.delete, name="delete"),

@@ -12,7 +12,7 @@ from pooling.forms import CostForm
 from pooling.models import Pool, PoolState
 from pooling.overview import overview
 from pooling.prediction import Cost
-from pooling.queries import pools_for_pages, shown_queries
+from pooling.queries import pools_for_pages, shown_queries, unasked_pairs
 
 POOLS_A_PAGE = 30
 QUERIES_A_PAGE = 5
@@ -39,6 +39,8 @@ def pool(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "pool": shown,
         "sources": list(shown.sources.all()),
+        "changes": list(shown.changes.select_related("made_by").order_by("-number")),
+        "n_unasked": 0 if shown.state == PoolState.FILLING else unasked_pairs(shown),
         "overlap": overlap_table(shown.stats),
         "histogram": histogram_of(shown.stats),
         **_costs(request, shown),

@@ -11,6 +11,7 @@ from accounts.access import admin_required, signed_in
 from jobs.services import JobError, cancel_job
 from pooling.models import Pool, PoolSource
 from pooling.services import cancel_pool, delete_pool, start_pool, start_source
+from pooling.services_top_up import settle_pool
 
 
 @admin_required
@@ -27,7 +28,9 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, slug: str) -> HttpResponse:
     """Stop every model that is queued or running."""
-    n_stopped = cancel_pool(pool=get_object_or_404(Pool, slug=slug))
+    pool = get_object_or_404(Pool, slug=slug)
+    n_stopped = cancel_pool(pool=pool)
+    settle_pool(pool=pool)
     messages.success(request, f"{n_stopped} models stopped; what was embedded is kept.")
     return redirect("pooling:pool", slug)
 
@@ -51,6 +54,7 @@ def stop(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     source = get_object_or_404(PoolSource, pool__slug=slug, position=position)
     if source.job is not None:
         cancel_job(job=source.job)
+        settle_pool(pool=source.pool)
     return redirect("pooling:pool", slug)
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
+from accounts.models import User
 from annotation.models import CampaignState
 from catalog.models import Catalog
 from pooling.errors import PoolError
 from pooling.forms import CampaignForm, CostForm, PoolForm
+from pooling.models import Pool
+from pooling.pool_requests import PoolRequest, choose_queries
 from pooling.prediction import prediction_of
 from pooling.presets import PRESETS
 from pooling.queries import attribute_suggestions, pools_for_pages
 from pooling.services import create_pool, start_pool
 from pooling.services_campaign import open_pool_campaign
+from pooling.uploaded import Asked
 
 
 @admin_required
@@ -24,13 +30,9 @@ def new_pool(request: HttpRequest) -> HttpResponse:
     """Ask for a pool; create it and start its models."""
     form = PoolForm(request.POST or None, request.FILES or None, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
-        owner = signed_in(request)
-        try:
-            pool = create_pool(request=form.cleaned_data["request"], created_by=owner)
-        except PoolError as problem:  # the name was taken since, or the catalog changed
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
-        else:
-            start_pool(pool=pool, owner=owner)
+        pool = _created(form, signed_in(request))
+        if pool is not None:
+            start_pool(pool=pool, owner=signed_in(request))
             return redirect("pooling:pool", pool.slug)
     cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
     context = {
@@ -41,6 +43,20 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
     }
     return render(request, "pooling/new_pool.html", context)
+
+
+def _created(form: PoolForm, owner: User) -> Pool | None:
+    """Return the new pool, or None after the form was told what is wrong."""
+    wanted: PoolRequest = form.cleaned_data["request"]
+    try:
+        asked = Asked(wanted.catalog, wanted.asking, choose_queries(wanted))
+        uploads = form.take_uploads(asked)
+        if not form.is_valid():
+            return None
+        return create_pool(request=replace(wanted, uploads=uploads), created_by=owner)
+    except PoolError as problem:  # the name was taken since, or the catalog changed
+        form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        return None
 
 
 @admin_required

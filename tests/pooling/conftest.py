@@ -14,8 +14,9 @@ from catalog.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from catalog.pictures import read_picture
 from pooling.models import Pool
+from pooling.pool_requests import PoolRequest
 from pooling.query_rule import QueryRule
-from pooling.services import PoolRequest, create_pool
+from pooling.services import create_pool
 from tests.catalog.made import jpeg
 
 MODELS = ["descriptor:colour-histogram", "descriptor:colour-layout"]

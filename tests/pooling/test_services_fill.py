@@ -15,8 +15,10 @@ from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
 from pooling import tasks
 from pooling.models import Pool, PoolState, Proposal, SourceState
+from pooling.nearest import Found, rows_of
+from pooling.proposers import Answer
 from pooling.services import start_pool, start_source
-from pooling.services_fill import Found, rows_of, run_source, store_proposals
+from pooling.services_fill import run_source, store_proposals
 from pooling.services_stats import update_stats
 from pooling.topk import TopK
 
@@ -107,7 +109,7 @@ def test_no_half_of_the_proposals_is_stored_when_storing_fails(pool_of):
     )
     found = Found(queries, np.arange(1, 13) + queries.max(), twice)
     with pytest.raises(UniqueViolation, match="one_proposal_per_candidate"), transaction.atomic():
-        store_proposals(source=source, found=found, sets=(None, None))  # type: ignore[arg-type]
+        store_proposals(source=source, answer=Answer(found))
     assert not Proposal.objects.exists()
     source.refresh_from_db()
     assert source.done_at is None

@@ -21,7 +21,8 @@ for slug in ("calm", "shaken"):
 FILL = """
 from catalog.models import Catalog
 from pooling.query_rule import QueryRule
-from pooling.services import PoolRequest, create_pool, start_pool
+from pooling.pool_requests import PoolRequest
+from pooling.services import create_pool, start_pool
 pool = create_pool(
     request=PoolRequest(
         name={slug!r}, catalog=Catalog.objects.get(slug={slug!r}), k=6, rule=QueryRule(n=50),

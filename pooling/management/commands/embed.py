@@ -9,8 +9,9 @@ from django.core.management.base import CommandError
 
 from jobs.services import JobError
 from pooling.management.by_model import ByModelCommand
+from pooling.pool_requests import check_specs
 from pooling.reading import catalog_by_slug, model_specs
-from pooling.services import EMBED_TASK, check_specs
+from pooling.services import EMBED_TASK
 
 
 class Command(ByModelCommand):

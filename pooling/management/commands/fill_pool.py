@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from jobs.services import JobError
 from pooling.management.by_model import ByModelCommand
+from pooling.management.sources import (
+    MODELS_HELP,
+    add_upload_arguments,
+    is_left,
+    uploads_in,
+    work_on,
+)
 from pooling.models import Pool
-from pooling.reading import catalog_by_slug, model_specs, query_rule
-from pooling.services import FILL_TASK, PoolRequest, pool_as_requested, source_subject
+from pooling.pool_requests import PoolRequest, choose_queries
+from pooling.reading import catalog_by_slug, depths_of, query_rule, source_wishes
+from pooling.services import pool_as_requested
 from pooling.services_stats import summary
+from pooling.services_top_up import settle_pool
+from pooling.uploaded import Asked
 
 
 class Command(ByModelCommand):
@@ -27,9 +38,8 @@ class Command(ByModelCommand):
         parser.add_argument("name", help="the pool's name")
         parser.add_argument("--catalog", required=True, help="slug: where candidates come from")
         parser.add_argument("--query-catalog", help="slug: where queries come from, if elsewhere")
-        parser.add_argument(
-            "--models", required=True, help="model specs or presets, with commas between them"
-        )
+        parser.add_argument("--models", default="", help=MODELS_HELP)
+        add_upload_arguments(parser)
         parser.add_argument("-k", type=int, default=6, help="candidates of each model and query")
         parser.add_argument(
             "--queries",
@@ -42,6 +52,15 @@ class Command(ByModelCommand):
             default=[],
             metavar="NAME=VALUE",
             help="only queries with that attribute; may be repeated",
+        )
+        parser.add_argument(
+            "--strata",
+            default="",
+            metavar="NAME",
+            help="spread the sample evenly over the values of that attribute",
+        )
+        parser.add_argument(
+            "--one-per-product", action="store_true", help="ask at most one image of a product"
         )
         parser.add_argument("--seed", type=int, default=0, help="of the drawing of queries")
         parser.add_argument(
@@ -57,18 +76,9 @@ class Command(ByModelCommand):
         except JobError as problem:
             raise CommandError(str(problem)) from problem
         sources = list(pool.sources.select_related("job"))
-        for source in sources:
-            # a command killed after it stored the proposals has left an open job behind
-            is_open = source.job is not None and source.job.is_open
-            if source.done_at is None or is_open:
-                self.try_model(
-                    source.spec,
-                    "pooling.services_fill.run_source",
-                    task=FILL_TASK,
-                    subject=source_subject(source),
-                    title=f"{source.spec} for {pool}",
-                    arguments={"source_id": source.pk},
-                )
+        for source in filter(is_left, sources):
+            self.try_model(**work_on(pool, source))
+        settle_pool(pool=pool)
         pool.refresh_from_db()
         result = {**summary(pool), "failed": self.failed}
         self.report(result, as_json=options["json"], lines=_lines(pool, result))
@@ -77,16 +87,27 @@ class Command(ByModelCommand):
 
 def _request(options: dict[str, Any]) -> PoolRequest:
     query_catalog = options["query_catalog"]
-    return PoolRequest(
+    wishes = source_wishes(options["models"])
+    request = PoolRequest(
         name=options["name"],
         catalog=catalog_by_slug(options["catalog"], "catalog"),
         query_catalog=query_catalog and catalog_by_slug(query_catalog, "query catalog"),
-        specs=model_specs(options["models"]),
+        specs=[wish.spec for wish in wishes],
         k=options["k"],
-        rule=query_rule(options["queries"], options["filter"]),
+        rule=query_rule(
+            options["queries"],
+            options["filter"],
+            strata=options["strata"],
+            one_per_product=options["one_per_product"],
+        ),
         seed=options["seed"],
         exclude_same_product=not options["same_product"],
+        depths=depths_of(wishes),
     )
+    if not options["embeddings"] and not options["ranking"]:
+        return request
+    asked = Asked(request.catalog, request.asking, choose_queries(request))
+    return replace(request, uploads=uploads_in(options, asked))
 
 
 def _lines(pool: Pool, result: dict[str, Any]) -> list[str]:

@@ -21,8 +21,9 @@ from annotation.submissions import RejectedError, Submission
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from pooling.models import Pool
+from pooling.pool_requests import PoolRequest
 from pooling.query_rule import QueryRule
-from pooling.services import PoolRequest, create_pool
+from pooling.services import create_pool
 from pooling.services_campaign import open_pool_campaign
 from pooling.services_fill import nearest_candidates, store_proposals
 from pooling.services_stats import update_stats

@@ -1,0 +1,50 @@
+"""Which images the names in an uploaded file stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from catalog.models import Catalog, Image, SourceFile
+from catalog.paths import UnsafePathError, clean_path
+
+
+class UnknownNameError(Exception):
+    """A name stands for no image, or for two; the message says which."""
+
+
+class Names:
+    """Finds the images of some catalogs by SHA-256, uid, or path of an import."""
+
+    def __init__(self, catalogs: Iterable[Catalog]) -> None:
+        self._catalogs = list(dict.fromkeys(catalogs))
+        self._known: dict[str, set[int]] = {}
+        self.sha256_of: dict[int, str] = {}
+        held = Image.objects.filter(catalog__in=self._catalogs)
+        for pk, uid, sha256 in held.values_list("pk", "uid", "sha256").iterator(chunk_size=5000):
+            self.sha256_of[pk] = sha256
+            self._known.setdefault(str(uid), set()).add(pk)
+            self._known.setdefault(sha256, set()).add(pk)
+        files = SourceFile.objects.filter(catalog__in=self._catalogs)
+        for path, pk in files.values_list("path", "image_id").iterator(chunk_size=5000):
+            self._known.setdefault(path, set()).add(pk)
+
+    def images(self, name: str) -> Sequence[int]:
+        """Return the image ids that a name stands for: one in each catalog that has the file.
+
+        Raises:
+            UnknownNameError: it stands for none, or for files of different content.
+        """
+        found = self._known.get(name) or self._known.get(_cleaned(name)) or set()
+        if not found:
+            slugs = " or ".join(f"“{catalog}”" for catalog in self._catalogs)
+            raise UnknownNameError(f"{name!r} is no image of {slugs} (by SHA-256, uid or path)")
+        if len({self.sha256_of[pk] for pk in found}) > 1:
+            raise UnknownNameError(f"{name!r} is the path of two images; name it by SHA-256 or uid")
+        return sorted(found)
+
+
+def _cleaned(name: str) -> str:
+    try:
+        return clean_path(name)
+    except UnsafePathError:
+        return name

@@ -1,0 +1,254 @@
+"""Top-ups: new sources and greater depths; only new pairs are asked, and history is kept."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.management import CommandError
+
+from annotation.models import Campaign, Judgement, Question
+from annotation.services import close_campaign, import_judgements, open_campaign
+from annotation.services.reconciling import reconcile
+from jobs.models import Job, JobState
+from pooling import tasks
+from pooling.errors import PoolError
+from pooling.models import Pool, PoolState, Proposal, SourceState
+from pooling.queries import pool_pairs, unasked_pairs
+from pooling.services import start_pool, start_source
+from pooling.services_campaign import open_pool_campaign
+from pooling.services_top_up import TopUp, settle_pool, start_change, top_up_pool
+from tests.annotation.test_labels import rows_of
+from tests.pooling.conftest import MODELS
+from tests.pooling.run_command import printed
+
+pytestmark = pytest.mark.django_db
+
+
+def work(pool):
+    """Do what waits for a worker."""
+    for source in pool.sources.select_related("job"):
+        if source.job is not None and source.job.is_open:
+            tasks.run_source(str(source.job.uid))
+    return Pool.objects.get(pk=pool.pk)
+
+
+@pytest.fixture
+def filled(pool_of):
+    pool = pool_of(specs=["random:1", "random:2"])
+    start_pool(pool=pool, owner=None)
+    return work(pool)
+
+
+def top_up(pool, made_by=None, **wanted):
+    change = top_up_pool(pool=pool, wanted=TopUp(**wanted), made_by=made_by)
+    start_change(change=change, owner=made_by)
+    work(pool)
+    change.refresh_from_db()
+    return change
+
+
+def asked(campaign):
+    return set(campaign.questions.values_list("query_id", "candidate_id"))
+
+
+def test_the_making_of_a_pool_is_the_first_line_of_its_history(filled, admin):
+    [change] = filled.changes.all()
+    assert change.steps == [
+        {"spec": "random:1", "k_before": 0, "k": 3},
+        {"spec": "random:2", "k_before": 0, "k": 3},
+    ]
+    assert change.settled_at is not None
+    assert (change.n_proposals, change.n_pairs_before) == (18, 0)
+    assert change.n_new_pairs == filled.stats["pairs"] == len(pool_pairs(filled))
+
+
+def test_a_new_source_opens_only_its_new_pairs_and_judgements_stay(filled, annotators, admin):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    before = asked(campaign)
+    n = len(before)
+    import_judgements(campaign=campaign, rows=rows_of(campaign, " ".join(["sss"] * n)))
+    judged = set(Judgement.objects.values_list("question_id", "answer", "event_id"))
+    change = top_up(filled, made_by=admin, specs=["random:3"], depths={"random:3": 4})
+    proposed = set(
+        Proposal.objects.filter(source__spec="random:3").values_list("query_id", "candidate_id")
+    )
+    assert len(proposed) == 12
+    assert asked(campaign) == before | proposed
+    assert set(Judgement.objects.values_list("question_id", "answer", "event_id")) == judged
+    assert (change.number, change.made_by, change.n_proposals) == (2, admin, 12)
+    assert change.n_pairs_before == n
+    assert change.n_new_pairs == change.n_opened == len(proposed - before)
+    assert change.outcome["opened"] == {"c": len(proposed - before)}
+    assert change.outcome["n_known"] == change.outcome["n_judged"] == len(proposed & before)
+    [row] = change.outcome["by_source"]
+    assert (row["spec"], row["n_new"]) == ("random:3", len(proposed - before))
+    campaign.refresh_from_db()
+    assert reconcile(campaign=campaign) == []
+
+
+@pytest.mark.parametrize("specs", [["random:1"], ["descriptor:colour-histogram"]])
+def test_a_greater_depth_extends_the_ranks_and_leaves_the_first_alone(pool_of, specs):
+    pool = pool_of(specs=[*specs, "random:9"])
+    start_pool(pool=pool, owner=None)
+    pool = work(pool)
+    columns = ("id", "query_id", "candidate_id", "rank", "score")
+    before = list(Proposal.objects.order_by("id").values_list(*columns))
+    change = top_up(pool, deeper={specs[0]: 7})
+    after = list(Proposal.objects.order_by("id").values_list(*columns))
+    assert after[: len(before)] == before
+    source = pool.sources.get(spec=specs[0])
+    assert (source.k, source.wanted_k, source.n_proposals) == (7, None, 21)
+    assert source.state == SourceState.DONE
+    assert sorted({rank for *_, rank, _ in after[len(before) :]}) == [3, 4, 5, 6]
+    straight = pool_of(name="straight", catalog=pool.catalog, specs=specs, k=7)
+    start_pool(pool=straight, owner=None)
+    work(straight)
+    kept = ("query_id", "rank", "candidate_id", "score")
+    assert set(source.proposals.values_list(*kept)) == set(
+        Proposal.objects.filter(pool=straight).values_list(*kept)
+    )
+    assert change.steps == [{"spec": specs[0], "k_before": 3, "k": 7}]
+    assert change.n_proposals == 12
+    assert Pool.objects.get(pk=pool.pk).stats["inputs"]["sources"][0]["k"] == 7
+
+
+def test_a_source_that_does_not_begin_as_before_is_refused_and_nothing_changes(filled, annotators):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    source = filled.sources.get(spec="random:1")
+    first = source.proposals.filter(rank=0).first()
+    others = filled.catalog.images.exclude(
+        pk__in=source.proposals.filter(query=first.query).values("candidate_id")
+    )
+    other = others.exclude(product_id=first.query.product_id).first()
+    Proposal.objects.filter(pk=first.pk).update(candidate=other)
+    before = list(Proposal.objects.order_by("id").values_list())
+    n = campaign.n_questions
+    change = top_up(filled, deeper={"random:1": 6})
+    source.refresh_from_db()
+    assert source.state == SourceState.FAILED
+    assert "rank 1 of query" in source.error
+    assert "Its first proposals stay" in source.error
+    assert list(Proposal.objects.order_by("id").values_list()) == before
+    assert source.k == 3
+    assert (change.n_proposals, change.n_new_pairs) == (0, 0)
+    assert Pool.objects.get(pk=filled.pk).state == PoolState.PARTIAL
+    campaign.refresh_from_db()
+    assert campaign.n_questions == n
+
+
+def test_proposals_that_went_with_their_images_are_noticed(filled):
+    filled.sources.get(spec="random:2").proposals.all()[0].candidate.delete()
+    top_up(filled, deeper={"random:2": 5})
+    assert filled.sources.get(spec="random:2").state == SourceState.FAILED
+
+
+def test_new_pairs_are_opened_once_when_the_last_source_has_ended(filled, annotators):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    n = campaign.n_questions
+    change = top_up_pool(
+        pool=filled, wanted=TopUp(specs=["random:3"], deeper={"random:1": 6}), made_by=None
+    )
+    start_change(change=change, owner=None)
+    first, second = [s.job for s in filled.sources.all() if s.job.is_open]
+    tasks.run_source(str(first.uid))
+    campaign.refresh_from_db()
+    assert campaign.n_questions == n
+    assert filled.changes.get(number=2).settled_at is None
+    tasks.run_source(str(second.uid))
+    tasks.run_source(str(second.uid))  # delivered twice
+    campaign.refresh_from_db()
+    change.refresh_from_db()
+    assert campaign.n_questions == n + change.n_new_pairs
+    assert change.n_opened == change.n_new_pairs > 0
+    assert settle_pool(pool=filled) == 0
+
+
+def test_what_a_failed_source_brings_later_is_counted_and_opened_then(filled, annotators, settings):
+    settings.POOL_PLUGINS = ["tests.pooling.plugin_models.Brightness"]
+    spec = "plugin:tests.pooling.plugin_models.Brightness"
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    change = top_up_pool(pool=filled, wanted=TopUp(specs=[spec]), made_by=None)
+    settings.POOL_PLUGINS = []
+    start_change(change=change, owner=None)
+    work(filled)
+    change.refresh_from_db()
+    assert change.n_proposals == 0
+    settings.POOL_PLUGINS = ["tests.pooling.plugin_models.Brightness"]
+    start_source(source=filled.sources.get(spec=spec), owner=None)
+    work(filled)
+    change.refresh_from_db()
+    assert change.n_proposals == 9
+    assert asked(campaign) == set(pool_pairs(filled))
+    assert change.n_opened == change.n_new_pairs
+
+
+def test_a_closed_campaign_takes_no_pairs_until_it_is_open_again(filled, annotators, admin):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    n = campaign.n_questions
+    close_campaign(campaign=campaign, by=admin, reason="done")
+    change = top_up(filled, specs=["random:3"])
+    assert (change.n_opened, Question.objects.count()) == (0, n)
+    filled.refresh_from_db()
+    assert unasked_pairs(filled) == 0
+    open_campaign(campaign=Campaign.objects.get(), by=admin, reason="more")
+    assert unasked_pairs(filled) == change.n_new_pairs
+    assert settle_pool(pool=filled) == change.n_new_pairs
+    change.refresh_from_db()
+    assert change.n_opened == change.n_new_pairs
+    assert unasked_pairs(Pool.objects.get(pk=filled.pk)) == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field", "error"),
+    [
+        ({}, "models", "name a new model"),
+        ({"specs": ["random:1"]}, "models", "in the pool already"),
+        ({"specs": ["nonsense"]}, "models", "names no"),
+        ({"specs": ["plugin:os.system"]}, "models", "POOL_PLUGINS"),
+        ({"specs": ["random:5"], "depths": {"random:5": 99}}, "models", "allow 1 to 11"),
+        ({"deeper": {"random:5": 9}}, "deeper", "no model of this pool"),
+        ({"deeper": {"random:1": 3}}, "deeper", "3 already"),
+        ({"deeper": {"random:1": 12}}, "deeper", "allow 1 to 11"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_leaves_no_line_in_the_history(filled, wanted, field, error):
+    with pytest.raises(PoolError, match=error) as caught:
+        top_up_pool(pool=filled, wanted=TopUp(**wanted), made_by=None)
+    assert caught.value.field == field
+    assert filled.changes.count() == 1
+    assert filled.sources.count() == 2
+
+
+def test_a_pool_that_is_being_filled_is_not_topped_up(pool_of):
+    pool = pool_of()
+    with pytest.raises(PoolError, match="still being filled"):
+        top_up_pool(pool=pool, wanted=TopUp(specs=["random:1"]), made_by=None)
+    start_pool(pool=pool, owner=None)
+    Job.objects.update(state=JobState.FAILED)
+    with pytest.raises(PoolError, match="no model of"):
+        top_up_pool(pool=pool, wanted=TopUp(specs=["random:1"]), made_by=None)
+
+
+def test_the_command_tops_a_pool_up_and_prints_the_difference(filled, annotators, tmp_path):
+    open_pool_campaign(pool=filled, name="c", panel=annotators)
+    shas = list(filled.catalog.images.values_list("sha256", flat=True))
+    run = tmp_path / "ours.run"
+    run.write_text(
+        "\n".join(
+            f"{row.image.sha256} Q0 {sha} 1 {number} x"
+            for row in filled.queries.select_related("image")
+            for number, sha in enumerate(shas)
+        )
+    )
+    result = printed(
+        "top_up_pool", filled.slug, "--models", f"random:3 k=2,{MODELS[0]}",
+        "--deeper", "random:1 k=5", "--ranking", f"ours={run}",
+    )  # fmt: skip
+    assert [row["spec"] for row in result["by_source"]] == [
+        "random:1", "random:3", MODELS[0], "ranking:ours",
+    ]  # fmt: skip
+    assert result["proposals"] == 6 + 6 + 9 + 9
+    assert result["opened"] == {"c": result["new_pairs"]}
+    with pytest.raises(CommandError, match="says no depth"):
+        printed("top_up_pool", filled.slug, "--deeper", "random:1")
+    with pytest.raises(CommandError, match="cannot be read"):
+        printed("top_up_pool", filled.slug, "--ranking", "ours=/nowhere.run")

@@ -1,0 +1,100 @@
+"""The pages that take uploads and change finished pools."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from pooling.models import Pool
+from pooling.services import start_pool
+from pooling.services_campaign import open_pool_campaign
+from tests.pooling.test_sources import npz
+from tests.pooling.test_top_up import work
+from tests.pooling.test_views import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def filled(pool_of):
+    pool = pool_of(specs=["random:1"])
+    start_pool(pool=pool, owner=None)
+    return work(pool)
+
+
+def vectors_of(catalog, n_left_out=0):
+    import numpy as np
+
+    shas = list(catalog.images.values_list("sha256", flat=True))[n_left_out:]
+    content = npz(shas, np.random.default_rng(0).normal(size=(len(shas), 4)))
+    return SimpleUploadedFile("ours.npz", content)
+
+
+def test_an_admin_tops_up_and_reads_the_difference(filled, admin, annotators):
+    open_pool_campaign(pool=filled, name="c", panel=annotators)
+    client = signed_in(admin)
+    url = reverse("pooling:top_up", args=[filled.slug])
+    assert "random:1" in client.get(url).content.decode()
+    reply = client.post(
+        url,
+        {"models": "random:2 k=4", "deeper_0": "5", "embeddings_name": "ours",
+         "embeddings_file": vectors_of(filled.catalog)},
+    )  # fmt: skip
+    assert reply.status_code == 302
+    work(filled)
+    page = client.get(reverse("pooling:pool", args=[filled.slug])).content.decode()
+    assert "Top-up 1" in page
+    assert "from k = 3 to 5" in page
+    assert "embeddings:ours" in page
+    assert "ours.npz" in page
+    assert "questions opened" in page
+    assert "not asked yet" not in page
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({}, "name a new model"),
+        ({"models": "nonsense"}, "names no"),
+        ({"deeper_0": "2"}, "has gone to 3 already"),
+        ({"deeper_0": "99"}, "allow 1 to 11"),
+        ({"embeddings_name": "ours"}, "Choose the file of ours"),
+        ({"ranking_name": "a b"}, "Choose the file of a b"),
+    ],
+)
+def test_errors_stand_on_the_form_and_nothing_is_changed(filled, admin, given, error):
+    reply = signed_in(admin).post(reverse("pooling:top_up", args=[filled.slug]), given)
+    assert reply.status_code == 200
+    assert error in reply.content.decode()
+    assert filled.changes.count() == 1
+
+
+def test_a_bad_upload_is_named_beside_its_field(filled, admin):
+    given = {"embeddings_name": "ours", "embeddings_file": vectors_of(filled.catalog, 2)}
+    reply = signed_in(admin).post(reverse("pooling:top_up", args=[filled.slug]), given)
+    form = reply.context["form"]
+    assert "ours.npz: 2 images have no vector" in form.errors["embeddings_file"][0]
+    assert filled.changes.count() == 1
+
+
+def test_a_new_pool_may_be_made_of_uploads_alone(request_of, admin):
+    catalog = request_of().catalog
+    given = {"name": "Mine", "catalog": catalog.pk, "k": 3, "how": "sample", "n_queries": 3,
+             "seed": 0, "exclude_same_product": "on", "strata": "colour", "models": ""}  # fmt: skip
+    client = signed_in(admin)
+    refused = client.post(reverse("pooling:new"), given)
+    assert "Name at least one model" in refused.context["form"].errors["models"][0]
+    upload = {"embeddings_name": "ours", "embeddings_file": vectors_of(catalog)}
+    assert client.post(reverse("pooling:new"), given | upload).status_code == 302
+    pool = Pool.objects.get(slug="mine")
+    assert [source.spec for source in pool.sources.all()] == ["embeddings:ours"]
+    colours = {row.image.attributes["colour"] for row in pool.queries.select_related("image")}
+    assert len(colours) == 3
+
+
+def test_researchers_and_annotators_change_nothing(filled, researcher, annotators):
+    for person in (researcher, annotators[0]):
+        for name in ("top_up", "settle"):
+            reply = signed_in(person).post(reverse(f"pooling:{name}", args=[filled.slug]))
+            assert reply.status_code == 403
