@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-
-# POT would import torch, jax and tensorflow to offer them as back ends; numpy is enough here.
-for _name in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
-    os.environ.setdefault(f"POT_BACKEND_DISABLE_{_name}", "1")
-
-import ot  # noqa: E402  (reads the variables above)
 
 Floats = NDArray[np.float64]
 Plan = NDArray[np.float64]
@@ -36,7 +32,7 @@ def exact_plan(cost: Floats) -> Plan:
         plan = np.zeros(cost.shape)
         plan[linear_sum_assignment(cost)] = 1.0 / n_rows
         return plan
-    found: Plan = ot.emd(_uniform(n_rows), _uniform(n_columns), np.ascontiguousarray(cost))
+    found: Plan = _pot().emd(_uniform(n_rows), _uniform(n_columns), np.ascontiguousarray(cost))
     return found
 
 
@@ -50,10 +46,17 @@ def sinkhorn_plan(cost: Floats, regularisation: float) -> Plan:
         raise ValueError(f"the regularisation is {regularisation}, not above 0")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # its failures are what the caller reports
-        found: Plan = ot.sinkhorn(
+        found: Plan = _pot().sinkhorn(
             _uniform(cost.shape[0]), _uniform(cost.shape[1]), cost, regularisation
         )
     return np.nan_to_num(found, nan=0.0, posinf=0.0)
+
+
+def _pot() -> Any:
+    """Return POT, which takes seconds to import, without the back ends that it would import too."""
+    for name in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{name}", "1")
+    return import_module("ot")
 
 
 def _uniform(n: int) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,7 @@ def read_triplets(
     *,
     known_images: Collection[str] | None = None,
     conditions: Collection[str] | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> TripletSet:
     """Return the triplets of a CSV file.
 
@@ -57,9 +58,10 @@ def read_triplets(
         conditions: the conditions that are expected; a row with another one is malformed
             (`unknown_condition`), and one without any triplet is listed at the end
             (`condition_without_triplets`, its index being the number of rows).
+        where: {column: value}; other rows are passed over as if they were not there.
 
     Raises:
-        FormatError: no such header, broken quoting, not UTF-8, or no usable row.
+        FormatError: no such header or column, broken quoting, not UTF-8, or no usable row.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
@@ -71,7 +73,12 @@ def read_triplets(
     ):
         reason = f"the columns are {','.join(header)!r}; needed: anchor,closer,farther"
         raise FormatError(path, 1, f"{reason}[,condition][,worker]")
-    rows = _csv_rows(lines, header)
+    wanted = {name.lower(): value for name, value in (where or {}).items()}
+    for name in wanted:
+        if header.count(name) != 1:
+            reason = f"there is no one column {name!r} among {','.join(header)!r}"
+            raise FormatError(path, 1, reason)
+    rows = _csv_rows(lines, header, {header.index(name): v for name, v in wanted.items()})
     return _checked(path, rows, known_images, conditions)
 
 
@@ -168,13 +175,15 @@ class _Row:
     reason: str = ""
 
 
-def _csv_rows(lines: Iterator[tuple[int, list[str]]], header: list[str]) -> Iterator[_Row]:
+def _csv_rows(
+    lines: Iterator[tuple[int, list[str]]], header: list[str], wanted: Mapping[int, str]
+) -> Iterator[_Row]:
     places = [header.index(name) if name in header else None for name in (*COLUMNS, *OPTIONAL)]
     for line, cells in lines:
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
             yield _Row(line, None, reason=reason)
-        else:
+        elif all(cells[place] == value for place, value in wanted.items()):
             values = ["" if place is None else unprotected(cells[place]) for place in places]
             yield _Row(line, Triplet(*values))
 

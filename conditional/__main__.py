@@ -1,0 +1,5 @@
+"""`python -m conditional`."""
+
+from conditional.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,30 @@
+"""The command line of conditional similarity: no Django, no database, no torch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from catalog.formats.errors import InputError
+from conditional.commands import alignment, score_triplets, validate
+
+COMMANDS = (validate, score_triplets, alignment)
+BAD_INPUT = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one sub-command and return the exit status: 2 for bad input, else the command's."""
+    parser = argparse.ArgumentParser(
+        prog="python -m conditional", description="Check and score conditional similarity."
+    )
+    sub_commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_to(sub_commands)
+    arguments = parser.parse_args(argv)
+    try:
+        status: int = arguments.command(arguments)
+    except (InputError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return BAD_INPUT
+    return status
