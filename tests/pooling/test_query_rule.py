@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ from pooling.query_rule import (
     QueryRule,
     QueryRuleError,
     draw,
+    draw_evenly,
     missing,
+    one_of_each,
     parse_filters,
     parse_names,
 )
@@ -93,3 +97,58 @@ def test_a_smaller_draw_of_the_same_seed_is_the_start_of_a_larger_one(n_availabl
 def test_a_draw_out_of_range_is_refused(n):
     with pytest.raises(ValueError, match=f"{n} of 5"):
         draw(5, n, np.random.default_rng(0))
+
+
+VALUES = st.lists(st.sampled_from(["red", "green", "blue", ""]), min_size=1, max_size=60)
+
+
+@given(VALUES, st.data())
+def test_an_even_draw_takes_of_each_value_as_many_as_of_any_other_or_all_there_are(values, data):
+    n = data.draw(st.integers(1, len(values)))
+    drawn = draw_evenly(values, n, np.random.default_rng(data.draw(st.integers(0, 9)))).tolist()
+    assert len(set(drawn)) == n
+    there, taken = Counter(values), Counter(values[position] for position in drawn)
+    most = max(taken.values())
+    for value, n_there in there.items():
+        assert taken[value] >= min(n_there, most - 1)
+
+
+def test_an_even_draw_begins_with_one_of_each_and_a_smaller_one_is_its_start():
+    values = ["red"] * 50 + ["green"] * 3 + ["blue"]
+    drawn = draw_evenly(values, 20, np.random.default_rng(4)).tolist()
+    assert {values[position] for position in drawn[:3]} == {"red", "green", "blue"}
+    assert Counter(values[position] for position in drawn) == {"red": 16, "green": 3, "blue": 1}
+    assert drawn[:7] == draw_evenly(values, 7, np.random.default_rng(4)).tolist()
+    others = draw_evenly(values, 20, np.random.default_rng(5)).tolist()
+    assert drawn != others
+    with pytest.raises(ValueError, match="55 of 54"):
+        draw_evenly(values, 55, np.random.default_rng(0))
+
+
+def test_one_of_each_product_is_drawn_uniformly_and_unknown_products_are_all_kept():
+    products = ["a", "a", "a", "", "b", ""]
+    chosen = Counter()
+    for seed in range(600):
+        kept = one_of_each(products, np.random.default_rng(seed)).tolist()
+        assert kept == sorted(kept)
+        assert {3, 4, 5} < set(kept)
+        assert len(kept) == 4
+        chosen.update(kept)
+    assert all(abs(chosen[position] - 200) < 60 for position in range(3))
+
+
+def test_a_list_is_neither_spread_nor_thinned_and_a_spread_needs_a_number():
+    for given_too in ({"strata": "colour"}, {"one_per_product": True}):
+        with pytest.raises(QueryRuleError, match="nothing is drawn"):
+            QueryRule(names=("a",), **given_too)
+    with pytest.raises(QueryRuleError, match="how many"):
+        QueryRule(strata="colour")
+
+
+def test_a_spread_rule_survives_storage_and_says_itself_in_words():
+    rule = QueryRule(n=9, strata="colour", one_per_product=True)
+    assert QueryRule.from_json(rule.as_json()) == rule
+    assert rule.describe() == (
+        "a random sample of 9 spread evenly over colour, one of each product"
+    )
+    assert QueryRule.from_json({"n": 3, "names": [], "filters": {}}) == QueryRule(n=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
@@ -202,3 +203,22 @@ def test_a_source_is_in_the_state_of_its_job_until_it_is_done(pool_of):
         (SourceState.FAILED, "no weights"),
         (SourceState.CANCELLED, ""),
     ]
+
+
+def test_queries_are_spread_over_an_attribute_one_of_each_product_and_fixed_by_the_seed(request_of):
+    request = request_of(rule=QueryRule(n=3, strata="colour", one_per_product=True))
+    pool = create_pool(request=request, created_by=None)
+    images = [row.image for row in pool.queries.select_related("image")]
+    colours = sorted(image.attributes["colour"] for image in images)
+    assert colours == ["blue", "green", "red"]
+    assert len({image.product_id for image in images}) == 3
+    again = create_pool(request=replace(request, name="again"), created_by=None)
+    assert queries_of(again) == queries_of(pool)
+    other = create_pool(request=replace(request, name="other", seed=1), created_by=None)
+    assert queries_of(other) != queries_of(pool)
+
+
+def test_an_attribute_that_no_image_has_spreads_nothing(request_of):
+    with pytest.raises(PoolError, match="no image has the attribute 'size'") as caught:
+        create_pool(request=request_of(rule=QueryRule(n=3, strata="size")), created_by=None)
+    assert caught.value.field == "queries"
