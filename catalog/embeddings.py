@@ -76,6 +76,25 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     return image_ids, _mapped(path, (len(image_ids), embedding_set.dim))
 
 
+def damaged_shards(embedding_set: EmbeddingSet) -> list[EmbeddingShard]:
+    """Return the shards whose file is missing or is not what its row says.
+
+    Empty without a look at the files when they are merged already: they were checked then.
+    """
+    shards = list(EmbeddingShard.objects.filter(embedding_set=embedding_set).order_by("position"))
+    if _merged_path([shard.sha256 for shard in shards]).exists():
+        return []
+    return [shard for shard in shards if not _is_sound(shard, embedding_set.dim)]
+
+
+def _is_sound(shard: EmbeddingShard, dim: int) -> bool:
+    try:
+        _checked(shard, dim)
+    except EmbeddingError:
+        return False
+    return True
+
+
 def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int, float]]:
     """Return the (image id, cosine) of the `n` nearest other images, nearest first.
 

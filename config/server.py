@@ -12,52 +12,103 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
 import psutil
 
 from config import embedded, settings
+from config.devices import DeviceWorker, workers_for
 
-MARK = "LOOKALIKE_SERVER"  # set in the environment of every process of a site
+MARK = "LOOKALIKE_SERVER"  # set in the environment of every process under our supervisor
 CHECK_SECONDS = 2.0
 
 
-def _configuration(host: str, port: int) -> str:
-    """Return the supervisord configuration: what runs, and how it is stopped."""
+@dataclass(frozen=True)
+class Program:
+    """A process that the supervisor keeps alive."""
+
+    name: str
+    command: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_worker(cls, worker: DeviceWorker) -> Program:
+        """Return the program of a device worker."""
+        return cls(worker.queue, worker.command, worker.environment)
+
+    @property
+    def section(self) -> str:
+        """Its part of the supervisor's configuration."""
+        environment = ",".join(f'{name}="{value}"' for name, value in self.environment.items())
+        return (
+            f"[program:{self.name}]\ncommand={self.command}\ndirectory={settings.BASE_DIR}\n"
+            f"environment={environment}\nautorestart=true\nstartretries=100\nstartsecs=2\n"
+            "stopasgroup=true\nkillasgroup=true\nstopwaitsecs=20\nstdout_logfile=/dev/fd/1\n"
+            "stdout_logfile_maxbytes=0\nredirect_stderr=true\n"
+        )
+
+
+def _programs(host: str, port: int) -> list[Program]:
+    """Return what a whole site consists of, beside the embedded services."""
     binaries = Path(sys.executable).parent
-    run_dir = settings.DATA_DIR / "run"
-    celery = f"{binaries}/celery --quiet -A config worker --loglevel warning"
-    programs = {
-        "web": f"{binaries}/granian --interface wsgi --host {host} --port {port} --workers 2 "
+    web = (
+        f"{binaries}/granian --interface wsgi --host {host} --port {port} --workers 2 "
         "--blocking-threads 8 --backpressure 64 --no-ws --log-level warning "
-        "config.wsgi:application",
-        "light": f"{celery} --queues light --concurrency 2 --hostname light@%%h --beat "
-        f"--schedule {run_dir}/beat",
-        "device": f"{celery} --queues device --concurrency 1 --hostname device@%%h",
-    }
-    parts = [
+        "config.wsgi:application"
+    )
+    light = (
+        f"{binaries}/celery --quiet -A config worker --loglevel warning --queues light "
+        f"--concurrency 2 --hostname light@%%h --beat --schedule {settings.DATA_DIR}/run/beat"
+    )
+    return [
+        Program("web", web),
+        Program("light", light),
+        *(Program.of_worker(worker) for worker in workers_for([])),
+    ]
+
+
+def supervise(programs: Sequence[Program], mark: str) -> int:
+    """Keep the programs and the embedded services alive until told to stop.
+
+    Args:
+        programs: what to run.
+        mark: sets these processes apart from those of another supervisor.
+    """
+    run_dir = settings.DATA_DIR / "run"
+    head = (
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"
-        f"pidfile={run_dir}/supervisord.pid\nloglevel=warn\n"
-        f"user={os.getuid()}\n"
-    ]
-    parts += [
-        f"[program:{name}]\ncommand={command}\ndirectory={settings.BASE_DIR}\n"
-        "autorestart=true\nstartretries=100\nstartsecs=2\nstopasgroup=true\nkillasgroup=true\n"
-        "stopwaitsecs=20\nstdout_logfile=/dev/fd/1\nstdout_logfile_maxbytes=0\n"
-        "redirect_stderr=true\n"
-        for name, command in programs.items()
-    ]
-    return "\n".join(parts)
+        f"pidfile={run_dir}/supervisord-{os.getpid()}.pid\nloglevel=warn\nuser={os.getuid()}\n"
+    )
+    configuration = run_dir / f"supervisord-{os.getpid()}.conf"
+    configuration.write_text("\n".join([head, *(program.section for program in programs)]))
+    supervisor = subprocess.Popen(
+        [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration)],
+        env={**os.environ, MARK: mark},
+        start_new_session=True,  # Ctrl-C comes to us alone, we pass it on
+    )
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        supervisor.terminate()
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    while supervisor.poll() is None:
+        time.sleep(CHECK_SECONDS)
+        if supervisor.poll() is None:
+            embedded.start_services(settings.SERVICES)
+    configuration.unlink(missing_ok=True)
+    return 0
 
 
-def _stop_leftovers() -> None:
-    """Kill what a killed supervisor of this data folder left behind."""
-    mine = str(settings.DATA_DIR)
+def stop_leftovers(mark: str) -> None:
+    """Kill what a killed supervisor of this mark left behind."""
     found = []
     for process in psutil.process_iter():
         try:
-            if process.pid != os.getpid() and process.environ().get(MARK) == mine:
+            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
                 process.kill()
                 found.append(process)
         except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
@@ -80,29 +131,13 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8000)
     options = parser.parse_args()
 
-    _stop_leftovers()
+    mark = str(settings.DATA_DIR)
+    stop_leftovers(mark)
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
-    configuration = settings.DATA_DIR / "run" / "supervisord.conf"
-    configuration.write_text(_configuration(options.host, options.port))
-    supervisor = subprocess.Popen(
-        [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration)],
-        env={**os.environ, MARK: str(settings.DATA_DIR)},
-        start_new_session=True,  # Ctrl-C comes to us alone, we pass it on
-    )
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        supervisor.terminate()
-
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
-    while supervisor.poll() is None:
-        time.sleep(CHECK_SECONDS)
-        if supervisor.poll() is None:
-            embedded.start_services(settings.SERVICES)
-    return 0
+    return supervise(_programs(options.host, options.port), mark)
 
 
 if __name__ == "__main__":

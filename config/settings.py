@@ -94,6 +94,12 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
+# ---- this process as a device worker; script/worker and script/server set these ----
+WORKER_NAME = env.text("LOOKALIKE_WORKER", "")
+WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
+WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
+MAX_OPEN_JOBS = env.integer("MAX_OPEN_JOBS", 100)  # of one person
+
 # ---- application ----
 INSTALLED_APPS = [
     "unfold",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
+from fnmatch import fnmatch
 
 from django.conf import settings
 from django.db import models
@@ -20,6 +22,28 @@ class JobState(models.TextChoices):
 
 
 OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
+SILENT_AFTER = timedelta(seconds=20)
+
+
+class Worker(models.Model):
+    """A process that does jobs on one device, as it last reported itself."""
+
+    name = models.CharField(max_length=150, unique=True)
+    queue = models.CharField(max_length=150, help_text="The Celery queue that it alone reads.")
+    device = models.CharField(max_length=20, help_text="cpu, mps, cuda:0, …")
+    started_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(default=timezone.now, help_text="Its last heartbeat.")
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has been heard of lately."""
+        return self.seen_at > timezone.now() - SILENT_AFTER
 
 
 class Job(models.Model):
@@ -48,8 +72,18 @@ class Job(models.Model):
     error = models.TextField(blank=True, help_text="For people: what went wrong, what to do.")
     traceback = models.TextField(blank=True)
     n_attempts = models.PositiveSmallIntegerField(default=0)
-    worker = models.CharField(max_length=200, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
+    worker = models.CharField(max_length=200, blank=True, help_text="host:process")
+    held_by = models.ForeignKey(
+        Worker, null=True, blank=True, on_delete=models.SET_NULL, related_name="jobs"
+    )
+    queue = models.CharField(
+        max_length=150, blank=True, help_text="A worker's own queue; empty leaves it to the task."
+    )
+    lease_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="While running: lost after this. While queued: not sent again before this.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -86,3 +120,15 @@ class Job(models.Model):
         if not self.rate or self.n_total is None:
             return None
         return max(0.0, (self.n_total - self.n_done) / self.rate)
+
+    @property
+    def n_ahead(self) -> int:
+        """Queued jobs that the same workers take before this one."""
+        before = Job.objects.filter(state=JobState.QUEUED, queue=self.queue, pk__lt=self.pk)
+        mine = _route(self.task)
+        return sum(_route(task) == mine for task in before.values_list("task", flat=True))
+
+
+def _route(task: str) -> str:
+    """Return the pattern of task names that the same workers do; empty for the default queue."""
+    return next((name for name in settings.CELERY_TASK_ROUTES if fnmatch(task, name)), "")

@@ -8,12 +8,14 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from accounts.models import User
-from jobs.models import Job
+from jobs.models import OPEN_STATES, Job, Worker
+
+N_ENDED = 30
 
 
 def jobs_of(person: User) -> QuerySet[Job]:
     """Return all jobs for an admin, a person's own for everybody else."""
-    jobs = Job.objects.select_related("owner")
+    jobs = Job.objects.select_related("owner", "held_by")
     return jobs if person.is_admin else jobs.filter(owner=person)
 
 
@@ -27,3 +29,19 @@ def job_of(person: User, uid: uuid.UUID) -> Job:
     if job is None:
         raise Http404
     return job
+
+
+def open_jobs(person: User) -> QuerySet[Job]:
+    """Return the queued and running jobs that a person may see, oldest first."""
+    return jobs_of(person).filter(state__in=OPEN_STATES).order_by("id")
+
+
+def ended_jobs(person: User) -> QuerySet[Job]:
+    """Return the last N_ENDED jobs that have ended, newest first."""
+    ended = jobs_of(person).exclude(state__in=OPEN_STATES)
+    return ended.order_by("-finished_at", "-id")[:N_ENDED]
+
+
+def known_workers() -> list[Worker]:
+    """Return the device workers that have ever reported, the living first."""
+    return sorted(Worker.objects.all(), key=lambda worker: (not worker.is_alive, worker.name))

@@ -7,6 +7,7 @@ the next attempt.
 
 from __future__ import annotations
 
+import errno
 import socket
 import threading
 import time
@@ -18,16 +19,21 @@ from os import getpid
 from typing import Any
 
 from celery import current_app
-from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
+from django.conf import settings
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
-from jobs.models import OPEN_STATES, Job, JobState
+from jobs.models import OPEN_STATES, Job, JobState, Worker
 
 LEASE = timedelta(seconds=20)
 HEARTBEAT_SECONDS = 4.0
 MAX_ATTEMPTS = 5
+FIRST_PAUSE = timedelta(seconds=5)  # before the second attempt; doubled for every further one
+DATABASE_SECONDS = 60.0  # how long a restart of the database may take
+DATABASE_LOST = (OperationalError, InterfaceError)
+PASSING_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ENOMEM, errno.EAGAIN}
 
 Work = Callable[["Progress"], dict[str, Any]]
 
@@ -36,8 +42,12 @@ class JobError(Exception):
     """The work cannot be done; the message tells a person what is wrong and what to do."""
 
 
+class PassingError(JobError):
+    """The work cannot be done now, but may be later without anybody changing it."""
+
+
 class JobConflictError(JobError):
-    """The same work is already queued or running."""
+    """The same work is already queued or running, or its owner has too much waiting."""
 
 
 class JobLostError(Exception):
@@ -103,21 +113,44 @@ class Progress:
 
 
 def enqueue(
-    *, task: str, subject: str, title: str, arguments: dict[str, Any], owner: User | None
+    *,
+    task: str,
+    subject: str,
+    title: str,
+    arguments: dict[str, Any],
+    owner: User | None,
+    queue: str = "",
 ) -> Job:
     """Store a job and hand its id to the broker once the transaction is committed.
 
+    Args:
+        queue: a worker's own queue; empty for any worker that does such tasks.
+
     Raises:
-        JobConflictError: the same task on the same subject is queued or running.
+        JobConflictError: the same task on the same subject is queued or running, or the owner
+            has MAX_OPEN_JOBS waiting.
     """
-    job = _create(task=task, subject=subject, title=title, arguments=arguments, owner=owner)
+    if owner is not None:
+        _require_room(owner)
+    job = _create(
+        task=task, subject=subject, title=title, arguments=arguments, owner=owner, queue=queue
+    )
     transaction.on_commit(lambda: send(job))
     return job
 
 
+def _require_room(owner: User) -> None:
+    n_open = Job.objects.filter(owner=owner, state__in=OPEN_STATES).count()
+    if n_open >= settings.MAX_OPEN_JOBS:
+        raise JobConflictError(
+            f"You have {n_open} jobs waiting or running, as many as one person may; "
+            "let some end, or cancel them."
+        )
+
+
 def send(job: Job) -> None:
     """Hand a job's id to the broker; harmless if done twice."""
-    current_app.send_task(job.task, args=[str(job.uid)])
+    current_app.send_task(job.task, args=[str(job.uid)], queue=job.queue or None)
 
 
 def run_here(
@@ -135,8 +168,10 @@ def run_here(
         JobConflictError: a worker is at it already.
         JobError: the work failed; what the job row says.
     """
-    job = _create(task=task, subject=subject, title=title, arguments=arguments, owner=None)
-    run_job(job.uid, work, on_change=on_change)
+    job = _create(
+        task=task, subject=subject, title=title, arguments=arguments, owner=None, queue=""
+    )
+    run_job(job.uid, work, on_change=on_change, tries_again=False)
     job.refresh_from_db()
     if job.state != JobState.SUCCEEDED:
         raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
@@ -144,12 +179,23 @@ def run_here(
 
 
 def _create(
-    *, task: str, subject: str, title: str, arguments: dict[str, Any], owner: User | None
+    *,
+    task: str,
+    subject: str,
+    title: str,
+    arguments: dict[str, Any],
+    owner: User | None,
+    queue: str,
 ) -> Job:
     try:
         with transaction.atomic():
             return Job.objects.create(
-                task=task, subject=subject, title=title[:200], arguments=arguments, owner=owner
+                task=task,
+                subject=subject,
+                title=title[:200],
+                arguments=arguments,
+                owner=owner,
+                queue=queue,
             )
     except IntegrityError:
         raise JobConflictError(
@@ -158,9 +204,17 @@ def _create(
 
 
 def run_job(
-    uid: uuid.UUID | str, work: Work, *, on_change: Callable[[Job], None] | None = None
+    uid: uuid.UUID | str,
+    work: Work,
+    *,
+    on_change: Callable[[Job], None] | None = None,
+    tries_again: bool = True,
 ) -> None:
-    """Claim a job, do its work under a renewed lease, and record how it ended."""
+    """Claim a job, do its work under a renewed lease, and record how it ended.
+
+    What may pass by itself (a full disk, full memory, a database that restarts) puts the job
+    back into the queue for a later attempt, unless `tries_again` is off.
+    """
     job = _claim(uid)
     if job is None:
         return
@@ -172,16 +226,15 @@ def run_job(
         result = work(progress)
     except JobLostError:
         pass
-    except JobError as problem:
-        _finish(job, JobState.FAILED, error=str(problem), trace=traceback.format_exc())
-    except MemoryError:
-        _finish(job, JobState.FAILED, error="Out of memory.", trace=traceback.format_exc())
-    except OSError as problem:
-        _finish(job, JobState.FAILED, error=str(problem), trace=traceback.format_exc())
     except Exception as problem:
-        message = f"An error of the program: {type(problem).__name__}: {problem}"
-        _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
-        raise
+        told = _told(problem)
+        if tries_again and _may_pass(problem) and job.n_attempts < MAX_ATTEMPTS:
+            _postpone(job, told or f"{type(problem).__name__}: {problem}")
+        else:
+            message = told or f"An error of the program: {type(problem).__name__}: {problem}"
+            _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
+            if told is None:
+                raise
     else:
         _finish(job, JobState.SUCCEEDED, result=result)
     finally:
@@ -190,6 +243,27 @@ def run_job(
     if on_change is not None:
         job.refresh_from_db()
         on_change(job)
+
+
+def _told(problem: Exception) -> str | None:
+    """Return an expected failure in words for people; None for an error of the program."""
+    match problem:
+        case JobError():
+            return str(problem)
+        case MemoryError():
+            return "Out of memory."
+        case OSError():
+            return str(problem)
+        case OperationalError() | InterfaceError():
+            return f"The database was lost: {str(problem).splitlines()[0]}"
+    return None
+
+
+def _may_pass(problem: Exception) -> bool:
+    """Whether the same work may succeed later without anybody changing it."""
+    if isinstance(problem, OSError):
+        return problem.errno in PASSING_ERRNOS
+    return isinstance(problem, PassingError | MemoryError | OperationalError | InterfaceError)
 
 
 def _claim(uid: uuid.UUID | str) -> Job | None:
@@ -207,6 +281,7 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
         job.state = JobState.RUNNING
         job.n_attempts += 1
         job.worker = f"{socket.gethostname()}:{getpid()}"
+        job.held_by = Worker.objects.filter(name=settings.WORKER_NAME).first()
         job.started_at = job.started_at or now
         job.lease_until = now + LEASE
         job.error = job.traceback = ""
@@ -217,9 +292,24 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
 def _beat(progress: Progress, stop: threading.Event) -> None:
     try:
         while not stop.wait(HEARTBEAT_SECONDS):
-            progress.renew()
+            try:
+                progress.renew()
+            except DATABASE_LOST:
+                connection.close()  # the next beat connects anew
     finally:
         connection.close()
+
+
+def _postpone(job: Job, reason: str) -> None:
+    """Put a running job back into the queue, to be sent again after a pause that grows."""
+    pause = FIRST_PAUSE * 2 ** (job.n_attempts - 1)
+    _record(
+        job,
+        state=JobState.QUEUED,
+        error=f"{reason} Attempt {job.n_attempts} of {MAX_ATTEMPTS}; the next one follows.",
+        traceback=traceback.format_exc(),
+        lease_until=timezone.now() + pause,
+    )
 
 
 def _finish(
@@ -230,18 +320,32 @@ def _finish(
     error: str = "",
     trace: str = "",
 ) -> None:
-    Job.objects.filter(pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts).update(
+    _record(
+        job,
         state=state,
         result=result or {},
-        n_done=job.n_done,
-        n_total=job.n_total,
-        rate=job.rate,
-        note=job.note,
         error=error,
         traceback=trace,
         finished_at=timezone.now(),
         lease_until=None,
     )
+
+
+def _record(job: Job, **changes: Any) -> None:
+    """Write how an attempt ended, if it is still ours; outlasts a restart of the database."""
+    deadline = time.monotonic() + DATABASE_SECONDS
+    while True:
+        try:
+            Job.objects.filter(pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts).update(
+                n_done=job.n_done, n_total=job.n_total, rate=job.rate, note=job.note, **changes
+            )
+        except DATABASE_LOST:
+            if connection.in_atomic_block or time.monotonic() > deadline:
+                raise
+            connection.close()
+            time.sleep(1)
+        else:
+            return
 
 
 def cancel_job(*, job: Job) -> bool:
@@ -287,8 +391,9 @@ def reap_lost_jobs() -> int:
         finished_at=now,
         error=f"Its worker was lost {MAX_ATTEMPTS} times; see the worker's log.",
     )
-    forgotten = Q(state=JobState.QUEUED, created_at__lt=now - timedelta(minutes=1)) & (
-        Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    minute_ago = now - timedelta(minutes=1)
+    forgotten = Q(state=JobState.QUEUED) & (
+        Q(lease_until__isnull=True, created_at__lt=minute_ago) | Q(lease_until__lt=now)
     )
     jobs = list(Job.objects.filter(lost | forgotten))
     for job in jobs:
@@ -296,7 +401,6 @@ def reap_lost_jobs() -> int:
         Job.objects.filter(pk=job.pk, state=job.state).update(
             state=JobState.QUEUED,
             lease_until=now + timedelta(minutes=10),
-            note=F("note"),
         )
         send(job)
     return len(jobs)

@@ -1,11 +1,36 @@
-"""The door through which Celery beat calls the reaper."""
+"""Doors for Celery: the reaper that beat calls, and a worker's beginning and end."""
+
+from __future__ import annotations
+
+from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
+from django.conf import settings
 
 from jobs.services import reap_lost_jobs
+from jobs.workers import say_goodbye, start_heartbeat
+
+_heartbeats: list[Any] = []
 
 
 @shared_task(name="jobs.tasks.reap")
 def reap() -> int:
     """Take over the jobs of lost workers."""
     return reap_lost_jobs()
+
+
+@worker_ready.connect
+def begin(**_: Any) -> None:
+    """Report a device worker alive."""
+    if settings.WORKER_NAME:
+        _heartbeats.append(start_heartbeat())
+
+
+@worker_shutting_down.connect
+def end(**_: Any) -> None:
+    """Report a device worker gone, when it is told to stop."""
+    for stop in _heartbeats:
+        stop.set()
+    if _heartbeats:
+        say_goodbye()

@@ -13,8 +13,23 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.access import signed_in
 from jobs.models import Job
-from jobs.queries import job_of
+from jobs.queries import ended_jobs, job_of, known_workers, open_jobs
 from jobs.services import JobError, cancel_job, retry_job
+
+
+@require_safe
+@login_required
+def jobs(request: HttpRequest) -> HttpResponse:
+    """Show what waits, runs and has ended: all of it to admins, their own to everybody else."""
+    person = signed_in(request)
+    context = {
+        "open_jobs": open_jobs(person),
+        "ended_jobs": ended_jobs(person),
+        "workers": known_workers() if person.is_admin else [],
+    }
+    response = render(request, "jobs/jobs.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
 
 
 @require_safe

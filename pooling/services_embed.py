@@ -9,24 +9,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from catalog.blobs import blob_path
-from catalog.embeddings import write_shard
+from catalog.embeddings import damaged_shards, shard_path, write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
-from jobs.services import JobError, Progress
+from jobs.services import JobError, PassingError, Progress
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.loading import load_backbone
 from pooling.backbones.protocol import Backbone, OutOfMemoryError
 from pooling.embed import PictureProblem, embed_images
 from pooling.models import PlannedShard
+from pooling.services_help import ask_for_help, end_help
 
 SHARD_SIZE = 256
 WAIT_SECONDS = 0.5
@@ -52,15 +55,40 @@ def embed_as_asked(*, catalog_id: int, spec: str, progress: Progress) -> dict[st
     }
 
 
+def help_embed(*, embedding_set_id: int, progress: Progress) -> dict[str, Any]:
+    """Embed shards of a set that another worker is at, until none is open; may run twice.
+
+    Raises:
+        JobError: as `ready_backbone`; an image cannot be read; or this worker's weights or
+            libraries are not those that the set was begun with.
+        JobLostError: the other worker has called it off.
+    """
+    embedding_set = EmbeddingSet.objects.filter(pk=embedding_set_id).first()
+    if embedding_set is None or not embedding_set.planned_shards.exists():
+        return {"images": 0}
+    backbone = ready_backbone(embedding_set.spec, progress)
+    if backbone.fingerprint != embedding_set.fingerprint:
+        raise JobError(
+            f"{embedding_set.spec}: this worker would make other vectors than those there are; "
+            "give it the same weights and library versions."
+        )
+    progress.start(0, None, f"{embedding_set.spec}: helping with “{embedding_set.catalog}”")
+    n_done = 0
+    while (planned := claim_shard(embedding_set=embedding_set, job=progress.job)) is not None:
+        _embed_shard(planned, backbone, partial(_report, progress, n_done, None))
+        n_done += len(planned.image_ids)
+    return {"images": n_done}
+
+
 def ready_backbone(spec: str, progress: Progress) -> Backbone:
-    """Return a loaded model.
+    """Return a model loaded on this worker's device.
 
     Raises:
         JobError: there is no such model, or its weights are missing, damaged or do not fit.
     """
     progress.start(0, None, f"{spec}: loading the model")
     try:
-        return load_backbone(spec)
+        return load_backbone(spec, settings.WORKER_DEVICE or None)
     except BackboneError as problem:
         raise JobError(str(problem)) from problem
 
@@ -77,7 +105,28 @@ def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: Progress) -
     """
     embedding_set = plan_shards(catalog=catalog, backbone=backbone)
     embed_planned_shards(embedding_set=embedding_set, backbone=backbone, progress=progress)
+    while replan_damaged(embedding_set=embedding_set):
+        embed_planned_shards(embedding_set=embedding_set, backbone=backbone, progress=progress)
     return embedding_set
+
+
+def replan_damaged(*, embedding_set: EmbeddingSet) -> int:
+    """Plan anew the shards whose files are missing or damaged; return how many.
+
+    The same images meet in the same shard again, so the vectors come out the same.
+    """
+    damaged = damaged_shards(embedding_set)
+    with transaction.atomic():
+        for shard in damaged:
+            n_gone, _ = EmbeddingShard.objects.filter(pk=shard.pk).delete()
+            if n_gone:
+                shard_path(shard.sha256).unlink(missing_ok=True)
+                PlannedShard.objects.create(
+                    embedding_set=embedding_set, position=shard.position, image_ids=shard.image_ids
+                )
+        if damaged:
+            EmbeddingSet.objects.filter(pk=embedding_set.pk).update(is_complete=False)
+    return len(damaged)
 
 
 def plan_shards(*, catalog: Catalog, backbone: Backbone) -> EmbeddingSet:
@@ -146,18 +195,29 @@ def embed_planned_shards(
     n_total = _n_images(embedding_set.shards.all()) + _n_images(embedding_set.planned_shards.all())
     note = f"{embedding_set.spec}: embedding “{embedding_set.catalog}”"
     progress.start(_n_images(embedding_set.shards.all()), n_total, note)
-    while (n_left := _n_images(embedding_set.planned_shards.all())) > 0:
-        planned = claim_shard(embedding_set=embedding_set, job=progress.job)
-        if planned is None:
-            progress.update(n_total - n_left, n_total, f"{note}; the rest is with other workers")
-            time.sleep(WAIT_SECONDS)
-            continue
-        progress.job.note = note
-        _embed_shard(planned, backbone, lambda n: progress.update(n_total - n_left + n, n_total))
+    ask_for_help(embedding_set=embedding_set, job=progress.job)
+    try:
+        while (n_left := _n_images(embedding_set.planned_shards.all())) > 0:
+            planned = claim_shard(embedding_set=embedding_set, job=progress.job)
+            if planned is None:
+                waiting = f"{note}; the rest is with other workers"
+                progress.update(n_total - n_left, n_total, waiting)
+                time.sleep(WAIT_SECONDS)
+                continue
+            progress.job.note = note
+            _embed_shard(planned, backbone, partial(_report, progress, n_total - n_left, n_total))
+    except BaseException:
+        end_help(embedding_set=embedding_set, in_the_middle=True)
+        raise
+    end_help(embedding_set=embedding_set)
     progress.update(n_total, n_total, note)
     open_plans = PlannedShard.objects.filter(embedding_set=OuterRef("pk"))
     EmbeddingSet.objects.filter(~Exists(open_plans), pk=embedding_set.pk).update(is_complete=True)
     embedding_set.refresh_from_db()
+
+
+def _report(progress: Progress, n_before: int, n_total: int | None, n_of_shard: int) -> None:
+    progress.update(n_before + n_of_shard, n_total)
 
 
 def _embed_shard(
@@ -170,7 +230,9 @@ def _embed_shard(
     paths = [blob_path(image.sha256, "original") for image in images]
     try:
         vectors = embed_images(backbone, paths, on_batch=on_batch)
-    except (PictureProblem, OutOfMemoryError, ValueError) as problem:
+    except OutOfMemoryError as problem:
+        raise PassingError(f"{backbone.spec}: {problem}") from problem
+    except (PictureProblem, ValueError) as problem:
         raise JobError(f"{backbone.spec}: {_by_name(str(problem), images)}") from problem
     store_shard(planned=planned, vectors=vectors)
 

@@ -18,6 +18,12 @@ def embed(job_uid: str) -> None:
     _run(job_uid, "pooling.services_embed.embed_as_asked")
 
 
+@shared_task(name="pooling.tasks.help_embed")
+def help_embed(job_uid: str) -> None:
+    """Take part in an embedding that another worker is at."""
+    _run(job_uid, "pooling.services_embed.help_embed")
+
+
 @shared_task(name="pooling.tasks.run_source")
 def run_source(job_uid: str) -> None:
     """Let one source of a pool propose; the last one opens what is new to its campaigns."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
+from accounts.models import Role, User
 from jobs import services
-from jobs.models import Job, JobState
+from jobs.models import Job, JobState, Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -132,3 +135,112 @@ def test_a_living_worker_s_job_is_left_alone() -> None:
     assert services.reap_lost_jobs() == 0
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (services.PassingError("The GPU's memory is full."), "The GPU's memory is full."),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (MemoryError(), "Out of memory"),
+        (OperationalError("server closed the connection"), "The database was lost"),
+    ],
+)
+def test_what_may_pass_is_tried_again_after_a_pause_that_grows(
+    problem: Exception, words: str, sent: list[Job]
+) -> None:
+    job = make_job()
+    pauses = []
+    for _ in range(2):
+        services.run_job(job.uid, failing(problem))
+        job.refresh_from_db()
+        assert job.state == JobState.QUEUED
+        assert words in job.error
+        assert job.traceback
+        assert job.lease_until is not None
+        pauses.append((job.lease_until - timezone.now()).total_seconds())
+        assert services.reap_lost_jobs() == 0  # not before the pause is over
+        Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        assert services.reap_lost_jobs() == 1
+    assert pauses == pytest.approx([5, 10], abs=1)
+    assert sent == [job, job]
+    services.run_job(job.uid, lambda progress: {"images": 2})
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts, job.error) == (JobState.SUCCEEDED, 3, "")
+
+
+def test_what_does_not_pass_after_five_attempts_fails_for_good() -> None:
+    job = make_job(n_attempts=services.MAX_ATTEMPTS - 1)
+    services.run_job(job.uid, failing(OSError(errno.ENOSPC, "No space left on device")))
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert "No space left" in job.error
+
+
+def test_a_command_says_at_once_that_the_disk_is_full() -> None:
+    with pytest.raises(services.JobError, match="No space left"):
+        services.run_here(
+            task="tests.nothing",
+            subject="s",
+            title="Nothing",
+            arguments={},
+            work=failing(OSError(errno.ENOSPC, "No space left on device")),
+        )
+    assert Job.objects.get().state == JobState.FAILED
+
+
+def test_a_missing_file_is_no_passing_problem() -> None:
+    job = make_job()
+    services.run_job(job.uid, failing(FileNotFoundError(errno.ENOENT, "No such file", "a.jpg")))
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+
+
+def test_one_person_cannot_flood_the_queue(settings: Any, sent: list[Job]) -> None:
+    settings.MAX_OPEN_JOBS = 2
+    ada, ben = (User.objects.create_user(name, role=Role.ADMIN) for name in ("ada", "ben"))
+
+    def ask(owner: User | None, subject: str) -> None:
+        services.enqueue(
+            task="tests.nothing", subject=subject, title="Nothing", arguments={}, owner=owner
+        )
+
+    ask(ada, "1")
+    ask(ada, "2")
+    with pytest.raises(services.JobConflictError, match="You have 2 jobs"):
+        ask(ada, "3")
+    ask(ben, "4")
+    ask(None, "5")
+    Job.objects.filter(subject="1").update(state=JobState.SUCCEEDED)
+    ask(ada, "6")
+    assert [job.subject for job in sent] == ["1", "2", "4", "5", "6"]
+
+
+def test_a_job_says_who_holds_it_and_how_many_are_ahead(settings: Any) -> None:
+    settings.WORKER_NAME = "cpu on here"
+    worker = Worker.objects.create(name="cpu on here", queue="device.cpu", device="cpu")
+    job = make_job()
+    services.run_job(job.uid, lambda progress: {})
+    job.refresh_from_db()
+    assert job.held_by == worker
+    device = [make_job(task="pooling.tasks.embed", subject=str(n)) for n in range(3)]
+    light = make_job(subject="light")
+    own = make_job(task="pooling.tasks.embed", subject="own", queue="device.cpu")
+    assert [job.n_ahead for job in (*device, light, own)] == [0, 1, 2, 0, 0]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """What was handed to the broker."""
+    found: list[Job] = []
+    monkeypatch.setattr(services, "send", found.append)
+    return found
+
+
+def failing(problem: Exception) -> services.Work:
+    """Work that ends in a problem."""
+
+    def work(_: services.Progress) -> dict[str, Any]:
+        raise problem
+
+    return work

@@ -6,9 +6,10 @@ import uuid
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Role, User
-from jobs.models import Job, JobState
+from jobs.models import SILENT_AFTER, Job, JobState, Worker
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -96,3 +97,32 @@ def test_looking_changes_nothing(job: Job, owner: User):
     strict.force_login(owner)
     assert strict.post(f"/jobs/{job.uid}/cancel/").status_code == 403
     assert Job.objects.get().state == JobState.QUEUED
+
+
+def test_the_page_of_work_shows_workers_to_admins_and_their_own_jobs_to_others(
+    job: Job, owner: User
+):
+    Worker.objects.create(name="cpu on here", queue="device.cpu-on-here", device="cpu")
+    Worker.objects.create(
+        name="cuda:0 there",
+        queue="device.cuda-0-there",
+        device="cuda:0",
+        seen_at=timezone.now() - SILENT_AFTER,
+    )
+    Job.objects.create(
+        task="t", subject="ended", title="Pool boots", state=JobState.FAILED, error="Full disk"
+    )
+    page = client_of(person("ada", Role.ADMIN)).get("/jobs/").content.decode()
+    assert "cpu on here" in page
+    assert page.index("Alive") < page.index("Gone")
+    assert "Import &lt;shoes&gt;" in page
+    assert "next in line" in page
+    assert "Pool boots" in page
+    mine = client_of(owner).get("/jobs/").content.decode()
+    assert "Import &lt;shoes&gt;" in mine
+    assert "Pool boots" not in mine
+    assert "cpu on here" not in mine
+    assert client_of(None).get("/jobs/").status_code == 302
+    stranger = client_of(person("rosa", Role.RESEARCHER)).get("/jobs/").content.decode()
+    assert "shoes" not in stranger
+    assert "Nothing waits or runs." in stranger

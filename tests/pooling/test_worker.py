@@ -1,32 +1,55 @@
-"""A pool filled by the workers of a whole site survives the death of the one that embeds."""
+"""A pool filled by the workers of a whole site survives whatever happens to the machine.
+
+Each test disturbs the pool of a catalog of its own, which holds the same photos as the calm one,
+and finds the same pool to the last bit.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 
-from config import embedded
+from catalog.embeddings import shard_path
+from config import embedded, settings
+from config.server import MARK
 from tests.site import Site, wait_until
 
+pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
+SPECS = ("descriptor:hog-shape", "descriptor:colour-layout")
 PHOTOS = """
 from tests.pooling.conftest import catalog_of_photos
-for slug in ("calm", "shaken"):
-    catalog_of_photos({n}, slug=slug)
+catalog_of_photos({n}, slug="calm")
 """
 FILL = """
+from django.db import connection
 from catalog.models import Catalog
 from pooling.query_rule import QueryRule
 from pooling.pool_requests import PoolRequest
 from pooling.services import create_pool, start_pool
+catalog, is_new = Catalog.objects.get_or_create(slug={slug!r}, defaults={{"name": {slug!r}}})
+if is_new:
+    facts = "sha256, product_id, attributes, width, height, image_format, n_bytes, perceptual_hash"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"insert into catalog_image (catalog_id, uid, created_at, {{facts}})"
+            f" select %s, gen_random_uuid(), now(), {{facts}} from catalog_image"
+            " where catalog_id = (select id from catalog_catalog where slug = 'calm')",
+            [catalog.pk],
+        )
 pool = create_pool(
     request=PoolRequest(
-        name={slug!r}, catalog=Catalog.objects.get(slug={slug!r}), k=6, rule=QueryRule(n=50),
-        specs=["descriptor:hog-shape", "descriptor:colour-layout"],
+        name={slug!r}, catalog=catalog, k=6, rule=QueryRule(n=50),
+        specs={specs!r},
     ),
     created_by=None,
 )
@@ -34,32 +57,207 @@ start_pool(pool=pool, owner=None)
 """
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path / "var")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("site") / "var")
     site.start()
+    site.run(PHOTOS.format(n=N_IMAGES))
+    fill(site, "calm")
+    wait_until(lambda: has_ended(site, "calm"))
     yield site
     site.end()
 
 
-@pytest.mark.faults
-def test_a_worker_killed_in_mid_embedding_is_replaced_and_the_pool_is_the_same(site: Site):
-    site.run(PHOTOS.format(n=N_IMAGES))
-    site.run(FILL.format(slug="shaken"))
-    wait_until(lambda: count(site, "catalog_embeddingshard") >= 2)
-    victims = site.processes("queues device")
+@pytest.fixture
+def second(site: Site) -> Iterator[subprocess.Popen[bytes]]:
+    """A second worker, as `script/worker` starts one, on a queue of its own."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "config.worker", "--device", "cpu", "--label", "second"],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "LOOKALIKE_DATA": str(site.data_dir)},
+    )
+    wait_until(lambda: len(living(site)) == 2)
+    yield process
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    for left in processes_of_second(site):
+        left.kill()
+    wait_until(lambda: len(living(site)) == 1)
+
+
+def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
+    fill(site, "killed")
+    wait_until(lambda: n_shards(site, "killed") >= 2)
+    victims = site.processes("--queues device")
     assert victims
     for victim in victims:
         victim.kill()
-    assert count(site, "pooling_plannedshard") > 0
-    wait_until(lambda: states(site) == ["succeeded"] * 2)
-    assert max(row[0] for row in asked(site, "select n_attempts from jobs_job")) == 2
-    site.run(FILL.format(slug="calm"))
-    wait_until(lambda: states(site) == ["succeeded"] * 4)
+    assert not has_ended(site, "killed")
+    ends_like_the_calm_one(site, "killed")
+    assert max(row[0] for row in jobs(site, "killed", "n_attempts")) == 2
 
-    assert everything(site, "shaken") == everything(site, "calm")
-    assert count(site, "pooling_plannedshard") == 0
-    assert count(site, "pooling_proposal") == 2 * 2 * 50 * 6
+
+def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
+    fill(site, "unheard")
+    wait_until(lambda: n_shards(site, "unheard") >= 1)
+    kill_service(site, "valkey/pid")
+    assert not has_ended(site, "unheard")
+    ends_like_the_calm_one(site, "unheard")
+
+
+def test_a_database_killed_in_mid_embedding_is_waited_for(site: Site):
+    fill(site, "forgotten")
+    wait_until(lambda: n_shards(site, "forgotten") >= 1)
+    kill_service(site, "postgres/postmaster.pid")
+    wait_until(lambda: is_reachable(site))
+    assert not has_ended(site, "forgotten")
+    ends_like_the_calm_one(site, "forgotten")
+
+
+def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
+    folder = site.data_dir / "embeddings"
+    kept = folder.rename(folder.with_name("embeddings-kept"))
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if mounted.returncode:
+        folder.rmdir()
+        kept.rename(folder)
+        pytest.skip(f"a small disk cannot be mounted here: {mounted.stderr}")
+    try:
+        fill(site, "full")
+        wait_until(lambda: any("No space left" in row[0] for row in jobs(site, "full", "error")))
+        assert not has_ended(site, "full")
+        subprocess.run(["mount", "-o", "remount,size=200m", str(folder)], check=True)
+        ends_like_the_calm_one(site, "full")
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
+        kept.rename(folder)
+
+
+def test_a_shard_damaged_before_the_search_is_made_again(site: Site):
+    for merged in (site.data_dir / "embeddings" / "merged").glob("*.npy"):
+        merged.unlink()  # of the calm pool: the same vectors, checked while they were whole
+    fill(site, "damaged")
+    wait_until(lambda: n_shards(site, "damaged") >= 2)
+    sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
+    path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    ends_like_the_calm_one(site, "damaged")
+    assert path.read_bytes() == whole
+
+
+def test_two_workers_on_queues_of_their_own_share_one_pool(
+    site: Site, second: subprocess.Popen[bytes]
+):
+    queues = {row[0] for row in asked(site, "select queue from jobs_worker")}
+    assert len(queues) == 2
+    fill(site, "loaded")  # so that both have loaded what they need
+    wait_until(lambda: has_ended(site, "loaded"))
+    fill(site, "shared", SPECS[:1])
+    ends_like_the_calm_one(site, "shared", SPECS[:1])
+    helped = asked(
+        site,
+        "select state, n_done, queue from jobs_job where title like %s order by id",
+        "descriptor:hog-shape: help by%",
+    )[-1]
+    assert helped[0] == "succeeded"
+    assert 0 < helped[1] < N_IMAGES
+    assert helped[2] in queues
+
+
+@pytest.mark.parametrize("lost", ["first", "second"])
+def test_of_two_workers_that_share_a_pool_either_may_be_lost(
+    site: Site, second: subprocess.Popen[bytes], lost: str
+):
+    slug = f"without-{lost}"
+    fill(site, slug)
+    wait_until(lambda: len(holders(site)) == 2)
+    if lost == "second":
+        second.kill()
+        victims = processes_of_second(site)
+    else:
+        victims = site.processes("--queues device")
+    assert victims
+    for victim in victims:
+        victim.kill()
+    assert not has_ended(site, slug)
+    ends_like_the_calm_one(site, slug)
+
+
+def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
+    site.run(FILL.format(slug=slug, specs=specs))
+
+
+def ends_like_the_calm_one(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
+    wait_until(lambda: has_ended(site, slug))
+    assert {row[0] for row in jobs(site, slug, "state")} == {"succeeded"}
+    assert not asked(site, "select id from pooling_plannedshard")
+    for spec in specs:
+        found = everything(site, slug, spec)
+        assert found == everything(site, "calm", spec)
+        assert (len(found["shards"]), len(found["proposals"])) == (7, 50 * 6)
+    pairs = "select stats->'pairs' from pooling_pool where slug = %s"
+    assert specs != SPECS or asked(site, pairs, slug) == asked(site, pairs, "calm")
+
+
+def jobs(site: Site, slug: str, column: str) -> list[tuple[Any, ...]]:
+    return asked(site, f"select {column} from jobs_job where title like %s", f"% for {slug}")  # noqa: S608
+
+
+def has_ended(site: Site, slug: str) -> bool:
+    states = [row[0] for row in jobs(site, slug, "state")]
+    return bool(states) and not {"queued", "running"} & set(states)
+
+
+def n_shards(site: Site, slug: str) -> int:
+    return len(asked(site, SHARDS, slug))
+
+
+def holders(site: Site) -> list[Any]:
+    """The workers that hold a shard now."""
+    return asked(
+        site,
+        "select distinct w.name from pooling_plannedshard p join jobs_job j on j.id = p.holder_id"
+        " join jobs_worker w on w.id = j.held_by_id where j.state = 'running'",
+    )
+
+
+def living(site: Site) -> list[Any]:
+    return asked(site, "select name from jobs_worker where seen_at > now() - interval '20 s'")
+
+
+def processes_of_second(site: Site) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            mark = process.environ().get(MARK, "")
+            if mark.startswith(f"{site.data_dir} ") and process.pid != os.getpid():
+                found.append(process)
+        except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
+            continue
+    return found
+
+
+def kill_service(site: Site, pid_file: str) -> None:
+    """Kill the site's own database or broker, with all its processes."""
+    server = psutil.Process(int((site.data_dir / pid_file).read_text().splitlines()[0]))
+    for process in [server, *server.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # they leave by themselves when one is killed
+            process.kill()
+
+
+def is_reachable(site: Site) -> bool:
+    try:
+        asked(site, "select 1")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def asked(site: Site, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -69,34 +267,28 @@ def asked(site: Site, query: str, *values: object) -> list[tuple[Any, ...]]:
         return connection.execute(query, values).fetchall()
 
 
-def count(site: Site, table: str) -> int:
-    return int(asked(site, f"select count(*) from {table}")[0][0])  # noqa: S608  (our own names)
+SHARDS = (
+    "select e.spec, s.position, s.sha256 from catalog_embeddingshard s"
+    " join catalog_embeddingset e on e.id = s.embedding_set_id"
+    " join catalog_catalog c on c.id = e.catalog_id where c.slug = %s"
+)
 
 
-def states(site: Site) -> list[str]:
-    return [row[0] for row in asked(site, "select state from jobs_job order by id")]
-
-
-def everything(site: Site, slug: str) -> dict[str, Any]:
-    """A pool without ids and times: its vectors' hashes, its proposals to the last bit."""
+def everything(site: Site, slug: str, spec: str) -> dict[str, Any]:
+    """What one model gave a pool, without ids and times: to the last bit."""
     return {
         "shards": asked(
-            site,
-            "select e.spec, s.position, s.sha256 from catalog_embeddingshard s"
-            " join catalog_embeddingset e on e.id = s.embedding_set_id"
-            " join catalog_catalog c on c.id = e.catalog_id"
-            " where c.slug = %s and e.is_complete order by 1, 2",
-            slug,
+            site, f"{SHARDS} and e.spec = %s and e.is_complete order by 1, 2", slug, spec
         ),
         "proposals": asked(
             site,
-            "select s.spec, q.sha256, c.sha256, p.rank, p.score from pooling_proposal p"
+            "select q.sha256, c.sha256, p.rank, p.score from pooling_proposal p"
             " join pooling_poolsource s on s.id = p.source_id"
             " join pooling_pool o on o.id = p.pool_id"
             " join catalog_image q on q.id = p.query_id"
             " join catalog_image c on c.id = p.candidate_id"
-            " where o.slug = %s order by 1, 2, 4",
+            " where o.slug = %s and s.spec = %s order by 1, 3",
             slug,
+            spec,
         ),
-        "pairs": asked(site, "select stats->'pairs' from pooling_pool where slug = %s", slug),
     }
