@@ -15,6 +15,7 @@ from pooling.topk import TopK
 
 Vectors = NDArray[np.float32]
 LIST_DEPTH = 100
+_PAIRS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def embedding_run(
     listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
     judged = _unlisted(gallery, listed[0], listed[1])
     q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
-    scores = np.einsum("nd,nd->n", queries[q], images[c])
+    scores = _cosines(queries, images, q, c)
     return _run(
         name,
         gallery,
@@ -105,22 +106,33 @@ def _lists(
 
 def _shows(found: TopK, image_products: Ints, n_products: int) -> bool:
     """Whether every list shows that many products, or has come to its end."""
-    for row in found.indices:
-        if row[-1] < 0:
-            continue
-        products = image_products[row]
-        alone = int((products < 0).sum())  # an image of no known product is its own
-        if alone + np.unique(products[products >= 0]).size < n_products:
-            return False
-    return True
+    goes_on = found.indices[:, -1] >= 0
+    products = np.sort(image_products[found.indices[goes_on]], axis=1)
+    is_new = np.ones(products.shape, np.bool_)
+    is_new[:, 1:] = products[:, 1:] != products[:, :-1]
+    is_new |= products < 0  # an image of no known product is its own
+    return bool((is_new.sum(axis=1) >= n_products).all())
 
 
 def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
     """Mark the judged pairs that no list holds."""
     n = len(gallery.image_ids)
     keys = gallery.judged_queries * n + gallery.judged_images
-    mask: NDArray[np.bool_] = ~np.isin(keys, rows * n + images)
+    listed = np.sort(rows * n + images)
+    if not listed.size:
+        return np.ones(keys.shape, np.bool_)
+    at = np.minimum(np.searchsorted(listed, keys), listed.size - 1)
+    mask: NDArray[np.bool_] = listed[at] != keys
     return mask
+
+
+def _cosines(queries: Vectors, images: Vectors, q: Ints, c: Ints) -> Vectors:
+    """Return the cosine of each pair of rows, a few thousand pairs at a time."""
+    scores = np.empty(q.size, np.float32)
+    for at in range(0, q.size, _PAIRS_AT_ONCE):
+        part = slice(at, at + _PAIRS_AT_ONCE)
+        np.einsum("nd,nd->n", queries[q[part]], images[c[part]], out=scores[part])
+    return scores
 
 
 def _run(name: str, gallery: Gallery, queries: Ints, images: Ints, scores: Floats) -> Run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -53,6 +54,23 @@ class Matched:
     def n_queries(self) -> int:
         """How many queries the labels have."""
         return len(self.query_ids)
+
+    @cached_property
+    def by_rank(self) -> Ints:
+        """The run's rows by query, falling score and ascending candidate."""
+        order = np.argsort(-self.scores)
+        order = order[np.argsort(self.run_queries[order], kind="stable")]
+        queries, scores = self.run_queries[order], self.scores[order]
+        is_tied = (queries[1:] == queries[:-1]) & (scores[1:] == scores[:-1])
+        tied = np.flatnonzero(np.r_[is_tied, False] | np.r_[False, is_tied])
+        group = np.cumsum(np.r_[True, ~is_tied][: order.size])[tied]
+        order[tied] = order[tied][np.lexsort((self.run_candidates[order[tied]], group))]
+        return order
+
+    @cached_property
+    def judged_at(self) -> Ints:
+        """Where in the run's rows each judged pair stands, -1 for a pair without a score."""
+        return scored_at(self, self.queries, self.candidates)
 
 
 def match_run(
@@ -124,7 +142,7 @@ def pair_scores(matched: Matched, missing: Missing = "error") -> Floats:
     """
     kept = ~matched.is_excluded
     queries, candidates = matched.queries[kept], matched.candidates[kept]
-    place = scored_at(matched, queries, candidates)
+    place = matched.judged_at[kept]
     absent = np.flatnonzero(place < 0)
     if absent.size and missing == "error":
         query = matched.query_ids[queries[absent[0]]]
@@ -158,18 +176,19 @@ def _product_codes(
     candidate_ids: Sequence[str], query_ids: Sequence[str], products: Mapping[str, str] | None
 ) -> tuple[Ints, Ints]:
     """Number the products of candidates and queries; an image without one is its own."""
-    codes: dict[tuple[bool, str], int] = {}
-
-    def code(image: str) -> int:
-        if products is None:
-            return codes.setdefault((False, image), len(codes))
-        if image not in products:
-            raise InputError(f"the metadata says nothing about image {image!r}")
-        product = products[image]
-        return codes.setdefault((bool(product), product or image), len(codes))
-
-    of_candidates = np.array([code(image) for image in candidate_ids], dtype=np.int64)
-    return of_candidates, np.array([code(image) for image in query_ids], dtype=np.int64)
+    images = (*candidate_ids, *query_ids)
+    keys: list[str | tuple[str]]
+    if products is None:
+        keys = list(images)
+    else:
+        try:
+            keys = [products[image] or (image,) for image in images]
+        except KeyError as missing:
+            reason = f"the metadata says nothing about image {missing.args[0]!r}"
+            raise InputError(reason) from None
+    code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    codes = np.array([code_of[key] for key in keys], dtype=np.int64)
+    return codes[: len(candidate_ids)], codes[len(candidate_ids) :]
 
 
 def _collapsed(matched: Matched, products: Mapping[str, str]) -> Matched:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from catalog.formats.tables import Floats, Ints
-from evaluation.match import Bools, Matched, scored_at
+from evaluation.match import Bools, Matched
 
 Order = Literal["id", "trec"]
 NO_TIE = np.iinfo(np.int64).max
@@ -144,9 +144,10 @@ def _compared(matched: Matched, order: Order) -> Floats:
 
 
 def _sorted_rows(matched: Matched, order: Order) -> Ints:
-    sign = -1 if order == "trec" else 1
+    if order == "id":
+        return matched.by_rank
     scores = _compared(matched, order)
-    return np.lexsort((sign * matched.run_candidates, -scores, matched.run_queries))
+    return np.lexsort((-matched.run_candidates, -scores, matched.run_queries))
 
 
 def _is_first_of_product(matched: Matched, by_rank: Ints) -> Bools:
@@ -163,7 +164,7 @@ def _of_judged(
 ) -> JudgedRanks:
     kept = ~matched.is_excluded | with_excluded
     queries = matched.queries[kept]
-    place = scored_at(matched, queries, matched.candidates[kept])
+    place = matched.judged_at[kept]
     ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
     ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
     return JudgedRanks(

@@ -18,11 +18,11 @@ from evaluation.match import (
     Mode,
     match_run,
     pair_scores,
-    scored_at,
 )
 from evaluation.measures import Lists, Measure
 from evaluation.negatives import with_negatives
 from evaluation.rank import rank_run
+from evaluation.threads import each
 from evaluation.vsd import vsd_pair_reciprocal_rank
 
 
@@ -133,6 +133,7 @@ def score_runs(
     trec: bool = False,
     negatives: Sequence[tuple[str, str]] | None = None,
     contamination: float | None = None,
+    matches: Sequence[Matched] | None = None,
 ) -> list[Scored]:
     """Return every measure of every run.
 
@@ -146,18 +147,22 @@ def score_runs(
         trec: order ties, compare scores and average queries as trec_eval does.
         negatives: (query, candidate) pairs for the areas on random negatives.
         contamination: estimated share of true positives among them.
+        matches: what `match_run` says of the runs, if the caller has it.
 
     Raises:
         InputError: as `match_run`, `with_negatives` and `evaluate`.
         MissingScoresError: naming the run.
     """
-    matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
-    systems = []
-    for run, matched in zip(runs, matches, strict=True):
+    if matches is None:
+        matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
+
+    def system(run: Run, matched: Matched) -> System:
         images = matched if mode == "image" else match_run(qrels, run, products=products)
         plain = rank_run(matched, order="trec" if trec else "id")
         per_product = rank_run(images, one_per_product=True)
-        systems.append(System(run.name, Lists(plain, per_product, as_trec=trec)))
+        return System(run.name, Lists(plain, per_product, as_trec=trec))
+
+    systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
     areas = random_areas = None
     if any(m.is_area and not m.needs_negatives for m in measures):
         areas = _areas(matches, runs, missing, None)
@@ -175,7 +180,7 @@ def score_runs(
 def coverage(matched: Matched) -> Coverage:
     """Return how much of the labels a matched run speaks about."""
     kept = ~matched.is_excluded
-    place = scored_at(matched, matched.queries[kept], matched.candidates[kept])
+    place = matched.judged_at[kept]
     is_listed = np.bincount(matched.run_queries, minlength=matched.n_queries) > 0
     return Coverage(
         n_pairs=int(kept.sum()),

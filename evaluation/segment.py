@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.threads import each
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_WORTH_THREADS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ def auc_and_ap(
     negatives = np.zeros((n_subsets, n_queries))
     if y.size == 0:
         return AucAp(auc, ap, positives, negatives)
-    for m in range(n_models):
+
+    def of_model(m: int) -> None:
         order, groups = layout.sort(S[m], small)
         y_sorted = y[order]
         for g in range(n_subsets):
@@ -83,6 +88,12 @@ def auc_and_ap(
             p = w * y_sorted
             auc_g, ap_g = groups.measure(p, w - p, layout.starts)
             auc[m, g, layout.present], ap[m, g, layout.present] = auc_g, ap_g
+
+    if n_models * W.size < _WORTH_THREADS:
+        for m in range(n_models):
+            of_model(m)
+    else:
+        each(of_model, range(n_models))
     for g in range(n_subsets):
         positives[g] = np.bincount(q, weights=W[g] * y, minlength=n_queries)
         negatives[g] = np.bincount(q, weights=W[g] * (1.0 - y), minlength=n_queries)

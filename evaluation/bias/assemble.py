@@ -21,6 +21,7 @@ from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
 from evaluation.match import Matched, Missing, match_run, pair_scores, scored_at
 from evaluation.segment import Floats, Ints
+from evaluation.threads import each
 
 
 @dataclass(frozen=True)
@@ -117,22 +118,23 @@ def _scores(run: Run, matched: Matched, missing: Missing) -> Floats:
 def _has_list(matched: Matched) -> bool:
     """Say whether a run ranks more than exactly the judged pairs."""
     n_judged = matched.queries.size
-    n_found = int((scored_at(matched, matched.queries, matched.candidates) >= 0).sum())
+    n_found = int((matched.judged_at >= 0).sum())
     return n_found < n_judged or n_found < matched.scores.size
 
 
 def _lists(matches: Sequence[Matched]) -> Lists:
     """Rank every run by falling score, equal scores by id, as all cut-off measures here do."""
-    ranks, lengths = [], []
-    for m in matches:
-        order = np.lexsort((m.run_candidates, -m.scores, m.run_queries))
+
+    def of_run(m: Matched) -> tuple[Ints, Ints]:
+        order = m.by_rank
         n_listed = np.bincount(m.run_queries, minlength=m.n_queries)
         rank_at = np.empty(order.size, dtype=np.int64)
         starts = np.cumsum(n_listed) - n_listed
         rank_at[order] = np.arange(order.size) - starts[m.run_queries[order]] + 1
-        place = scored_at(m, m.queries, m.candidates)
-        ranks.append(np.where(place >= 0, rank_at[place] if order.size else 0, 0))
-        lengths.append(n_listed)
+        place = m.judged_at
+        return np.where(place >= 0, rank_at[place] if order.size else 0, 0), n_listed
+
+    ranks, lengths = zip(*each(of_run, matches), strict=True)
     return Lists(np.stack(ranks), np.stack(lengths))
 
 

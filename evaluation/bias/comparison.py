@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from evaluation.stats.agreement import correlations, places
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
 from evaluation.stats.correlation_p import PValue, spearman_p, spearman_p_t
 from evaluation.stats.proportion import Interval
+from evaluation.threads import each
 
 
 @dataclass(frozen=True)
@@ -135,27 +136,47 @@ def compare_with_full(
     return comparisons
 
 
-def rank_agreement(c: Comparison, resampling: Resampling) -> RankAgreement:
-    """Compare the order of the models on both sides, with intervals over queries."""
+def rank_agreements(
+    compared: Sequence[Sequence[Comparison]], resampling: Resampling
+) -> list[tuple[RankAgreement, ...]]:
+    """Compare the order of the models on both sides, with intervals over queries.
 
+    Args:
+        compared: for each label set, from `compare_with_full`.
+        resampling: permutations are drawn in the order of `compared`.
+
+    Returns:
+        For each label set, one entry per measure.
+    """
+    estimated = each(lambda row: [_estimates(c, resampling) for c in row], compared)
+    return [
+        tuple(
+            RankAgreement(
+                measure=c.measure,
+                n_models=c.full.size,
+                n_queries=c.n_queries,
+                p=spearman_p(c.full, c.part, resampling.rng),
+                p_t=spearman_p_t(found["spearman"].value, c.full.size),
+                **found,
+            )
+            for c, found in zip(row, of_row, strict=True)
+        )
+        for row, of_row in zip(compared, estimated, strict=True)
+    ]
+
+
+def _estimates(c: Comparison, resampling: Resampling) -> dict[str, Estimate]:
+    """Return every correlation with its interval, which is NaN where nothing was sampled."""
     value = correlations(c.full, c.part)
-    samples = correlations(c.full_samples, c.part_samples)
-
-    def estimate(name: str) -> Estimate:
-        return Estimate(float(getattr(value, name)), resampling.interval(getattr(samples, name)))
-
-    return RankAgreement(
-        measure=c.measure,
-        n_models=c.full.size,
-        n_queries=c.n_queries,
-        spearman=estimate("spearman"),
-        p=spearman_p(c.full, c.part, resampling.rng),
-        p_t=spearman_p_t(float(value.spearman), c.full.size),
-        tau_b=estimate("tau_b"),
-        tau_ap=estimate("tau_ap"),
-        tau_ap_b=estimate("tau_ap_b"),
-        max_drop=estimate("max_drop"),
-    )
+    has_samples = not np.isnan(c.full_samples).all() and not np.isnan(c.part_samples).all()
+    samples = correlations(c.full_samples, c.part_samples) if has_samples else None
+    return {
+        field.name: Estimate(
+            float(getattr(value, field.name)),
+            resampling.interval(getattr(samples, field.name) if samples else ()),
+        )
+        for field in fields(value)
+    }
 
 
 def self_delta(models: Sequence[str], m: int, c: Comparison, resampling: Resampling) -> SelfDelta:

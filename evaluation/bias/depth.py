@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.bias.comparison import RankAgreement, compare_with_full, means_of, rank_agreement
-from evaluation.bias.evidence import PoolEvidence
+from evaluation.bias.comparison import RankAgreement, compare_with_full, means_of, rank_agreements
+from evaluation.bias.evidence import Bools, PoolEvidence
 from evaluation.bias.leave_out import set_means
 from evaluation.bias.measured import MACRO_AUC, Measured, measure
-from evaluation.bias.subsets import DEPTH, FULL, UNIQUES, LabelSet, kept_at_depth, kept_without
+from evaluation.bias.subsets import DEPTH, FULL, LabelSet, kept_at_depth, kept_without
+from evaluation.segment import auc_and_ap
 from evaluation.stats.bootstrap import Resampling
+from evaluation.threads import each
 
 
 @dataclass(frozen=True)
@@ -53,47 +55,60 @@ def depth_ablation(
         One row per depth; the last one agrees fully by construction.
     """
     full = LabelSet(FULL, "", (), np.ones(evidence.n_pairs, dtype=np.bool_))
-    per_depth = [_sets_at(evidence, depth) for depth in range(1, evidence.depth + 1)]
-    measured = measure(evidence, [full, *(s for sets in per_depth for s in sets)], ks)
-    n_sets = 1 + sum(len(sets) for sets in per_depth)
-    no_samples = np.full((len(resampling.counts), len(evidence.models), n_sets), np.nan)
-    rows, at = [], 1
-    for depth, sets in enumerate(per_depth, start=1):
-        comparisons = compare_with_full(
-            measured, at, no_samples, resampling.counts, evidence.n_queries
+    per_depth = [
+        LabelSet(DEPTH, str(depth), (), kept_at_depth(evidence.ranks, depth))
+        for depth in range(1, evidence.depth + 1)
+    ]
+    measured = measure(evidence, [full, *per_depth], ks)
+    shape = (len(resampling.counts), len(evidence.models), 1 + len(per_depth))
+    no_samples = np.full(shape, np.nan)
+    deltas = _self_deltas(evidence, per_depth, measured)
+    compared = each(
+        lambda depth: compare_with_full(
+            measured, depth, no_samples, resampling.counts, evidence.n_queries
+        ),
+        range(1, 1 + len(per_depth)),
+    )
+    agreements = rank_agreements(compared, resampling)
+    return tuple(
+        DepthRow(
+            depth=depth,
+            n_pairs=int(label_set.kept.sum()),
+            n_positive=int(evidence.labels[label_set.kept].sum()),
+            means=set_means(measured, depth),
+            agreement=agreements[depth - 1],
+            self_deltas=deltas[depth - 1],
         )
-        rows.append(
-            DepthRow(
-                depth=depth,
-                n_pairs=int(sets[0].kept.sum()),
-                n_positive=int(evidence.labels[sets[0].kept].sum()),
-                means=set_means(measured, at),
-                agreement=tuple(rank_agreement(c, resampling) for c in comparisons),
-                self_deltas=_self_deltas(evidence, measured, at),
-            )
-        )
-        at += len(sets)
-    return tuple(rows)
+        for depth, label_set in enumerate(per_depth, start=1)
+    )
 
 
-def _sets_at(evidence: PoolEvidence, depth: int) -> list[LabelSet]:
-    """Return the pool at a depth, then the same without each evaluated generator."""
-    kept = kept_at_depth(evidence.ranks, depth)
-    contributed = ((evidence.ranks > 0) & (evidence.ranks <= depth)).T
-    sets = [LabelSet(DEPTH, str(depth), (), kept)]
+def _self_deltas(
+    evidence: PoolEvidence, per_depth: Sequence[LabelSet], measured: Measured
+) -> list[dict[str, float]]:
+    """Return, at each depth, what leaving out each evaluated generator does to its own AUC."""
+    deltas: list[dict[str, float]] = [{} for _ in per_depth]
     for g, name in enumerate(evidence.generators):
-        if name in evidence.models:
-            without = np.zeros_like(kept)
-            without[kept] = kept_without(contributed[kept], g)
-            sets.append(LabelSet(UNIQUES, name, (name,), without))
-    return sets
-
-
-def _self_deltas(evidence: PoolEvidence, measured: Measured, at: int) -> dict[str, float]:
-    auc = measured.macro[MACRO_AUC]
-    pooled = [name for name in evidence.generators if name in evidence.models]
-    deltas = {}
-    for step, name in enumerate(pooled, start=1):
-        change = auc[evidence.models.index(name), at + step] - auc[evidence.models.index(name), at]
-        deltas[name] = float(means_of(change[~np.isnan(change)]))
+        if name not in evidence.models or not per_depth:
+            continue
+        m = evidence.models.index(name)
+        weights = np.stack([_without(evidence, s.kept, d, g) for d, s in enumerate(per_depth, 1)])
+        found = auc_and_ap(
+            evidence.scores[[m]],
+            evidence.labels,
+            evidence.queries,
+            evidence.n_queries,
+            weights.astype(np.float64),
+        )
+        change = found.auc[0] - measured.macro[MACRO_AUC][m, 1:]
+        for of_depth, row in zip(deltas, change, strict=True):
+            of_depth[name] = float(means_of(row[~np.isnan(row)]))
     return deltas
+
+
+def _without(evidence: PoolEvidence, kept: Bools, depth: int, generator: int) -> Bools:
+    """Mark the pairs of a pool at some depth that would be in it without one generator."""
+    contributed = ((evidence.ranks > 0) & (evidence.ranks <= depth)).T
+    without = np.zeros_like(kept)
+    without[kept] = kept_without(contributed[kept], generator)
+    return without

@@ -12,14 +12,15 @@ from evaluation.bias.comparison import (
     SelfDelta,
     compare_with_full,
     means_of,
-    rank_agreement,
+    rank_agreements,
     self_delta,
 )
 from evaluation.bias.evidence import Bools, PoolEvidence
 from evaluation.bias.measured import Measured
 from evaluation.bias.subsets import FULL, LabelSet
 from evaluation.segment import Floats
-from evaluation.stats.bootstrap import Resampling, bootstrap_micro_auc
+from evaluation.stats.bootstrap import Resampling, bootstrap_micro_aucs
+from evaluation.threads import each
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,18 @@ def leave_out_report(
     Returns:
         The entries, in the order of the sets.
     """
-    entries = []
-    for g, label_set in enumerate(sets):
-        if label_set.kind == FULL:
-            continue
-        comparisons = compare_with_full(
+    others = [g for g, label_set in enumerate(sets) if label_set.kind != FULL]
+    compared = each(
+        lambda g: compare_with_full(
             measured, g, micro_samples, resampling.counts, evidence.n_queries
-        )
+        ),
+        others,
+    )
+    entries = []
+    for g, comparisons, agreement in zip(
+        others, compared, rank_agreements(compared, resampling), strict=True
+    ):
+        label_set = sets[g]
         entries.append(
             LeaveOut(
                 kind=label_set.kind,
@@ -85,7 +91,7 @@ def leave_out_report(
                 n_positive=int(evidence.labels[label_set.kept].sum()),
                 means=set_means(measured, g),
                 n_defined=set_defined(measured, g),
-                agreement=tuple(rank_agreement(c, resampling) for c in comparisons),
+                agreement=agreement,
                 self_deltas=tuple(
                     self_delta(evidence.models, m, c, resampling)
                     for m, name in enumerate(evidence.models)
@@ -112,12 +118,13 @@ def micro_bootstrap(
         Shape (n_bootstraps, n_models, n_sets).
     """
     samples = np.full((len(counts), len(evidence.models), len(sets)), np.nan)
-    for g in np.flatnonzero(wanted).tolist():
-        kept = sets[g].kept
-        labels, queries = evidence.labels[kept], evidence.queries[kept]
-        for m in range(len(evidence.models)):
-            scores = evidence.scores[m, kept]
-            samples[:, m, g] = bootstrap_micro_auc(scores, labels, queries, counts)
+    kept = np.stack([s.kept for s in sets])[wanted]
+
+    def of_model(scores: Floats) -> Floats:
+        return bootstrap_micro_aucs(scores, evidence.labels, evidence.queries, counts, kept)
+
+    for m, found in enumerate(each(of_model, evidence.scores)):
+        samples[:, m, wanted] = found
     return samples
 
 

@@ -12,8 +12,12 @@ from scipy import sparse
 from evaluation.segment import Floats, Ints
 from evaluation.stats.proportion import Interval
 
-_CELLS = 1 << 21
+_CELLS = 1 << 22
 _EXACT_IN_FLOAT32 = 1 << 22
+
+Bools = NDArray[np.bool_]
+Drawn = NDArray[np.floating]
+
 _MIN_DEFINED = 0.5
 
 
@@ -129,41 +133,149 @@ def bootstrap_micro_auc(scores: Floats, labels: Floats, queries: Ints, counts: F
     Returns:
         Shape (n_bootstraps,); NaN where a sample drew no positive or no negative.
     """
-    n_queries = counts.shape[1]
-    is_positive = labels == 1
-    negative, groups = np.unique(-scores[~is_positive], return_inverse=True)
-    gains = np.searchsorted(negative, -scores[is_positive])
-    is_tied = np.r_[negative, np.nan][gains] == -scores[is_positive]
-    full = gains + is_tied
-    # half a win over the tied group `gains` (if any), a whole one over every group from `full`
-    above = _table(np.r_[gains, full], np.tile(queries[is_positive], 2), negative.size, n_queries)
-    below = _table(groups, queries[~is_positive], negative.size, n_queries)
-    # whole numbers of at most twice the drawn pairs: float32 holds them exactly up to here
-    dtype = np.float32 if labels.size < _EXACT_IN_FLOAT32 else np.float64
-    above, below = above.astype(dtype), below.astype(dtype)
-    won = np.empty(len(counts))
-    step = max(1, _CELLS // max(negative.size, 1))
+    everything = np.ones((1, labels.size), dtype=np.bool_)
+    return bootstrap_micro_aucs(scores, labels, queries, counts, everything)[:, 0]
+
+
+def bootstrap_micro_aucs(
+    scores: Floats, labels: Floats, queries: Ints, counts: Floats, kept: Bools
+) -> Floats:
+    """Return `bootstrap_micro_auc` on several parts of the pairs.
+
+    What a part wins is what all pairs win, less what the pairs that it lacks are involved in,
+    so a part that lacks few pairs costs little.
+
+    Args:
+        scores, labels, queries, counts: as in `bootstrap_micro_auc`.
+        kept: shape (n_parts, n_pairs).
+
+    Returns:
+        Shape (n_bootstraps, n_parts).
+    """
+    ladder = _Ladder.of(scores, labels, queries, counts.shape[1])
+    lacking = [ladder.part(np.flatnonzero(~part)) for part in kept]
+    twice_won = np.empty((len(counts), len(kept)))
+    step = max(1, _CELLS // max(ladder.n_rungs, 1))
     for at in range(0, len(counts), step):
-        drawn = np.ascontiguousarray(counts[at : at + step].T, dtype=dtype)
-        n_above = _running_sum(above @ drawn)
-        twice_won = np.einsum("gb,gb->b", n_above, below @ drawn, dtype=np.float64)
-        won[at : at + step] = twice_won / 2.0
-    n_positive = counts @ np.bincount(queries[is_positive], minlength=n_queries)
-    n_negative = counts @ np.bincount(queries[~is_positive], minlength=n_queries)
-    pairs = n_positive * n_negative
-    auc: Floats = np.divide(won, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
-    return auc
+        drawn = np.ascontiguousarray(counts[at : at + step].T, dtype=ladder.dtype)
+        above, below = ladder.climb(drawn)
+        twice_won[at : at + step] = _all_won(drawn, above, below)[:, None]
+        for g, part in enumerate(lacking):
+            twice_won[at : at + step, g] -= part.involved(drawn, above, below)
+    is_positive = labels == 1
+    P, N = (_per_query(kept & mask, queries, counts) for mask in (is_positive, ~is_positive))
+    aucs: Floats = np.divide(twice_won / 2.0, P * N, out=np.full(P.shape, np.nan), where=P * N > 0)
+    return aucs
 
 
-def _running_sum(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+def _per_query(kept: Bools, queries: Ints, counts: Floats) -> Floats:
+    """Return how many of the kept pairs every sample holds, shape (n_bootstraps, n_parts)."""
+    n = [np.bincount(queries[part], minlength=counts.shape[1]) for part in kept]
+    held: Floats = counts @ np.stack(n, axis=1).astype(np.float64)
+    return held
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some pairs: negatives by query and rung, positives by query and the rungs they beat.
+
+    `inner` is the same pairs on a ladder of their own, None for no pairs.
+    """
+
+    negatives: sparse.csr_array
+    positives: sparse.csr_array
+    inner: _Ladder | None
+
+    def involved(self, drawn: Drawn, above: Drawn, below: Drawn) -> Floats:
+        """Return twice what is won by these positives or over these negatives."""
+        twice = _dot(self.negatives @ above, drawn) + _dot(self.positives @ below, drawn)
+        if self.inner is not None:  # counted on both sides
+            twice -= _all_won(drawn, *self.inner.climb(drawn))
+        return twice
+
+
+@dataclass(frozen=True)
+class _Ladder:
+    """Negatives by falling score, one rung per distinct score, and where the positives stand.
+
+    A positive wins half of the rung `ties` (its own score, if any) and all from `beats` on.
+    """
+
+    scores: Floats
+    queries: Ints
+    is_positive: Bools
+    n_queries: int
+    n_rungs: int
+    rung: Ints
+    ties: Ints
+    beats: Ints
+    dtype: type[np.floating]
+
+    @classmethod
+    def of(cls, scores: Floats, labels: Floats, queries: Ints, n_queries: int) -> _Ladder:
+        """Sort the pairs."""
+        is_positive = labels == 1
+        rungs, at = np.unique(-scores[~is_positive], return_inverse=True)
+        rung, ties, beats = np.zeros((3, scores.size), dtype=np.int64)
+        rung[~is_positive] = at
+        ties[is_positive] = np.searchsorted(rungs, -scores[is_positive])
+        is_tied = np.r_[rungs, np.nan][ties] == -scores
+        beats[is_positive] = (ties + is_tied)[is_positive]
+        # sums of whole numbers, at most twice the drawn pairs of one query and all: a query is
+        # drawn a few times, so all pairs drawn are at most a few times all pairs
+        most = 2 * int(np.bincount(queries).max(initial=0)) * scores.size
+        dtype = np.float32 if most < _EXACT_IN_FLOAT32 else np.float64
+        return cls(scores, queries, is_positive, n_queries, rungs.size, rung, ties, beats, dtype)
+
+    def part(self, pairs: Ints) -> _Part:
+        """Return some of the pairs, by position."""
+        positive, negative = pairs[self.is_positive[pairs]], pairs[~self.is_positive[pairs]]
+        wins = np.r_[self.ties[positive], self.beats[positive]]
+        inner = None
+        if positive.size and negative.size:
+            labels = self.is_positive[pairs].astype(np.float64)
+            inner = _Ladder.of(self.scores[pairs], labels, self.queries[pairs], self.n_queries)
+        return _Part(
+            negatives=self._table(self.queries[negative], self.rung[negative], by_query=True),
+            positives=self._table(np.tile(self.queries[positive], 2), wins, by_query=True),
+            inner=inner,
+        )
+
+    def climb(self, drawn: Drawn) -> tuple[Drawn, Drawn]:
+        """Return, per rung, twice the drawn positives above it and the drawn negatives from it.
+
+        Args:
+            drawn: shape (n_queries, n_samples), how often each query was drawn.
+        """
+        positive, negative = np.flatnonzero(self.is_positive), np.flatnonzero(~self.is_positive)
+        wins = np.r_[self.ties[positive], self.beats[positive]]
+        above = self._table(np.tile(self.queries[positive], 2), wins, by_query=False) @ drawn
+        below = self._table(self.queries[negative], self.rung[negative], by_query=False) @ drawn
+        _running_sum(above)
+        _running_sum(below[::-1])
+        return above, below
+
+    def _table(self, queries: Ints, rungs: Ints, *, by_query: bool) -> sparse.csr_array:
+        """Count how often each (query, rung) occurs; what lies below the last rung is dropped."""
+        kept = rungs < self.n_rungs
+        where = (queries[kept], rungs[kept]) if by_query else (rungs[kept], queries[kept])
+        shape = (self.n_queries, self.n_rungs) if by_query else (self.n_rungs, self.n_queries)
+        return sparse.csr_array((np.ones(int(kept.sum()), self.dtype), where), shape=shape)
+
+
+def _all_won(drawn: Drawn, above: Drawn, below: Drawn) -> Floats:
+    each = below.copy()
+    each[:-1] -= below[1:]
+    return _dot(above, each)
+
+
+def _dot(rows: Drawn, others: Drawn) -> Floats:
+    """Return the sum of products down the columns, in double precision."""
+    total: Floats = np.einsum("rb,rb->b", rows, others, dtype=np.float64)
+    return total
+
+
+def _running_sum(rows: Drawn) -> None:
     """Add each row to the next, in place; `np.cumsum` down the columns is six times slower."""
     for above, below in pairwise(rows):
         np.add(above, below, out=below)
-    return rows
-
-
-def _table(rows: NDArray[np.int64], columns: Ints, n_rows: int, n_columns: int) -> sparse.csr_array:
-    """Count how often each (tie group, query) occurs; groups past the last are dropped."""
-    kept = rows < n_rows
-    ones = np.ones(int(kept.sum()))
-    return sparse.csr_array((ones, (rows[kept], columns[kept])), shape=(n_rows, n_columns))

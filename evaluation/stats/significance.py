@@ -180,12 +180,15 @@ def _sign_flip_matrix(values: Floats, rng: np.random.Generator, n_permutations: 
         return np.full((n_models, n_models), np.nan)
     total = values.sum(axis=0)
     observed = np.abs(total[:, None] - total[None, :]) - _TOLERANCE * n_queries
-    extreme = np.zeros((n_models, n_models))
+    first, second = np.triu_indices(n_models, 1)
+    n_extreme = np.zeros(first.size)
     n_drawn = 0
     for signs in _sign_blocks(n_queries, rng, n_permutations):
-        sums = signs @ values
-        extreme += (np.abs(sums[:, :, None] - sums[:, None, :]) >= observed).sum(axis=0)
+        sums = (signs @ values).T
+        n_extreme += (np.abs(sums[first] - sums[second]) >= observed[first, second, None]).sum(1)
         n_drawn += len(signs)
+    extreme = np.full((n_models, n_models), float(n_drawn))  # no model differs from itself
+    extreme[first, second] = extreme[second, first] = n_extreme
     if n_queries <= EXACT_UP_TO:
         return extreme / n_drawn
     return (1.0 + extreme) / (1.0 + n_drawn)
