@@ -11,3 +11,10 @@ bindDialogs();
 bindConfirmations();
 bindCopyButtons();
 bindJobEnd();
+
+// on a narrow screen, tabs scroll: bring the current one into view
+for (const link of document.querySelectorAll(":is(.tabs, .site-nav) [aria-current]")) {
+  const strip = link.closest(".tabs, .site-nav");
+  const [inner, outer] = [link.getBoundingClientRect(), strip.getBoundingClientRect()];
+  strip.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
+}

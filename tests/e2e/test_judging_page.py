@@ -234,6 +234,15 @@ def test_undo_returns_to_the_sheet_before(open_desk):
     )
 
 
+def test_a_sheet_also_shows_the_pictures_of_what_was_answered_before(open_desk):
+    page, _ = open_desk()
+    press(page, "f", "j", "f", "m")
+    expect(page.locator(".cell")).to_have_count(8)
+    expect(page.locator(".cell img")).to_have_count(8)
+    expect(page.locator(".cell[data-answer] img")).to_have_count(3)
+    expect(page.get_by_text("Picture missing")).to_have_count(0)
+
+
 def test_the_rest_is_not_answered_before_it_was_in_view(open_desk, make_campaign, judge):
     campaign = make_campaign(judge, n_queries=2, n_candidates=40)
     page, _ = open_desk(campaign=campaign, mode="sheet")

@@ -276,7 +276,7 @@ export class Desk {
       this.panels.showParked();
       this.panels.showProgress(this.session.progress, this.pace);
       this.panels.showStrip(this.session.strip);
-      this.supply.wantPictures(this.mode, this.session.history.slice(-STRIP_N));
+      this.supply.wantPictures(this.mode, this.session.history.slice(-STRIP_N), this.sheet.questions);
       this.supply.fill();
     });
   }

@@ -47,6 +47,11 @@ export class SheetView {
       .map(({ question }) => question);
   }
 
+  /** All questions of this sheet, answered or not. */
+  get questions() {
+    return this.#cells.map(({ question }) => question);
+  }
+
   has(uid) {
     return this.#cells.some(({ question }) => question.uid === uid);
   }

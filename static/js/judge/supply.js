@@ -75,8 +75,12 @@ export class Supply {
     }, delay);
   }
 
-  /** Tell the shelf what is wanted: the next pairs in pair mode, the next sheets in sheet mode. */
-  wantPictures(mode, recent) {
+  /**
+   * Tell the shelf what is wanted: the next pairs in pair mode, the next sheets in sheet mode.
+   * @param recent answered questions that may be taken back.
+   * @param shown what the sheet on screen holds, answered or not.
+   */
+  wantPictures(mode, recent, shown = []) {
     const ahead = this.queue.ahead(FETCHED_PAIRS);
     const back = recent.flatMap(({ question }) => picturesOf(question));
     let soon;
@@ -85,7 +89,7 @@ export class Supply {
       soon = ahead.slice(0, DECODED_PAIRS).flatMap(picturesOf);
       later = ahead.slice(DECODED_PAIRS).flatMap(picturesOf);
     } else {
-      const sheets = [...this.queue.group(), ...this.queue.groupAfter()];
+      const sheets = [...shown, ...this.queue.group(), ...this.queue.groupAfter()];
       soon = sheets.flatMap(({ query, candidate }) => [query.url, candidate.thumb_url]);
       later = ahead.flatMap(({ query, candidate }) => [query.url, candidate.thumb_url, candidate.url]);
     }
