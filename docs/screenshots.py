@@ -1,15 +1,21 @@
 """Take the pictures of the guides from the running demo: `python docs/screenshots.py [FOLDER]`.
 
-Run `script/demo --no-serve` first. The site is started for it and stopped after it.
+Run `script/demo --no-serve` first. The site is started for it and stopped after it. With
+`--themes` each page is also taken dark and 390 pixels wide, to look at; FOLDER should then be
+another one than docs/images. The answers that are given for the pictures are taken back, and a
+draft of a campaign (“Second panel”) stays in the demo.
 """
 
 from __future__ import annotations
 
+import argparse
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -18,13 +24,43 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("LOOKALIKE_DATA", ROOT / "var"))
 PORT = 8457
 ADDRESS = f"http://127.0.0.1:{PORT}"
+PANEL = "demo-simulated-experts"
+DEAD_MS = 220  # a second key within this time does nothing
+N_COLOURS = 128
 Theme = Literal["light", "dark"]
+WINDOWS: list[tuple[Theme, int, int]] = [
+    ("light", 1280, 800),
+    ("dark", 1280, 800),
+    ("light", 390, 844),
+]
+PAGES = {
+    "admin-home": "/",
+    "catalogs": "/catalogs/",
+    "catalog": "/catalogs/demo/",
+    "new-pool": "/pools/new/",
+    "pool": "/pools/demo-pool/",
+    "new-campaign": "/pools/demo-pool/campaign/",
+    "campaigns": "/campaigns/",
+    "campaign-progress": f"/campaigns/{PANEL}/",
+    "campaign-panel": f"/campaigns/{PANEL}/panel/",
+    "campaign-guidelines": f"/campaigns/{PANEL}/guidelines/",
+    "campaign-quality": f"/campaigns/{PANEL}/quality/",
+    "campaign-agreement": f"/campaigns/{PANEL}/agreement/",
+    "campaign-adjudication": f"/campaigns/{PANEL}/adjudication/",
+    "campaign-gold": "/campaigns/second-panel/gold/",
+    "campaign-settings": "/campaigns/second-panel/settings/",
+}
+IN_GUIDES = {
+    "campaign-progress", "campaign-quality", "campaign-agreement", "campaign-adjudication",
+    "campaign-settings",
+}  # fmt: skip
 
 
 @contextmanager
@@ -52,7 +88,11 @@ def signed_in(
     """Open a window as one of the demo's people."""
     password = json.loads((DATA / "demo-logins.json").read_text())[name]
     page = browser.new_context(
-        base_url=ADDRESS, viewport={"width": width, "height": height}, color_scheme=theme
+        base_url=ADDRESS,
+        viewport={"width": width, "height": height},
+        color_scheme=theme,
+        has_touch=width < 600,
+        device_scale_factor=2 if width < 600 else 1,
     ).new_page()
     page.goto("/accounts/login/")
     page.fill("input[name=login]", name)
@@ -62,57 +102,118 @@ def signed_in(
     return page
 
 
-def judging(browser: Browser, folder: Path) -> None:
-    """The judge's pages, in both modes and both themes."""
-    themes: tuple[Theme, ...] = ("light", "dark")
-    for theme in themes:
-        page = signed_in(browser, "demo-annotator", theme)
-        page.screenshot(path=folder / f"judge-home-{theme}.png")
-        page.locator("main a[href^='/judge/']").first.click()
-        page.wait_for_selector("[data-view]:not([hidden])")
-        page.wait_for_timeout(2500)
-        page.screenshot(path=folder / f"judging-{theme}.png")
-        page.locator("[data-action=mode]").first.click()
-        page.wait_for_timeout(1200)
-        page.screenshot(path=folder / f"judging-other-mode-{theme}.png")
-        page.locator("[data-action=mode]").first.click()
-        page.context.close()
+def keep(page: Page, file: Path) -> None:
+    """Store what the window shows, small: photos as JPEG, the rest with few colours."""
+    with Image.open(io.BytesIO(page.screenshot())) as shot:
+        picture = shot.convert("RGB")
+        if file.suffix == ".jpg":
+            picture.save(file, quality=80, optimize=True, progressive=True)
+        else:
+            picture.quantize(N_COLOURS).save(file, optimize=True)
 
 
-def pages(browser: Browser, folder: Path) -> None:
+def judging(
+    browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
+) -> None:
+    """The judge's pages in both modes, with a few answers, which are then taken back."""
+    page = signed_in(browser, "demo-annotator", theme, width, height)
+    end = f"{theme}-{width}.jpg"
+    keep(page, folder / f"judge-home-{end}")
+    page.locator("main a[href^='/judge/']").first.click()
+    page.wait_for_selector("#judge[data-is-loaded]")
+    mode = page.locator("[data-action=mode]")
+    if page.locator("[data-view=sheet]").is_visible():
+        mode.click()
+    page.wait_for_selector("[data-view=pair] .frame img >> nth=1")
+    keys = "fffjfcfj"
+    for key in keys:
+        page.wait_for_timeout(DEAD_MS)
+        page.keyboard.press(key)
+    saved = page.locator(".judge-saved")
+    expect(saved).to_have_text("All answers saved")
+    page.wait_for_timeout(1500)
+    keep(page, folder / f"judge-pair-{end}")
+    mode.click()
+    page.wait_for_timeout(1500)
+    for key in "fjf":
+        page.wait_for_timeout(DEAD_MS)
+        page.keyboard.press(key)
+    page.wait_for_timeout(500)
+    keep(page, folder / f"judge-sheet-{end}")
+    page.keyboard.press("?")
+    page.wait_for_timeout(300)
+    keep(page, folder / f"judge-keys-{end}")
+    page.keyboard.press("Escape")
+    for _ in range(len(keys) + 3):
+        page.keyboard.press("u")
+    mode.click()
+    expect(saved).to_have_text("All answers saved")
+    page.context.close()
+
+
+def make_draft(chief: Page) -> None:
+    """Keep a second campaign of the demo's pool as a draft, once."""
+    if chief.goto("/campaigns/second-panel/").status == 200:  # type: ignore[union-attr]
+        return
+    chief.goto("/pools/demo-pool/campaign/")
+    chief.fill("input[name=name]", "Second panel")
+    chief.locator("input[name=panel]").first.check()
+    chief.locator("button[name=draft]").click()
+    chief.wait_for_url("**/campaigns/second-panel/")
+
+
+def pages(
+    browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
+) -> None:
     """What admins and researchers see."""
-    chief = signed_in(browser, "demo-admin")
-    for name, address in (
-        ("admin-home", "/"),
-        ("catalogs", "/catalogs/"),
-        ("catalog", "/catalogs/demo/"),
-        ("new-pool", "/pools/new/"),
-        ("pool", "/pools/demo-pool/"),
-        ("campaigns", "/campaigns/"),
-    ):
+    chief = signed_in(browser, "demo-admin", theme, width, height)
+    make_draft(chief)
+    for name, address in PAGES.items():
         chief.goto(address)
         chief.wait_for_timeout(600)
-        chief.screenshot(path=folder / f"{name}.png")
-    reader = signed_in(browser, "demo-researcher")
-    for name, address in (
-        ("results-home", "/results/"),
-        ("results", "/results/demo-simulated-experts/"),
-    ):
+        kind = "jpg" if name == "campaign-adjudication" else "png"
+        keep(chief, folder / f"{name}-{theme}-{width}.{kind}")
+    reader = signed_in(browser, "demo-researcher", theme, width, height)
+    for name, address in (("results-home", "/results/"), ("results", f"/results/{PANEL}/")):
         reader.goto(address)
         reader.wait_for_timeout(600)
-        reader.screenshot(path=folder / f"{name}.png")
+        keep(reader, folder / f"{name}-{theme}-{width}.png")
+    chief.context.close()
+    reader.context.close()
+
+
+def use(taken: Path, folder: Path) -> None:
+    """Give the guides the pictures that they show."""
+    names = {
+        "judge-pair": "judge-pair-light-1280.jpg",
+        "judge-sheet": "judge-sheet-light-1280.jpg",
+        "judge-phone": "judge-pair-light-390.jpg",
+    }
+    for name, file in names.items():
+        shutil.copy(taken / file, folder / f"{name}.jpg")
+    for name in IN_GUIDES:
+        [found] = taken.glob(f"{name}-light-1280.*")
+        shutil.copy(found, folder / f"{name}{found.suffix}")
 
 
 def main() -> None:
     """Take all pictures."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    with site(), sync_playwright() as playwright:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "docs" / "images")
+    parser.add_argument("--themes", action="store_true", help="dark and narrow pages, too")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with site(), sync_playwright() as playwright, tempfile.TemporaryDirectory() as temporary:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        judging(browser, folder)
-        pages(browser, folder)
+        taken = options.folder if options.themes else Path(temporary)
+        for theme, width, height in WINDOWS if options.themes else WINDOWS[:1]:
+            pages(browser, taken, theme, width, height)
+        for theme, width, height in WINDOWS:
+            judging(browser, taken, theme, width, height)
+        if not options.themes:
+            use(taken, options.folder)
         browser.close()
 
 
