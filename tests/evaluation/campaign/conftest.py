@@ -21,11 +21,13 @@ from annotation.submissions import RejectedError, Submission
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from pooling.models import Pool
+from pooling.nearest import nearest_candidates
 from pooling.pool_requests import PoolRequest
+from pooling.proposers import Answer
 from pooling.query_rule import QueryRule
 from pooling.services import create_pool
 from pooling.services_campaign import open_pool_campaign
-from pooling.services_fill import nearest_candidates, store_proposals
+from pooling.services_fill import store_proposals
 from pooling.services_stats import update_stats
 
 SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
@@ -128,7 +130,7 @@ def build_world() -> World:
     for source in pool.sources.all():
         used = sets[source.spec]
         found = nearest_candidates(pool, source.k, used, used)
-        store_proposals(source=source, found=found, sets=(used, used))
+        store_proposals(source=source, answer=Answer(found, used, used))
     update_stats(pool=pool)
     judges = [
         User.objects.create_user(f"judge-{uuid.uuid4().hex[:6]}", role=Role.ANNOTATOR)
