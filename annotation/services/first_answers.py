@@ -13,30 +13,41 @@ from __future__ import annotations
 
 import uuid
 from contextlib import nullcontext
+from functools import lru_cache
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from annotation.models import Campaign, CampaignState, Serving
 from annotation.queries.hot import prepared_cursor
-from annotation.queries.judges import JUDGE_COLUMNS, Judge
+from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError
 from annotation.register import FINAL, VOTING
 from annotation.submissions import Submission
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
 # deadlocks. A row that somebody has just changed is seen anew by lock and update, and may no
 # longer match: an entry answered in another tab, a question with its k votes.
-RECORD = f"""
+JUDGE = f"""
 with judge as materialized (
     select {JUDGE_COLUMNS}
     from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
-      and c.state = 'open' and not c.closes_settled
+      and c.state = 'open' and c.serving = '{{serving}}' and not c.closes_settled
       and m.stage = 'judging' and c.guideline_version >= %(guideline_version)s
     for no key update of m
-), wanted as materialized (
+)"""  # noqa: S608  (the columns are a constant)
+GIVEN = """, moved as (
+    update annotation_queueentry e
+    set state = 'done', last_uuid = %(uuid)s, decided_at = %(decided_at)s
+    from judge, annotation_question q
+    where q.uid = %(question)s and e.question_id = q.id and e.member_id = judge.member_id
+      and e.state = 'open' and e.last_uuid is null and e.stage = 'judging'
+    returning e.question_id, e.member_id
+)"""
+LENT = """, wanted as materialized (
     select q.id, q.n_counted + 1 >= judge.k as is_last
     from judge join annotation_question q on q.campaign_id = judge.campaign_id
-    where judge.serving = 'k_of_n' and q.uid = %(question)s and q.kind = 'pair'
+    where q.uid = %(question)s and q.kind = 'pair'
       and q.n_counted < judge.k and not q.is_settled and %(is_vote)s
     for no key update of q
 ), moved as (
@@ -45,8 +56,7 @@ with judge as materialized (
     from judge left join wanted on true, annotation_question q
     where q.uid = %(question)s and e.question_id = q.id and e.member_id = judge.member_id
       and e.state = 'open' and e.last_uuid is null and e.stage = 'judging'
-      and (judge.serving = 'everyone' or q.kind <> 'pair'
-           or wanted.id = q.id and e.lease_until is not null)
+      and (q.kind <> 'pair' or wanted.id = q.id and e.lease_until is not null)
     returning e.question_id, e.member_id
 ), counted as (
     update annotation_question q
@@ -61,7 +71,8 @@ with judge as materialized (
 ), released as (
     update annotation_queueentry e set state = 'settled', lease_until = null
     from late where late.id = e.id
-), event as (
+)"""
+STORE = """, event as (
     insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
         device, guideline_version, shown_at, decided_at, received_at, visible_ms, load_ms)
     select %(uuid)s, question_id, member_id, %(answer)s, %(reason)s, %(mode)s, %(device)s,
@@ -75,7 +86,11 @@ with judge as materialized (
 update annotation_panelmember m set n_done = m.n_done + 1
 from moved, judge where m.id = moved.member_id
 returning judge.*, m.n_done
-"""  # noqa: S608  (the columns are a constant)
+"""
+RECORD = {
+    Serving.EVERYONE: JUDGE.format(serving=Serving.EVERYONE) + GIVEN + STORE,
+    Serving.K_OF_N: JUDGE.format(serving=Serving.K_OF_N) + LENT + STORE,
+}
 
 
 def record_first_answer(
@@ -84,9 +99,13 @@ def record_first_answer(
     """Store an answer if it is the first to its question; return the judge and the new count.
 
     Returns:
-        None if anything stands in the way; then nothing was stored.
+        None if anything stands in the way, a wrong address too; then nothing was stored.
     """
     if given.answer not in FINAL:
+        return None
+    try:
+        statement = RECORD[Serving(_serving(campaign_uid))]
+    except NotOnPanelError:
         return None
     now = timezone.now()
     decided_at = min(given.decided_at, now)
@@ -103,8 +122,21 @@ def record_first_answer(
         # one statement is a transaction; inside another one it needs a savepoint to fail alone
         whole = transaction.atomic() if connection.in_atomic_block else nullcontext()
         with whole, prepared_cursor() as cursor:
-            cursor.execute(RECORD, values)
+            cursor.execute(statement, values)
             row = cursor.fetchone()
     except IntegrityError:  # the UUID belongs to another answer
         return None
     return None if row is None else (Judge(*row[:-1]), row[-1])
+
+
+@lru_cache(maxsize=256)
+def _serving(campaign_uid: uuid.UUID) -> str:
+    """Return who is asked what; it never changes once the queues are drawn.
+
+    Raises:
+        NotOnPanelError: there is no such campaign, or it is a draft.
+    """
+    found = Campaign.objects.exclude(state=CampaignState.DRAFT).filter(uid=campaign_uid)
+    for serving in found.values_list("serving", flat=True):
+        return str(serving)
+    raise NotOnPanelError
