@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from csp.constants import SELF, UNSAFE_EVAL, UNSAFE_INLINE
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -37,5 +37,33 @@ def private_pages(get_response: Handler) -> Handler:
         if "Cache-Control" not in response and user is not None and user.is_authenticated:
             response["Cache-Control"] = "private, no-store"
         return response
+
+    return respond
+
+
+API = "/api/"
+API_ERRORS = {
+    400: ("unreadable", "The request cannot be read."),
+    403: ("forbidden", "This is not allowed."),
+    404: ("not_found", "There is nothing at this address."),
+    405: ("method_not_allowed", "This address does not take that method."),
+    500: ("server_error", "An error of the program; its log says more."),
+}
+
+
+def api_errors(get_response: Handler) -> Handler:
+    """Answer in JSON where the API's own handlers are not reached: no such address, a crash."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        status = response.status_code
+        is_json = response.get("Content-Type", "").startswith("application/json")
+        if not request.path_info.startswith(API) or status not in API_ERRORS or is_json:
+            return response
+        code, message = API_ERRORS[status]
+        answer = JsonResponse({"code": code, "message": message, "details": []}, status=status)
+        if "Allow" in response:
+            answer["Allow"] = response["Allow"]
+        return answer
 
     return respond
