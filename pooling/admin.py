@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from accounts.admin import LookingAdmin
-from pooling.models import Pool, PoolCampaign, PoolSource, Proposal
+from pooling.models import Pool, PoolCampaign, PoolChange, PoolSource, Proposal
 
 
 @admin.register(Pool)
@@ -22,7 +22,7 @@ class PoolAdmin(LookingAdmin):
 class PoolSourceAdmin(LookingAdmin):
     """What proposes for which pool."""
 
-    list_display = ["spec", "pool", "k", "n_proposals", "done_at"]
+    list_display = ["spec", "pool", "k", "n_proposals", "file_name", "file_sha256", "done_at"]
     list_filter = ["pool"]
     search_fields = ["spec"]
     list_select_related = ["pool"]
@@ -44,3 +44,12 @@ class PoolCampaignAdmin(LookingAdmin):
 
     list_display = ["pool", "campaign", "opened_at"]
     list_select_related = ["pool", "campaign"]
+
+
+@admin.register(PoolChange)
+class PoolChangeAdmin(LookingAdmin):
+    """Who asked what of which pool, and what came of it."""
+
+    list_display = ["pool", "number", "made_by", "made_at", "n_new_pairs", "n_opened"]
+    list_filter = ["pool"]
+    list_select_related = ["pool", "made_by"]

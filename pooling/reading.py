@@ -83,7 +83,8 @@ def source_wishes(text: str) -> list[Wish]:
                 wish = Wish(canonical(spec), k)
             except SpecError as problem:
                 presets = ", ".join(preset.name for preset in PRESETS)
-                raise PoolError("models", f"{problem} Presets are: {presets}.") from problem
+                others = "Or random:SEED, plugin:DOTTED.PATH, or a preset"
+                raise PoolError("models", f"{problem} {others}: {presets}.") from problem
             if kind_of(wish.spec) in UPLOADED:
                 raise PoolError("models", f"{wish.spec} is a file; upload it instead.")
             if wishes.setdefault(wish.spec, wish) != wish:

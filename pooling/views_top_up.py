@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -26,8 +27,9 @@ def top_up(request: HttpRequest, slug: str) -> HttpResponse:
         wanted, owner = form.wanted(), signed_in(request)
         if form.is_valid():
             try:
-                change = top_up_pool(pool=pool, wanted=wanted, made_by=owner)
-                start_change(change=change, owner=owner)
+                with transaction.atomic():
+                    change = top_up_pool(pool=pool, wanted=wanted, made_by=owner)
+                    start_change(change=change, owner=owner)
             except JobError as problem:  # somebody else was faster
                 form.add_error(None, str(problem))
             else:

@@ -1,0 +1,24 @@
+"""Sources without vectors take part in the analysis of the pool and are not scored."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.assessment import assess
+from pooling.models import PoolSource
+from tests.evaluation.campaign.conftest import SPECS, World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("spec", ["ranking:ours", "random:7", "plugin:shop.Colour"])
+def test_a_source_without_vectors_builds_the_pool_and_has_no_scores(
+    judged_world: World, spec: str
+) -> None:
+    PoolSource.objects.filter(pool=judged_world.pool, spec=SPECS[1]).update(
+        spec=spec, embedding_set=None, query_embedding_set=None
+    )
+    found = assess(judged_world.campaign, n_bootstraps=0)
+    assert spec not in [model["name"] for model in found.summary["models"]]
+    assert SPECS[0] in [model["name"] for model in found.summary["models"]]
+    assert [row["name"] for row in found.bias["generators"]] == [SPECS[0], spec]
