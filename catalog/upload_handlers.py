@@ -11,10 +11,12 @@ from accounts.models import User
 from catalog.uploads import MAX_BYTES
 
 SMALL = 25 * 2**20
+READER_PAGES = {"evaluation:runs": 2 * 2**30}
+"""How much more researchers may send to some pages, by their URL names."""
 
 
 class BoundedUploads(FileUploadHandler):
-    """Refuse large forms of people who have nothing to upload; the real handlers follow.
+    """Refuse large forms where nothing large is to be uploaded; the real handlers follow.
 
     Django reads a form to the end before the view, and so its check of rights, is reached.
     """
@@ -22,15 +24,25 @@ class BoundedUploads(FileUploadHandler):
     def handle_raw_input(
         self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
     ) -> None:
-        """Compare the announced length with what this person may send.
+        """Compare the announced length with what this person may send to this page.
 
         Raises:
             RequestDataTooBig: too much; the answer is 400.
         """
-        user = getattr(self.request, "user", None)
-        most = MAX_BYTES if isinstance(user, User) and user.is_admin else SMALL
-        if content_length > most:
+        if content_length > self._most():
             raise RequestDataTooBig("The upload is too large.")
+
+    def _most(self) -> int:
+        """Return how many bytes are read: a researcher may send large files to some pages."""
+        user = getattr(self.request, "user", None)
+        if not isinstance(user, User):
+            return SMALL
+        if user.is_admin:
+            return MAX_BYTES
+        page = getattr(self.request, "resolver_match", None)
+        may_read = user.is_researcher and page is not None
+        n_bytes = READER_PAGES.get(page.view_name, 0) if may_read else 0
+        return SMALL + n_bytes
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """Pass the data on."""

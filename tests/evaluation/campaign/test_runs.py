@@ -292,6 +292,30 @@ def test_an_upload_is_checked_by_a_job_then_evaluated_and_stands_on_the_leaderbo
     assert "100.0 %" in runs_page(client, judged_world)
 
 
+@pytest.fixture(params=[(1_000_000, 302), (0, 400)])
+def answer_to_large_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Refuse forms over a thousand bytes, but for runs; what a researcher's run then gets."""
+    allowed, status = request.param
+    monkeypatch.setattr("catalog.upload_handlers.SMALL", 1_000)
+    monkeypatch.setattr("catalog.upload_handlers.READER_PAGES", {"evaluation:runs": allowed})
+    return int(status)
+
+
+def test_a_researchers_run_may_be_larger_than_other_forms_as_far_as_its_page_allows(
+    judged_world: World,
+    tmp_path: Path,
+    client: Client,
+    researcher: User,
+    answer_to_large_run: int,
+) -> None:
+    content = scores_csv(judged_world, tmp_path / "run.csv").read_bytes()
+    assert 1_000 < len(content) < 1_000_000
+    client.force_login(researcher)
+    assert upload(client, judged_world, content).status_code == answer_to_large_run
+    client.force_login(judged_world.judges[0])
+    assert upload(client, judged_world, content).status_code in {400, 403}
+
+
 def test_a_refused_upload_says_why_on_the_page_in_the_giver_s_words(
     judged_world: World, client: Client, researcher: User
 ) -> None:
