@@ -131,13 +131,14 @@ def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow]) -> ColumnAdvice:
     column = "P@k, Success@k, MRR@k"
     if not cutoffs:
         return ColumnAdvice(column, NOBODY, "there are no top lists to compute them from")
-    worst = min(cutoffs, key=lambda c: c.judged)
-    if worst.judged < JUDGED_FLOOR:
-        reason = f"only {worst.judged:.0%} of its first {worst.k} are judged"
-        fair = [c.k for c in cutoffs if c.judged >= JUDGED_FLOOR]
-        if badge == POOLED and fair:
-            return ColumnAdvice(column, POOLED_ONLY, f"up to k = {max(fair)}; beyond, {reason}")
+    best, worst = (end(cutoffs, key=lambda c: c.judged) for end in (max, min))
+    if best.judged < JUDGED_FLOOR:
+        reason = f"even of its first {best.k} only {best.judged:.0%} are judged"
         return ColumnAdvice(column, NOBODY, reason)
+    if badge == POOLED and worst.judged < JUDGED_FLOOR:
+        fair = max(c.k for c in cutoffs if c.judged >= JUDGED_FLOOR)
+        beyond = f"only {worst.judged:.0%} of its first {worst.k} are judged"
+        return ColumnAdvice(column, POOLED_ONLY, f"up to k = {fair}; beyond, {beyond}")
     if badge == POOLED:
         return ColumnAdvice(column, POOLED_ONLY, "all of its top candidates were judged")
     return ColumnAdvice(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.bias.comparison import Estimate, RankAgreement
-from evaluation.bias.layout import interval, number, p_value, share, table
 from evaluation.bias.leave_out import LeaveOut
 from evaluation.bias.measured import MACRO_AUC
 from evaluation.bias.models import MacroColumn, ModelRow
@@ -20,6 +19,7 @@ from evaluation.bias.text_pool import (
     overlap_lines,
     panel_lines,
 )
+from evaluation.layout import interval, number, p_value, share, table
 
 _KINDS = {
     UNIQUES: "Without one model: labels that others would have brought stay",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from evaluation.bias.attributes import AttributeBias
 from evaluation.bias.depth import DepthRow
 from evaluation.bias.discovery import Discovery
-from evaluation.bias.layout import interval, number, share, table
 from evaluation.bias.measured import MACRO_AUC
 from evaluation.bias.overlap import GeneratorRow, Overlap
 from evaluation.bias.panels import PanelAblation
+from evaluation.layout import interval, number, share, table
 
 _MOST_VALUES = 15
 

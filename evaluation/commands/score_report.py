@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation.formats import Qrels
+from evaluation.layout import table
 from evaluation.scoring import Scored
 
 _SHOWN_IDS = 20
@@ -42,11 +43,11 @@ def as_text(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored
         f"{counts['n_positive']} positive",
         *(f"Run {run.name}: {_covered(run)}" for run in scored),
         "",
-        *_aligned(_measure_rows(scored)),
+        *table(list(_measure_rows(scored))),
     ]
     if arguments.by_query:
         for run in scored:
-            lines += ["", f"By query, {run.name}", *_aligned(_query_rows(run, qrels))]
+            lines += ["", f"By query, {run.name}", *table(list(_query_rows(run, qrels)))]
     return "\n".join(lines) + "\n"
 
 
@@ -117,18 +118,6 @@ def _query_rows(run: Scored, qrels: Qrels) -> Iterator[list[str]]:
     yield ["query", *columns]
     for q, query in enumerate(qrels.query_ids):
         yield [query, *(_shown(float(values[q])) for values in columns.values())]
-
-
-def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    table = list(rows)
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
 
 
 def _shown(value: float) -> str:

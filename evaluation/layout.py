@@ -1,4 +1,4 @@
-"""Numbers and aligned tables of the text report."""
+"""Numbers and aligned tables in the text that commands print."""
 
 from __future__ import annotations
 
