@@ -20,9 +20,11 @@ from evaluation.match import Matched, match_run, pair_scores
 from evaluation.measures import parse_measure
 from evaluation.model_runs import asked_of
 from evaluation.models import Run as UploadedRun
-from evaluation.rank import ranked_candidates
 from evaluation.runs import load_run
+from evaluation.sample_estimates import sample_estimates
+from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
 from evaluation.scoring import Scored, coverage, score_runs
+from evaluation.services_samples import sample_of
 from evaluation.stats.bootstrap import Resampling
 from evaluation.uncertainty import leaderboard_tests, mean_intervals
 
@@ -51,9 +53,10 @@ class Assessment:
 
 @dataclass(frozen=True)
 class _Entrants:
-    """The models to be scored, and the uploads that cannot be, each with the reason."""
+    """The models to be scored beside the labels, and the uploads that cannot be, with reasons."""
 
     runs: list[Run]
+    matches: list[Matched]
     families: dict[str, str]
     hashes: dict[str, str]
     left_out: list[dict[str, str]]
@@ -87,6 +90,7 @@ def assess(
         [parse_measure(name) for name in MEASURES],
         products=gathered.products,
         missing="worst",
+        matches=entrants.matches,
     )
     resampling = Resampling.of(
         len(gathered.qrels.query_ids),
@@ -101,7 +105,7 @@ def assess(
         summary=_summary(gathered, scored, entrants, report, resampling),
         bias=as_json(report) if report else {},
         by_query=_by_query(gathered.qrels, scored),
-        details=_details(gathered, runs),
+        details=_details(gathered, entrants),
     )
 
 
@@ -117,22 +121,26 @@ def _entrants(
         raise InputError(
             f"no model can be evaluated on “{campaign}”: embed its catalog or upload a run"
         )
-    found = _Entrants([], {}, {}, [])
+    found = _Entrants([], [], {}, {}, [])
     asked = asked_of(gathered) if models else None
     for model in models:
         tell(len(found.runs), f"Ranking the catalog by {model.name}")
         if asked is not None:
-            found.runs.append(asked.run_of(model))
+            run = asked.run_of(model)
+            found.runs.append(run)
+            found.matches.append(match_run(gathered.qrels, run, products=gathered.products))
         found.hashes[f"model {model.name}"] = model.images.fingerprint
     for upload in uploads:
         tell(len(found.runs), f"Reading {upload.name}")
         run = load_run(upload.sha256, upload.name)
         found.hashes[f"run {upload.name}"] = upload.sha256
-        reason = _unusable(gathered, run, upload)
+        matched = match_run(gathered.qrels, run, products=gathered.products)
+        reason = _unusable(matched, upload)
         if reason:
             found.left_out.append({"name": upload.name, "reason": reason})
             continue
         found.runs.append(run)
+        found.matches.append(matched)
         if upload.family:
             found.families[upload.name] = upload.family
     if not found.runs:
@@ -144,11 +152,11 @@ def _entrants(
     return found
 
 
-def _unusable(gathered: Gathered, run: Run, upload: UploadedRun) -> str:
+def _unusable(matched: Matched, upload: UploadedRun) -> str:
     """Return why a run cannot be scored on the labels as they are now, "" if it can."""
     if upload.missing == "worst":
         return ""
-    said = coverage(match_run(gathered.qrels, run, products=gathered.products))
+    said = coverage(matched)
     if said.n_scored == said.n_pairs:
         return ""
     return (
@@ -208,6 +216,7 @@ def _summary(
         ),
         "is_simulated": gathered.campaign.is_simulated,
         "left_out": entrants.left_out,
+        "sample": _sample(gathered, resampling),
         "tests": as_json(leaderboard_tests(scored, TESTED, resampling)),
         "models": [
             {
@@ -232,11 +241,25 @@ def _summary(
     }
 
 
+def _sample(gathered: Gathered, resampling: Resampling) -> dict[str, Any] | None:
+    """Return what the sample below the pool says, None without one."""
+    sample = sample_of(gathered.campaign)
+    if sample is None:
+        return None
+    return sample_estimates(
+        sample,
+        gathered.all_labels,
+        pooled_at_draw(sample),
+        resampling.rng,
+        len(resampling.counts),
+    )
+
+
 def _label_counts(gathered: Gathered) -> dict[str, Any]:
     table = gathered.table
     n_decided = int(table.is_decided.sum())
     n_positive = int(table.is_similar[table.is_decided].sum())
-    n_pairs = gathered.campaign.n_questions
+    n_pairs = gathered.campaign.n_questions - len(drawn_beside_pool(gathered.campaign))
     is_tied = (table.n_similar == table.n_different) & (table.n_similar > 0)
     return {
         "n_pairs": n_pairs,
@@ -258,25 +281,26 @@ def _by_query(qrels: Qrels, scored: Sequence[Scored]) -> dict[str, Any]:
     for one in scored:
         for name, found in one.outcomes.items():
             if found.by_query is not None:
-                values.setdefault(name, {})[one.name] = as_json(found.by_query.tolist())
+                row = found.by_query.astype(object)
+                row[np.isnan(found.by_query)] = None
+                values.setdefault(name, {})[one.name] = row.tolist()
     return {"queries": list(qrels.query_ids), "values": values}
 
 
-def _details(gathered: Gathered, runs: Sequence[Run]) -> Details:
+def _details(gathered: Gathered, entrants: _Entrants) -> Details:
     """Return the arrays for the pages; labelled pairs lie in the order of the labels."""
     qrels, images = gathered.qrels, gathered.images
     kept = gathered.table.is_decided
     id_of = dict(zip(images.names, images.ids.tolist(), strict=True))
-    matches = [match_run(qrels, run, products=gathered.products) for run in runs]
     return Details(
-        models=np.array([run.name for run in runs]),
+        models=np.array([run.name for run in entrants.runs]),
         generators=np.array([source.spec for source in gathered.sources], np.str_),
         query_ids=np.array([id_of[name] for name in qrels.query_ids], np.int64),
         pair_queries=qrels.queries,
         pair_candidates=gathered.table.candidate_ids[kept],
         labels=qrels.labels,
-        scores=np.stack([_all_scores(matched) for matched in matches]),
-        heads=np.stack([_head(matched, id_of) for matched in matches]),
+        scores=np.stack([_all_scores(matched) for matched in entrants.matches]),
+        heads=np.stack([_head(matched, id_of) for matched in entrants.matches]),
         proposed=_proposed(gathered),
     )
 
@@ -292,9 +316,10 @@ def _head(matched: Matched, id_of: dict[str, int]) -> Ints:
     """Return the image ids at the top of each query's list."""
     head = np.zeros((matched.n_queries, HEAD), np.int64)
     ids = np.array([id_of[name] for name in matched.candidate_ids], np.int64)
-    for query, ranked in enumerate(ranked_candidates(matched)):
-        best = ids[ranked[:HEAD]]
-        head[query, : best.size] = best
+    queries = matched.run_queries[matched.by_rank]
+    place = np.arange(queries.size) - np.searchsorted(queries, queries)
+    shown = place < HEAD
+    head[queries[shown], place[shown]] = ids[matched.run_candidates[matched.by_rank[shown]]]
     return head
 
 

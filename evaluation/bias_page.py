@@ -200,9 +200,9 @@ def number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def percent(value: float | None) -> str:
+def percent(value: float | None, digits: int = 1) -> str:
     """Return a share in percent, a dash if it is undefined."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return "–" if value is None else f"{100 * value:.{digits}f} %"
 
 
 def ends(interval: Mapping[str, float | None] | None) -> str:

@@ -14,7 +14,7 @@ from pooling.search_filters import Filters, Keys
 from pooling.topk import TopK
 
 Vectors = NDArray[np.float32]
-LIST_DEPTH = 100
+LIST_DEPTH = 50
 _PAIRS_AT_ONCE = 2048
 
 

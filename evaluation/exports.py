@@ -12,6 +12,7 @@ from annotation.queries.labels import LabelTable, labels
 from catalog.models import Image, SourceFile
 from evaluation.errors import InputError
 from evaluation.formats.write import csv_pieces, trec_qrels_pieces, vsd_pieces
+from evaluation.sample_pairs import drawn_beside_pool, without_pairs
 
 CSV_HEADER = (
     *("query", "candidate", "label", "n_similar", "n_different", "is_ruled"),
@@ -51,7 +52,7 @@ def _named(table: LabelTable) -> tuple[dict[int, str], dict[int, str]]:
 
 
 def _decided(campaign: Campaign) -> LabelTable:
-    table = labels(campaign)
+    table = without_pairs(labels(campaign), drawn_beside_pool(campaign))
     if not table.is_decided.any():
         raise InputError(f"no pair of “{campaign}” has a label yet")
     return table

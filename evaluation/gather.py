@@ -19,6 +19,7 @@ from catalog.formats.tables import Ints, Qrels
 from catalog.models import EmbeddingSet, Image
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
+from evaluation.sample_pairs import drawn_beside_pool, without_pairs
 from pooling import eds
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.queries import stored_proposals
@@ -75,7 +76,9 @@ class Gathered:
     Attributes:
         campaign: it.
         pool: the pool that it judges, None for a campaign without one.
-        table: votes and labels.
+        table: votes and labels, without the pairs drawn below the pool: they would be judged
+            candidates that no model proposed.
+        all_labels: votes and labels with them.
         images: of the catalogs of queries and candidates.
         qrels: the decided labels.
         proposals: of the pool; None without one.
@@ -87,6 +90,7 @@ class Gathered:
     campaign: Campaign
     pool: Pool | None
     table: LabelTable
+    all_labels: LabelTable
     images: ImageTable
     qrels: Qrels
     proposals: Proposals | None
@@ -110,7 +114,8 @@ def gather(campaign: Campaign) -> Gathered:
     """
     link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
     pool = link.pool if link else None
-    table = labels(campaign)
+    all_labels = labels(campaign)
+    table = without_pairs(all_labels, drawn_beside_pool(campaign))
     if not table.is_decided.any():
         raise InputError(
             f"no pair of “{campaign}” has a label yet; evaluate it once judges have answered"
@@ -126,6 +131,7 @@ def gather(campaign: Campaign) -> Gathered:
         campaign=campaign,
         pool=pool,
         table=table,
+        all_labels=all_labels,
         images=images,
         qrels=_qrels(table, images),
         proposals=_proposals(pool, sources, stored, images) if pool and stored else None,
@@ -137,6 +143,10 @@ def gather(campaign: Campaign) -> Gathered:
             ),
             "votes": _digest(
                 given.query_ids, given.candidate_ids, given.annotator_ids, given.is_similar
+            ),
+            "all labels": _digest(
+                all_labels.query_ids, all_labels.candidate_ids, all_labels.is_similar,
+                all_labels.is_decided,
             ),
             **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
                if stored else {}),
@@ -218,11 +228,13 @@ class EmbeddedModel:
 
 def embedded_models(gathered: Gathered) -> list[EmbeddedModel]:
     """Return every model with complete vectors: the pool's sources first, then outsiders."""
+    return models_on(gathered.pool, gathered.sources) if gathered.pool else []
+
+
+def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
+    """Return every model with complete vectors of a pool's catalogs: its sources first."""
     found: dict[str, EmbeddedModel] = {}
-    pool = gathered.pool
-    if pool is None:
-        return []
-    for source in gathered.sources:
+    for source in sources:
         if source.embedding_set is not None:
             queries = source.query_embedding_set or source.embedding_set
             found[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models import Campaign
+from catalog.models import Image
 from jobs.models import Job
 
 
@@ -74,3 +75,54 @@ class Result(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign}, {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class SampleAim(models.TextChoices):
+    """What the labels of a sample are wanted for; it decides how they are shared out."""
+
+    TOTAL = "total", "How many similar pairs there are, and which part the pool holds"
+    VALIDITY = "validity", "How clean unjudged pairs near the top of the lists are"
+    BOTH = "both", "Both, half each"
+
+
+class Sample(models.Model):
+    """Pairs drawn below a campaign's pool, frozen with their chances.
+
+    The sampled pairs are ordinary questions of the campaign; only these rows say which they
+    are, and judging cannot read them.
+    """
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="+")
+    aim = models.CharField(max_length=8, choices=SampleAim)
+    seed = models.PositiveBigIntegerField()
+    sources = models.JSONField(help_text="The pool's models at the time and their depths.")
+    n_pool_pairs = models.PositiveBigIntegerField(help_text="Pairs of the pool at the time.")
+    strata = models.JSONField(help_text="Of each: name, n_pairs, expected share, n_drawn.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"Sample below the pool of {self.campaign}"
+
+
+class SampledPair(models.Model):
+    """One pair of a sample. Written once, never changed."""
+
+    sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="pairs")
+    query = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    stratum = models.PositiveSmallIntegerField(help_text="Its place among the sample's strata.")
+    inclusion = models.FloatField(help_text="The chance that it had to be drawn.")
+
+    class Meta:
+        ordering = ["sample", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sample", "query", "candidate"], name="one_draw_per_pair"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(inclusion__gt=0, inclusion__lte=1), name="inclusion_is_a_chance"
+            ),
+        ]

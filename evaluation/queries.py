@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from evaluation.models import Result, Run
 from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
+from evaluation.services_samples import SAMPLE_TASK, sample_subject
 from jobs.models import Job, JobState
 
 MOST_JOBS = 5
@@ -69,6 +70,12 @@ def latest_evaluation(campaign: Campaign) -> Job | None:
     """Return the newest evaluation job of a campaign, whatever became of it."""
     subject = evaluation_subject(campaign)
     return Job.objects.filter(task=EVALUATE_TASK, subject=subject).order_by("-id").first()
+
+
+def latest_draw(campaign: Campaign) -> Job | None:
+    """Return the newest job that draws pairs below a campaign's pool, whatever became of it."""
+    subject = sample_subject(campaign)
+    return Job.objects.filter(task=SAMPLE_TASK, subject=subject).order_by("-id").first()
 
 
 def runs_of(campaign: Campaign) -> QuerySet[Run]:

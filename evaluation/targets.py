@@ -12,6 +12,7 @@ from catalog.models import Image, SourceFile
 from catalog.paths import UnsafePathError, clean_path
 from evaluation.errors import InputError
 from evaluation.gather import ImageTable
+from evaluation.sample_pairs import drawn_beside_pool
 from pooling.models import Pool, PoolCampaign
 
 _TWO_IMAGES = ""
@@ -29,7 +30,8 @@ class Target:
         campaign: it.
         pool: the pool that it judges, None for a campaign without one.
         images: of the catalogs of queries and candidates.
-        query_ids, candidate_ids: shape (n_pairs,), image ids of every pair put to the judges.
+        query_ids, candidate_ids: shape (n_pairs,), image ids of every pair put to the judges but
+            those drawn below the pool.
     """
 
     campaign: Campaign
@@ -48,7 +50,9 @@ class Target:
         link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
         pool = link.pool if link else None
         rows = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("query", "candidate")
-        pairs = np.array(list(rows.values_list("query_id", "candidate_id")), np.int64)
+        below = drawn_beside_pool(campaign)
+        asked = [p for p in rows.values_list("query_id", "candidate_id") if p not in below]
+        pairs = np.array(asked, np.int64)
         if not pairs.size:
             raise InputError(f"“{campaign}” has no pairs to score")
         used = np.unique(pairs).tolist()

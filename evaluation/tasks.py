@@ -5,7 +5,9 @@ from __future__ import annotations
 from celery import shared_task
 
 from annotation.models import Campaign
+from evaluation.draw_sample import draw_sample as draw
 from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.services_samples import SAMPLE_TASK
 from evaluation.work import check_upload, evaluate_again_if_runs_came, evaluate_campaign
 from jobs.models import Job
 from jobs.services import run_job
@@ -25,3 +27,18 @@ def add_run(job_uid: str) -> None:
     """Check the run that a job names."""
     job = Job.objects.get(uid=job_uid)
     run_job(job.uid, lambda progress: check_upload(job, progress))
+
+
+@shared_task(name=SAMPLE_TASK)
+def draw_sample(job_uid: str) -> None:
+    """Draw the pairs below a pool that a job asks for."""
+    job = Job.objects.select_related("owner").get(uid=job_uid)
+    given = job.arguments
+    campaign = Campaign.objects.get(pk=given["campaign"])
+    run_job(
+        job.uid,
+        lambda progress: draw(
+            campaign, progress, n_pairs=given["n_pairs"], aim=given["aim"], seed=given["seed"],
+            owner=job.owner,
+        ),
+    )  # fmt: skip

@@ -19,5 +19,10 @@ def bias(request: HttpRequest, slug: str) -> HttpResponse:
     result = latest_or_404(campaign)
     if not result.bias:
         raise Http404
-    context = {"campaign": campaign, "result": result, **bias_context(result.bias)}
+    context = {
+        "campaign": campaign,
+        "result": result,
+        "sample": result.summary.get("sample"),
+        **bias_context(result.bias),
+    }
     return render(request, "evaluation/bias.html", context)

@@ -1,0 +1,136 @@
+"""What the judged sample says of the pairs below a pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from annotation.queries.labels import LabelTable
+from evaluation.bias.report import as_json
+from evaluation.models import Sample
+from evaluation.prevalence.strata import (
+    StratifiedPrevalence,
+    StratumCount,
+    WeightedPrevalence,
+    stratified_prevalence,
+    weighted_prevalence,
+)
+from evaluation.segment import Ints
+from evaluation.stats.proportion import Interval, clopper_pearson
+
+POOL = "the pool"
+
+
+def sample_estimates(
+    sample: Sample,
+    table: LabelTable,
+    pooled: set[tuple[int, int]],
+    rng: np.random.Generator,
+    n_bootstraps: int,
+) -> dict[str, Any]:
+    """Return the weighted estimates of a sample, ready to be stored.
+
+    Drawn pairs without a decided label are left out of their stratum, as if they had not been
+    drawn; how many is said.
+
+    Args:
+        sample: the frozen draw.
+        table: every label of the campaign.
+        pooled: (query id, candidate id) of the pool as it was when the sample was drawn.
+        rng: draws the bootstrap over queries.
+        n_bootstraps: how many samples.
+
+    Returns:
+        `strata` (the pool first), and under `stratified` and `weighted` the estimates over all
+        of them, null while a stratum has too few labels; `missing` says which.
+    """
+    label_of = {
+        (query, candidate): int(label)
+        for query, candidate, _, _, label in table
+        if label is not None
+    }
+    rows = list(sample.pairs.order_by("id").values_list("query_id", "candidate_id", "stratum"))
+    counts = [_pool_count(sample, label_of, pooled)]
+    for h, stratum in enumerate(sample.strata):
+        labels = [label_of[q, c] for q, c, of in rows if of == h and (q, c) in label_of]
+        counts.append(StratumCount(stratum["name"], stratum["n_pairs"], len(labels), sum(labels)))
+    held = [count for count in counts if count.n_pairs]
+    missing = [count.name for count in held if not count.is_census and count.n_sampled < 2]
+    complete = not missing
+    known = [(q, c, 0) for q, c in sorted(pooled) if (q, c) in label_of]
+    known += [(q, c, h + 1) for q, c, h in rows if (q, c) in label_of]
+    return {
+        "aim": sample.get_aim_display(),
+        "seed": sample.seed,
+        "n_drawn": len(rows),
+        "n_labelled": sum(count.n_sampled for count in counts[1:]),
+        "strata": [
+            {**_shown(count), "n_drawn": drawn}
+            for count, drawn in zip(
+                counts, [len(pooled), *(s["n_drawn"] for s in sample.strata)], strict=True
+            )
+        ],
+        "missing": missing,
+        "stratified": as_json(_stratified(held, counts[0])) if complete else None,
+        "weighted": as_json(
+            _weighted(known, [label_of[q, c] for q, c, _ in known], counts, rng, n_bootstraps)
+        )
+        if complete
+        else None,
+    }
+
+
+def _stratified(held: list[StratumCount], pool: StratumCount) -> StratifiedPrevalence:
+    """Return the estimates by strata, with the recall of the pool alone.
+
+    A stratum below may be labelled in full, too; its positives are missed all the same.
+    """
+    whole = stratified_prevalence(held)
+    nothing = float("nan")
+    known = pool.n_positive if pool.is_census else 0
+    low, high = whole.total_interval.low, whole.total_interval.high
+    return replace(
+        whole,
+        pool_recall=known / whole.total if known else nothing,
+        pool_recall_interval=Interval(known / high, known / low)
+        if known
+        else Interval(nothing, nothing),
+    )
+
+
+def _pool_count(
+    sample: Sample, label_of: dict[tuple[int, int], int], pooled: set[tuple[int, int]]
+) -> StratumCount:
+    labels = [label_of[pair] for pair in pooled if pair in label_of]
+    return StratumCount(POOL, sample.n_pool_pairs, len(labels), sum(labels))
+
+
+def _shown(count: StratumCount) -> dict[str, Any]:
+    """Return one stratum on its own, with its exact interval at 95 %."""
+    n, a = count.n_sampled, count.n_positive
+    interval = clopper_pearson(a, n, 0.95) if n and not count.is_census else None
+    return {
+        "name": count.name,
+        "n_pairs": count.n_pairs,
+        "n_labelled": n,
+        "n_positive": a,
+        "share": a / n if n else None,
+        "interval": as_json(interval),
+    }
+
+
+def _weighted(
+    known: list[tuple[int, int, int]],
+    labels: list[int],
+    counts: list[StratumCount],
+    rng: np.random.Generator,
+    n_bootstraps: int,
+) -> WeightedPrevalence:
+    """Weigh every label by one over the chance that its pair had to be labelled."""
+    chance = [count.n_sampled / count.n_pairs if count.n_pairs else 1.0 for count in counts]
+    queries: Ints = np.array([q for q, _, _ in known], np.int64)
+    return weighted_prevalence(
+        labels, [chance[h] for _, _, h in known], queries, rng, n_bootstraps=n_bootstraps
+    )

@@ -1,0 +1,60 @@
+"""The page about what lies below a campaign's pool: draw pairs there, read the estimates."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import reader_required, signed_in
+from annotation.models import Campaign
+from evaluation.errors import InputError
+from evaluation.forms_samples import SampleForm
+from evaluation.queries import latest_draw, latest_result
+from evaluation.sample_page import estimate_tiles, strata_table
+from evaluation.services_samples import request_sample, sample_of, sampling_problem
+from evaluation.views import campaign_or_404
+from jobs.services import JobConflictError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@reader_required
+def below(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is known of the pairs that no model proposed; admins may have some judged."""
+    campaign = campaign_or_404(slug)
+    person = signed_in(request)
+    form = SampleForm(request.POST or None) if person.is_admin else None
+    if request.method == "POST":
+        if form is None:
+            raise PermissionDenied
+        if form.is_valid() and _queued(request, form, campaign):
+            return redirect("evaluation:below", slug=slug)
+    sample, result, job = sample_of(campaign), latest_result(campaign), latest_draw(campaign)
+    found = result.summary.get("sample") if result else None
+    context = {
+        "campaign": campaign,
+        "result": result,
+        "sample": sample,
+        "problem": "" if sample else sampling_problem(campaign),
+        "form": form,
+        "job": job if job and (job.is_open or (job.error and not sample)) else None,
+        "found": found,
+        "tiles": estimate_tiles(found) if found else [],
+        "table": strata_table(sample, found) if sample else None,
+    }
+    return render(request, "evaluation/below.html", context)
+
+
+def _queued(request: HttpRequest, form: SampleForm, campaign: Campaign) -> bool:
+    """Queue the draw; on failure say why in the form."""
+    given = form.cleaned_data
+    try:
+        request_sample(
+            campaign=campaign, n_pairs=given["n_pairs"], aim=given["aim"], seed=given["seed"],
+            owner=signed_in(request),
+        )  # fmt: skip
+    except (InputError, JobConflictError) as problem:
+        form.add_error(None, str(problem))
+        return False
+    return True
