@@ -40,9 +40,9 @@ class BoundedUploads(FileUploadHandler):
         if user.is_admin:
             return MAX_BYTES
         page = getattr(self.request, "resolver_match", None)
-        may_read = user.is_researcher and page is not None
-        n_bytes = READER_PAGES.get(page.view_name, 0) if may_read else 0
-        return SMALL + n_bytes
+        if user.is_researcher and page is not None:
+            return SMALL + READER_PAGES.get(page.view_name, 0)
+        return SMALL
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """Pass the data on."""
