@@ -220,7 +220,13 @@ def main() -> int:
         data = Path(folder)
         os.environ["LOOKALIKE_DATA"] = str(data)
         os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.judging_site.settings"
-        result = _run(data, options)
+        embedded = import_module("config.embedded")  # reads the environment set above
+        services = import_module("config.settings").SERVICES
+        embedded.hold_services(services)
+        try:
+            result = _run(data, options)
+        finally:
+            embedded.stop_services(services)  # while their folder is still there
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     return 0
@@ -228,8 +234,6 @@ def main() -> int:
 
 def _run(data: Path, options: argparse.Namespace) -> dict[str, Any]:
     (data / "static").mkdir(parents=True)
-    embedded = import_module("config.embedded")  # reads the environment set above
-    embedded.hold_services(import_module("config.settings").SERVICES)
     django.setup()
     campaigns = import_module("benchmarks.judging_site.campaigns")
     started = time.perf_counter()
