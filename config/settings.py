@@ -139,6 +139,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "config.middleware.back_office_policy",
     "config.middleware.private_pages",
+    "config.middleware.api_errors",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

@@ -5,6 +5,9 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from config.api import api
+from config.api_reference import reference
+
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
@@ -15,6 +18,8 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("evaluation.urls")),
+    path("api/", reference, name="api_reference"),
+    path("api/v1/", api.urls),
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -16,8 +16,8 @@ from evaluation.errors import InputError
 from evaluation.forms import RunForm
 from evaluation.models import Run
 from evaluation.queries import latest_result, run_jobs, runs_of
-from evaluation.run_files import drop_run_file, keep_run_file
-from evaluation.services import delete_run, request_run
+from evaluation.services import delete_run
+from evaluation.services_uploads import take_in_run
 from evaluation.views import campaign_or_404
 from jobs.services import JobConflictError
 
@@ -44,28 +44,9 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _queued(request: HttpRequest, form: RunForm, campaign: Campaign) -> bool:
     """Keep the files and queue their check; on failure say why in the form."""
-    given = form.cleaned_data
-    kept: list[str] = []
     try:
-        for file in (given["file"], given["ids_file"]):
-            kept.append(keep_run_file(file) if file else "")
-        request_run(
-            campaign=campaign,
-            owner=signed_in(request),
-            file=kept[0],
-            ids_file=kept[1],
-            details={
-                "name": given["name"],
-                "family": given["family"],
-                "description": given["description"],
-                "missing": given["missing"],
-                "file_name": str(given["file"].name),
-                "ids_file_name": str(given["ids_file"].name) if given["ids_file"] else "",
-            },
-        )
+        take_in_run(campaign=campaign, owner=signed_in(request), given=form.cleaned_data)
     except (InputError, JobConflictError, OSError) as problem:
-        for name in kept:
-            drop_run_file(name)
         form.add_error(None, str(problem))
         return False
     return True

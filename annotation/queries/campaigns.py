@@ -9,6 +9,7 @@ import numpy as np
 from django.db.models import Count, Q, QuerySet, Sum
 from django.urls import reverse
 
+from accounts.models import User
 from annotation.agreement import Agreement, cohen_kappas
 from annotation.agreement import agreement as agreement_of
 from annotation.consensus import majority
@@ -69,6 +70,12 @@ class AgreementReport:
     by_rule: list[LabelCounts]
     patterns: list[tuple[int, int, int]]
     kappas: list[KappaRow]
+
+
+def campaigns_shown_to(person: User) -> QuerySet[Campaign]:
+    """Return the campaigns that a reader may know: drafts are their admins' alone."""
+    found = Campaign.objects.all()
+    return found if person.is_admin else found.exclude(state=CampaignState.DRAFT)
 
 
 def campaign_rows(campaigns: QuerySet[Campaign] | None = None) -> list[CampaignRow]:

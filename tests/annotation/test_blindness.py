@@ -54,7 +54,7 @@ KEYS_OF_OTHERS = {
 }  # fmt: skip
 OPEN_TO_JUDGES = {
     "home", "annotation:home", "annotation:judge", "annotation:next", "annotation:recent",
-    "annotation:guidelines", "annotation:image", "accounts:profile",
+    "annotation:guidelines", "annotation:image", "accounts:profile", "api:openapi-json",
 }  # fmt: skip
 
 
