@@ -11,16 +11,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 
-from accounts.access import signed_in
+from accounts.access import reader_required, signed_in
 from jobs.models import Job
 from jobs.queries import ended_jobs, job_of, known_workers, open_jobs
 from jobs.services import JobError, cancel_job, retry_job
 
 
 @require_safe
-@login_required
+@reader_required
 def jobs(request: HttpRequest) -> HttpResponse:
-    """Show what waits, runs and has ended: all of it to admins, their own to everybody else."""
+    """Show what waits, runs and has ended: all of it to admins, their own to researchers."""
     person = signed_in(request)
     context = {
         "open_jobs": open_jobs(person),
