@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import torch
 
@@ -33,7 +34,7 @@ def load_backbone(
     Args:
         spec: the backbone.
         device: where a network computes; None takes the GPU if there is one.
-        precision: of a network's forward pass; "auto" is float32.
+        precision: of a network's forward pass; "auto" is the spec's, or float32.
         weights_folder: where weights that cannot be fetched may lie, as MODEL.TAG.safetensors.
 
     Raises:
@@ -41,6 +42,8 @@ def load_backbone(
     """
     wanted = parse_spec(spec) if isinstance(spec, str) else spec
     where = torch.device(device) if device is not None else best_device()
+    if precision == "auto" and wanted.precision:
+        precision = cast(Precision, wanted.precision)
     match wanted.source:
         case Source.TIMM:
             return timm_backbone(wanted, where, precision, weights_folder)

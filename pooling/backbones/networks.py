@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
+from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torchvision.transforms import Compose, Normalize, ToTensor
 
 from pooling.backbones.errors import BackboneError
@@ -22,6 +23,7 @@ from pooling.backbones.weights import state_sha256
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 BATCH_ON_CPU = 16
 BATCH_ON_GPU = 128
+_CAST = {nn.Linear, nn.Conv2d, nn.MultiheadAttention, NonDynamicallyQuantizableLinear}
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 _CPU_FULL = "can't allocate memory"  # how torch words it when the processor's memory is full
 
@@ -90,6 +92,8 @@ class NetworkBackbone:
         example = self._normalised([self.transform(_example())]).cpu()
         fold_batch_norms(self._model, example)
         self._model = self._model.to(device).to(memory_format=torch.channels_last)
+        if self._precision in _DTYPES:
+            _cast_weights(self._model, _DTYPES[self._precision])
         self.dim = int(self._forward(example.to(device)).shape[1])
         self.card: Mapping[str, Any] = {
             **card,
@@ -150,10 +154,21 @@ class NetworkBackbone:
 def _chosen(precision: Precision, device: torch.device) -> str:
     """Return the precision to compute in.
 
-    float32 unless asked otherwise: with bfloat16 fewer than 99 % of the ten nearest neighbours
-    stay the same (benchmarks/README.md).
+    float32 unless asked otherwise: with bfloat16 and some networks fewer than 99 % of the ten
+    nearest neighbours stay the same (benchmarks/README.md).
     """
     return "float32" if precision == "auto" else precision
+
+
+def _cast_weights(model: nn.Module, dtype: torch.dtype) -> None:
+    """Cast once what autocast would cast anew for every batch; the results are the same.
+
+    Only modules of just these types: others may compute with their weights first.
+    """
+    for module in model.modules():
+        if type(module) in _CAST:
+            for parameter in module.parameters(recurse=False):
+                parameter.data = parameter.data.to(dtype)
 
 
 def _example() -> Image.Image:

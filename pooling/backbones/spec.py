@@ -1,5 +1,7 @@
 """Names of backbones: `timm:...`, `open_clip:...`, `file:...`, `descriptor:...`.
 
+The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`.
+
 No torch here: pages and forms read specs too. Whether a library knows a model is only checked
 when the model is loaded.
 """
@@ -7,7 +9,7 @@ when the model is loaded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from urllib.parse import parse_qsl
@@ -23,6 +25,8 @@ DESCRIPTORS = {
     "hog-shape": "Histograms of oriented gradients: outlines and shape",
 }
 FORMS = "timm:MODEL[.TAG], open_clip:ARCH/PRETRAINED, file:PATH?arch=TIMM_MODEL or descriptor:NAME"
+PRECISIONS = ("float32", "bfloat16", "float16")
+_PRECISION = re.compile(rf"@({'|'.join(PRECISIONS)})$")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -44,13 +48,19 @@ class Spec:
         model: the timm or open_clip architecture, or the descriptor's name.
         weights: timm's tag, open_clip's pretrained name, or the path of a file; "" for timm's
             default tag and for descriptors.
+        precision: of a network's forward pass; "" for float32.
     """
 
     source: Source
     model: str
     weights: str = ""
+    precision: str = ""
 
     def __str__(self) -> str:
+        return f"{self._name}@{self.precision}" if self.precision else self._name
+
+    @property
+    def _name(self) -> str:
         match self.source:
             case Source.TIMM:
                 return f"timm:{self.model}" + (f".{self.weights}" if self.weights else "")
@@ -74,7 +84,12 @@ def parse_spec(text: str) -> Spec:
         raise SpecError(f"{text!r} names no backbone. Write {FORMS}.")
     if not rest:
         raise SpecError(f"{text!r} lacks a name after the colon. Write {FORMS}.")
-    return _PARSERS[Source(source)](text, rest)
+    found = _PRECISION.search(rest)
+    precision = found.group(1) if found else ""
+    if precision and source == Source.DESCRIPTOR:
+        raise SpecError(f"{text!r}: a descriptor has no precision; leave @{precision} out.")
+    spec = _PARSERS[Source(source)](text, _PRECISION.sub("", rest))
+    return replace(spec, precision="" if precision == "float32" else precision)
 
 
 def _timm(text: str, rest: str) -> Spec:

@@ -24,7 +24,7 @@ from safetensors.torch import save_file
 from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 
-from pooling.backbones import hub, timm_models
+from pooling.backbones import hub, networks, timm_models
 from pooling.backbones.errors import (
     BackboneError,
     UnknownModelError,
@@ -113,8 +113,25 @@ def test_the_card_tells_all_that_the_fingerprint_covers(lite0: NetworkBackbone) 
     assert len(card["weights_sha256"]) == len(lite0.fingerprint) == 64
     again = load_backbone("timm:tf_efficientnet_lite0.in1k", "cpu")
     assert again.fingerprint == lite0.fingerprint
-    other = load_backbone("timm:tf_efficientnet_lite0", "cpu", precision="bfloat16")
+    other = load_backbone("timm:tf_efficientnet_lite0@bfloat16", "cpu")
     assert other.fingerprint != lite0.fingerprint
+    assert other.card["precision"] == "bfloat16"
+    picture = photo("chelsea.png")
+    one, two = (net.embed([net.transform(picture)])[0] for net in (lite0, other))
+    assert 0.98 < one @ two < 1
+
+
+@pytest.mark.parametrize("name", ["resnet18", "vit_tiny_patch16_224", "nf_resnet26"])
+def test_weights_cast_once_give_what_autocast_gives(name: str) -> None:
+    torch.manual_seed(0)
+    model = timm.create_model(name, num_classes=0).eval().requires_grad_(False)
+    batch = torch.rand(2, 3, 224, 224)
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        expected = model(batch)
+        networks._cast_weights(model, torch.bfloat16)
+        is_cast = any(weights.dtype == torch.bfloat16 for weights in model.parameters())
+        assert is_cast == (name != "nf_resnet26")  # its convolutions compute with their weights
+        np.testing.assert_array_equal(model(batch).float().numpy(), expected.float().numpy())
 
 
 def test_a_file_of_weights_is_a_backbone_whatever_its_name(resnet_file: Path) -> None:

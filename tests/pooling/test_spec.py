@@ -22,12 +22,21 @@ from pooling.presets import OFFLINE, PAPER, PRESETS, expanded
         ("file:/a b/w.pth?arch=resnet18", Spec(Source.FILE, "resnet18", "/a b/w.pth")),
         ("file:odd?name.pth?arch=resnet18", Spec(Source.FILE, "resnet18", "odd?name.pth")),
         ("descriptor:hog-shape", Spec(Source.DESCRIPTOR, "hog-shape")),
+        ("timm:resnet50.a1_in1k@bfloat16", Spec(Source.TIMM, "resnet50", "a1_in1k", "bfloat16")),
+        (
+            "file:/x@y.pth?arch=resnet18@float16",
+            Spec(Source.FILE, "resnet18", "/x@y.pth", "float16"),
+        ),
     ],
 )
 def test_each_form_is_read_and_written_back(text: str, spec: Spec) -> None:
     assert parse_spec(text) == spec
     assert str(spec) == text.strip()
     assert parse_spec(str(spec)) == spec
+
+
+def test_float32_is_what_a_spec_means_that_names_no_precision() -> None:
+    assert parse_spec("timm:resnet50@float32") == parse_spec("timm:resnet50")
 
 
 @pytest.mark.parametrize(
@@ -49,6 +58,8 @@ def test_each_form_is_read_and_written_back(text: str, spec: Spec) -> None:
         ("file:/x.pth?model=resnet18", "which architecture"),
         ("descriptor:color-histogram", "Did you mean descriptor:colour-histogram"),
         ("descriptor:zzz", "Known: colour-histogram"),
+        ("descriptor:hog-shape@bfloat16", "a descriptor has no precision"),
+        ("timm:resnet50@int8", "is no model"),
     ],
 )
 def test_what_names_no_backbone_is_refused_with_the_part_that_is_wrong(
