@@ -123,6 +123,7 @@ INSTALLED_APPS = [
     "annotation",
     "pooling",
     "evaluation",
+    "releases",
     "demo",
 ]
 MIDDLEWARE = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db import connection, transaction
@@ -26,13 +27,20 @@ MANY = 1000  # rows, after which the planner is told
 
 
 class ImportedJudgement(NamedTuple):
-    """One row: image ids, user id, one of `IMPORTABLE`, and a reason for a skip."""
+    """One row: image ids, user id, one of `IMPORTABLE`, and a reason for a skip.
+
+    What is known of when and how it was given may follow; else it counts as given now, under
+    the guidelines in force.
+    """
 
     query_id: int
     candidate_id: int
     annotator_id: int
     answer: str
     reason: str = ""
+    decided_at: datetime | None = None
+    visible_ms: int = 0
+    guideline_version: int | None = None
 
 
 class ImportRefusedError(CampaignError):
@@ -54,6 +62,7 @@ TABLE = """
 drop table if exists pg_temp.imported;
 create temporary table imported (
     row int, query_id bigint, candidate_id bigint, annotator_id bigint, answer text, reason text,
+    decided_at timestamptz, visible_ms int, guideline_version int,
     question_id bigint, member_id bigint, existing text, event_id bigint
 ) on commit drop
 """
@@ -94,8 +103,9 @@ EVENTS = """
 with event as (
     insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode,
         device, guideline_version, decided_at, received_at, visible_ms, load_ms)
-    select gen_random_uuid(), question_id, member_id, answer, reason, 'import', '', %s,
-           now(), now(), 0, 0
+    select gen_random_uuid(), question_id, member_id, answer, reason, 'import', '',
+           coalesce(guideline_version, %s), least(coalesce(decided_at, now()), now()), now(),
+           visible_ms, 0
     from imported where existing is null order by row
     returning id, question_id, member_id
 )
@@ -165,7 +175,7 @@ def import_judgements(
     with connection.cursor() as cursor:
         lock_panel(campaign.pk)
         cursor.execute(TABLE)
-        columns = ("row", "query_id", "candidate_id", "annotator_id", "answer", "reason")
+        columns = ("row", *ImportedJudgement._fields)
         copy_into(
             "imported",
             columns,

@@ -1,0 +1,5 @@
+"""`python -m releases`."""
+
+from releases.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,110 @@
+"""A release folder as its readers see it: tables, labels, runs, and what was frozen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from catalog.formats.tables import Qrels, Run
+from releases.errors import ReleaseError
+from releases.labelling import qrels_of
+from releases.layout import RUN_SCHEMA, TABLES
+from releases.tables import coded, read_table
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A release that lies unpacked in a folder."""
+
+    path: Path
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What was frozen: release.json."""
+        found = self.json("release.json")
+        if not isinstance(found, dict):
+            raise ReleaseError(f"{self.path / 'release.json'} is no JSON object")
+        return found
+
+    @cached_property
+    def models(self) -> list[dict[str, Any]]:
+        """The models: models.json."""
+        found: list[dict[str, Any]] = self.json("models.json")
+        return found
+
+    @property
+    def scored(self) -> list[dict[str, Any]]:
+        """The models that have a run, and so results; others only proposed pairs."""
+        return [model for model in self.models if model["kind"] != "proposals"]
+
+    def json(self, name: str) -> Any:
+        """Return the content of a JSON file.
+
+        Raises:
+            ReleaseError: missing, or not JSON.
+        """
+        try:
+            return json.loads((self.path / name).read_bytes())
+        except FileNotFoundError:
+            raise ReleaseError(f"{self.path / name} is missing") from None
+        except ValueError as problem:
+            raise ReleaseError(f"{self.path / name} is not JSON: {problem}") from problem
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return a table, or some of its columns.
+
+        Raises:
+            ReleaseError: missing, not parquet, or of other columns.
+        """
+        return read_table(self.path / TABLES[name].path, TABLES[name].schema, columns)
+
+    def qrels(self, rule: str = "label") -> Qrels:
+        """Return the labels by a rule; `label` is the release's own.
+
+        Raises:
+            ReleaseError: no pair has one.
+        """
+        return qrels_of(self.table("labels"), rule)
+
+    def run(self, model_id: str) -> Run:
+        """Return the scores of a model.
+
+        Raises:
+            ReleaseError: the file is missing or damaged.
+        """
+        table = read_table(self.path / "runs" / f"{model_id}.parquet", RUN_SCHEMA)
+        query_ids, queries = coded(table["query"])
+        candidate_ids, candidates = coded(table["candidate"])
+        scores = table["score"].to_numpy().astype(np.float64)
+        return Run(model_id, query_ids, candidate_ids, queries, candidates, scores)
+
+    @cached_property
+    def image_ids(self) -> tuple[str, ...]:
+        """The names of all images, ascending."""
+        return tuple(sorted(self.table("images", ["image_id"])["image_id"].to_pylist()))
+
+    @cached_property
+    def product_of(self) -> dict[str, str]:
+        """Product of each image, "" where unknown."""
+        table = self.table("images", ["image_id", "product_id"])
+        ids, products = (table[name].to_pylist() for name in ("image_id", "product_id"))
+        return dict(zip(ids, products, strict=True))
+
+    @property
+    def products(self) -> dict[str, str] | None:
+        """Product of each image, None where the query's own product is compared too."""
+        return self.product_of if self.info["exclude_same_product"] else None
+
+    @cached_property
+    def path_of(self) -> dict[str, str]:
+        """Path of each image under which it was imported."""
+        table = self.table("images", ["image_id", "path"])
+        ids, paths = (table[name].to_pylist() for name in ("image_id", "path"))
+        return dict(zip(ids, paths, strict=True))

@@ -1,0 +1,205 @@
+"""Freeze: from the database to a folder that is whole, in one consistent view of it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from catalog.blobs import blob_path
+from evaluation.errors import InputError
+from evaluation.version import ROOT, code_version
+from releases.archive import write_archive
+from releases.derive import derive, dump_json
+from releases.errors import ReleaseError
+from releases.folder import Folder
+from releases.freezing_models import entrants_of, findings_of, write_runs
+from releases.freezing_tables import (
+    write_images,
+    write_judgements,
+    write_pairs,
+    write_pool,
+    write_queries,
+)
+from releases.labelling import label_columns, votes_of
+from releases.layout import MANIFEST, SCHEMA_VERSION, TABLES
+from releases.manifest import manifest_of
+from releases.places import building_folder
+from releases.queries import earlier_versions
+from releases.requests import FreezeRequest, parse_version
+from releases.scoring import MEASURES, coarse, results_of
+from releases.snapshot import Row, Snapshot, snapshot
+from releases.subjects import Subjects, read_subjects
+from releases.tables import write_table
+
+Told = Callable[[str], None]
+ENDING = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
+
+GUIDELINES = """
+select c.slug, g.version, to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD'), g.text
+from annotation_guideline g join annotation_campaign c on c.id = g.campaign_id
+where g.campaign_id = any(%s) order by c.slug, g.version
+"""
+
+
+def build(request: FreezeRequest, tell: Told) -> Path:
+    """Write everything of a release into its building folder and return that folder.
+
+    Raises:
+        ReleaseError: the request cannot be met; the message says why.
+    """
+    folder = building_folder(request)
+    shutil.rmtree(folder, ignore_errors=True)
+    files = folder / "files"
+    (files / "data").mkdir(parents=True)
+    hidden = folder / "hidden" if request.hidden_percent else None
+    tell("Reading campaigns and images")
+    with snapshot() as view:
+        subjects = read_subjects(view, request)
+        entrants = entrants_of(subjects, with_runs=request.with_runs)
+        write_images(view, subjects, files, lambda row: _file_of(row, request))
+        write_queries(subjects, files)
+        tell("Reading pairs and proposals")
+        pairs = write_pairs(view, subjects, files)
+        write_pool(view, subjects, files, {one.name: one.id for one in entrants})
+        tell("Reading judgements")
+        write_judgements(view, subjects, files, hidden, _secret(request))
+        guidelines = _guidelines(view, subjects)
+    write_runs(subjects, entrants, pairs, files, tell)
+    for name, content in {
+        "release.json": _info(request, subjects),
+        "models.json": [entrant.entry() for entrant in entrants],
+        "guidelines.json": guidelines,
+        "bias.json": findings_of(subjects.campaign_ids),
+    }.items():
+        (files / name).write_text(dump_json(content), encoding="utf-8", newline="")
+    if request.with_images:
+        tell("Copying images")
+        _copy_images(subjects, request, files)
+    _derive(files, tell)
+    if hidden is not None:
+        tell("Scoring models on hidden labels")
+        _derive_hidden(Folder(files), hidden)
+    tell("Hashing files")
+    manifest = manifest_of(files, request.slug, request.version)
+    (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
+    tell("Packing the archive")
+    write_archive(files, folder / f"{request.root}.zip", request.root)
+    return folder
+
+
+def _derive(files: Path, tell: Told) -> None:
+    try:
+        derive(files, tell=tell)
+    except ReleaseError:
+        raise
+    except InputError as problem:
+        raise ReleaseError(f"The models cannot be scored: {problem}") from problem
+
+
+def _derive_hidden(release: Folder, hidden: Path) -> None:
+    """Write the labels that are kept back, and the rounded means that may be shown of them."""
+    kept_back = Folder(hidden)
+    votes = votes_of(release.image_ids, kept_back.table("judgements"), kept_back.table("rulings"))
+    table = TABLES["labels"]
+    columns = label_columns(votes, release.info["tie_rule"])
+    write_table(hidden / table.path, table.schema, columns)
+    found = results_of(release, kept_back.qrels()).summary
+    for model in found["models"]:
+        model.pop("coverage")
+        model["measures"] = {
+            name: {"value": coarse(one["value"])} for name, one in model["measures"].items()
+        }
+    (hidden / "results.json").write_text(dump_json(found), encoding="utf-8", newline="")
+
+
+def _secret(request: FreezeRequest) -> bytes:
+    """Return the key of this version's pseudonyms: always the same, stored nowhere."""
+    name = f"pseudonyms of {request.slug} {request.version}"
+    return hmac.new(settings.SECRET_KEY.encode(), name.encode(), hashlib.sha256).digest()
+
+
+def _guidelines(view: Snapshot, subjects: Subjects) -> list[dict[str, Any]]:
+    names = ("campaign", "version", "date", "text")
+    return [
+        dict(zip(names, row, strict=True)) for row in view.rows(GUIDELINES, [subjects.campaign_ids])
+    ]
+
+
+def _file_of(row: Row, request: FreezeRequest) -> str:
+    return f"images/{row[1]}.{ENDING[row[7]]}" if request.with_images else ""
+
+
+def _copy_images(subjects: Subjects, request: FreezeRequest, files: Path) -> None:
+    images = subjects.images
+    (files / "images").mkdir()
+    for at in images.first_row.tolist():
+        row = images.rows[at]
+        try:
+            shutil.copyfile(blob_path(row[1], "original"), files / _file_of(row, request))
+        except FileNotFoundError:
+            raise ReleaseError(
+                f"The picture {row[3]} is missing on disk; import the catalog again, or freeze "
+                "without images."
+            ) from None
+
+
+def _info(request: FreezeRequest, subjects: Subjects) -> dict[str, Any]:
+    """Return what release.json holds."""
+    kept = ("slug", "name", "tie_rule", "serving", "k", "seed", "guideline_version",
+            "is_simulated", "n_questions")  # fmt: skip
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": request.slug,
+        "title": request.title,
+        "version": request.version,
+        "date": request.date,
+        "description": request.description,
+        "authors": list(request.authors) or [request.title],
+        "url": request.url,
+        "licence": {
+            "labels": request.label_licence,
+            "images": request.image_terms,
+            "with_images": request.with_images,
+        },
+        "campaigns": [{name: one[name] for name in kept} for one in subjects.campaigns],
+        "pools": [
+            {
+                "slug": pool.slug,
+                "name": pool.name,
+                "k": pool.k,
+                "seed": pool.seed,
+                "query_rule": pool.rule,
+                "exclude_same_product": pool.excludes,
+                "n_queries": pool.n_queries,
+            }
+            for pool in subjects.pools
+        ],
+        "tie_rule": subjects.tie_rule,
+        "exclude_same_product": subjects.excludes,
+        "measures": list(MEASURES),
+        "seeds": {"negatives": request.seed, "hidden": request.seed},
+        "hidden_percent": request.hidden_percent,
+        "panel": {"expertise": request.expertise, "payment": request.payment},
+        "uses": {"intended": request.intended, "excluded": request.excluded},
+        "code": {"version": code_version(), "lockfile_sha256": _lockfile()},
+        "commands": ["python -m releases verify ."],
+        "changelog": _changelog(request),
+    }
+
+
+def _lockfile() -> str:
+    return hashlib.sha256((ROOT / "constraints.txt").read_bytes()).hexdigest()
+
+
+def _changelog(request: FreezeRequest) -> list[dict[str, str]]:
+    """Return the entries of this version and of those before it, newest first."""
+    before = earlier_versions(request.slug, parse_version(request.version))
+    text = request.changes.strip() or ("No changes are noted." if before else "First version.")
+    mine = {"version": request.version, "date": request.date, "text": text}
+    return [mine, *(before[0].info["changelog"] if before else [])]

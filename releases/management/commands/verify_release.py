@@ -1,0 +1,31 @@
+"""manage.py verify_release DIR|ZIP"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from catalog.formats.errors import InputError
+from releases.cli import verdict_text
+from releases.verify import verify
+
+
+class Command(BaseCommand):
+    help = "Recompute every hash and every number of a release; the same as python -m releases."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", type=Path, help="folder or zip")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            verdict = verify(options["release"])
+        except (InputError, OSError) as problem:
+            raise CommandError(str(problem)) from problem
+        self.stdout.write(verdict_text(verdict), ending="")
+        if not verdict.is_right:
+            sys.exit(1)

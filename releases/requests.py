@@ -1,0 +1,112 @@
+"""What an admin asks for when a release is frozen."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from releases.errors import ReleaseError
+
+_VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})")
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?")
+DEFAULT_LICENCE = "CC-BY-4.0"
+DEFAULT_IMAGE_TERMS = "The images belong to their owners; get them from their source."
+
+
+@dataclass(frozen=True)
+class FreezeRequest:
+    """What is to be frozen, and what its documents shall say.
+
+    Attributes:
+        slug: of the benchmark, the same for all versions.
+        title: for people.
+        version: MAJOR.MINOR.PATCH.
+        campaigns: slugs, at least one.
+        date: ISO date of the release.
+        authors: of the benchmark, as cited.
+        description, changes, url: for card, changelog and citation.
+        label_licence: SPDX name or words.
+        image_terms: under which terms the images may be had.
+        with_images: whether the images may be given away with the release.
+        with_runs: whether uploaded runs of the campaigns take part.
+        is_public: whether people see it without signing in.
+        hidden_percent: queries whose labels are kept back for submissions, in percent.
+        seed: of hidden queries and random negatives.
+        expertise, payment, intended, excluded: for the datasheet.
+    """
+
+    slug: str
+    title: str
+    version: str
+    campaigns: tuple[str, ...]
+    date: str
+    authors: tuple[str, ...] = ()
+    description: str = ""
+    changes: str = ""
+    url: str = ""
+    label_licence: str = DEFAULT_LICENCE
+    image_terms: str = DEFAULT_IMAGE_TERMS
+    with_images: bool = False
+    with_runs: bool = False
+    is_public: bool = False
+    hidden_percent: int = 0
+    seed: int = 0
+    expertise: str = ""
+    payment: str = ""
+    intended: str = ""
+    excluded: str = ""
+
+    def __post_init__(self) -> None:
+        """Check what a form or a command line may get wrong.
+
+        Raises:
+            ReleaseError: saying which part cannot be used.
+        """
+        if not _SLUG.fullmatch(self.slug):
+            raise ReleaseError(
+                f"“{self.slug}” is no short name: use a-z, 0-9 and -, at most 80 characters."
+            )
+        parse_version(self.version)
+        if not self.campaigns:
+            raise ReleaseError("A release needs at least one campaign.")
+        if not 0 <= self.hidden_percent <= 90:
+            raise ReleaseError("Between 0 and 90 percent of the queries can be hidden.")
+        try:
+            date.fromisoformat(self.date)
+        except ValueError:
+            raise ReleaseError(f"“{self.date}” is no date like 2026-11-21.") from None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it ready for a job's arguments."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> FreezeRequest:
+        """Read it back."""
+        return cls(
+            **{
+                **given,
+                "campaigns": tuple(given["campaigns"]),
+                "authors": tuple(given["authors"]),
+            }
+        )
+
+    @property
+    def root(self) -> str:
+        """What the folder in the archive is called, and the archive itself."""
+        return f"{self.slug}-{self.version}"
+
+
+def parse_version(text: str) -> tuple[int, int, int]:
+    """Return the three numbers of a version.
+
+    Raises:
+        ReleaseError: not MAJOR.MINOR.PATCH.
+    """
+    found = _VERSION.fullmatch(text)
+    if found is None:
+        raise ReleaseError(f"“{text}” is no version like 1.0.0 (MAJOR.MINOR.PATCH).")
+    major, minor, patch = map(int, found.groups())
+    return major, minor, patch

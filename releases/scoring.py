@@ -1,0 +1,125 @@
+"""The results of a release: every measure of every model, from its labels and runs alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalog.formats.tables import Floats, Qrels, Run
+from evaluation.measures import parse_measure
+from evaluation.scoring import Scored, score_runs
+from releases.folder import Folder
+
+MEASURES = (  # those of the results pages
+    *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
+    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
+)
+DIGITS = 12  # what is written; the same on every machine
+HIDDEN_DIGITS = 3  # of a mean over hidden labels
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of several models.
+
+    Attributes:
+        models: ids, in the order of models.json.
+        query_ids: the queries with labels, ascending.
+        measures: in order.
+        values: by measure, shape (n_models, n_queries), for those that have values per query.
+        summary: what results.json holds.
+    """
+
+    models: list[str]
+    query_ids: tuple[str, ...]
+    measures: list[str]
+    values: dict[str, Floats]
+    summary: dict[str, Any]
+
+
+def results_of(
+    folder: Folder, qrels: Qrels | None = None, tell: Told = lambda note: None
+) -> Results:
+    """Score every run of a release, one in memory at a time.
+
+    A mean is over the queries that are defined for every model, as on the results pages.
+
+    Args:
+        folder: the release.
+        qrels: other labels than the release's own.
+        tell: told what is done now.
+    """
+    labels = folder.qrels() if qrels is None else qrels
+    found = []
+    for model in folder.scored:
+        tell(f"Scoring {model['name']}")
+        found.append(score_one(folder, labels, folder.run(model["id"])))
+    return gathered(folder, labels, found)
+
+
+def score_one(folder: Folder, qrels: Qrels, run: Run) -> Scored:
+    """Score one run by the measures of a release; missing scores count as the worst."""
+    measures = [parse_measure(name) for name in folder.info["measures"]]
+    return score_runs(qrels, [run], measures, products=folder.products, missing="worst")[0]
+
+
+def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
+    """Put the scores of single models together."""
+    measures: list[str] = list(folder.info["measures"])
+    values: dict[str, Floats] = {}
+    for name in measures:
+        rows = [one.outcomes[name].by_query for one in found]
+        if rows and all(row is not None for row in rows):
+            values[name] = np.stack(rows)  # type: ignore[arg-type]
+    models = [
+        {
+            "id": one.name,
+            "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
+            "measures": {name: _outcome(one, name, values.get(name), row) for name in measures},
+        }
+        for row, one in enumerate(found)
+    ]
+    summary = {"measures": measures, "n_queries": len(qrels.query_ids), "models": models}
+    return Results([one.name for one in found], qrels.query_ids, measures, values, summary)
+
+
+def _outcome(one: Scored, name: str, values: Floats | None, row: int) -> dict[str, Any]:
+    outcome = one.outcomes[name]
+    details = {key: rounded(value) for key, value in outcome.details.items()}
+    if values is None:
+        return {"value": rounded(outcome.value), "n_queries": outcome.n_defined, **details}
+    is_common = ~np.isnan(values).any(axis=0)
+    n = int(is_common.sum())
+    mean = float(values[row, is_common].mean()) if n else math.nan
+    return {"value": rounded(mean), "n_queries": n, **details}
+
+
+def rounded(value: float) -> float | None:
+    """Return a number as it is written, None where undefined."""
+    return None if not math.isfinite(value) else round(float(value), DIGITS)
+
+
+def coarse(value: float | None) -> float | None:
+    """Return a mean over hidden labels as it may be shown: too coarse to tell a single one."""
+    exact = None if value is None else rounded(value)
+    return None if exact is None else round(exact, HIDDEN_DIGITS)
+
+
+def result_columns(results: Results) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the table results, one block for each model."""
+    n, names = len(results.query_ids), list(results.values)
+    for row, model in enumerate(results.models):
+        yield {
+            "model_id": [model] * (n * len(names)),
+            "measure": [name for name in names for _ in range(n)],
+            "query_id": list(results.query_ids) * len(names),
+            "value": [
+                rounded(value) for name in names for value in results.values[name][row].tolist()
+            ],
+        }

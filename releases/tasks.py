@@ -1,0 +1,26 @@
+"""The doors through which Celery calls freezes and scores."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from jobs.services import run_job
+from releases.queries import FREEZE_TASK, SCORE_TASK
+from releases.requests import FreezeRequest
+from releases.services import freeze as freeze_release
+from releases.submitting import score as score_submission
+
+
+@shared_task(name=FREEZE_TASK)
+def freeze(job_uid: str) -> None:
+    """Freeze the release that a job asks for."""
+    run_job(
+        job_uid,
+        lambda progress: freeze_release(FreezeRequest.from_json(progress.job.arguments), progress),
+    )
+
+
+@shared_task(name=SCORE_TASK)
+def score(job_uid: str) -> None:
+    """Score the submission that a job names."""
+    run_job(job_uid, score_submission)

@@ -1,0 +1,128 @@
+"""The lists of a release in the formats that other tools read; all follow from the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from evaluation.formats.write import (
+    csv_pieces,
+    trec_qrels_pieces,
+    trec_run_pieces,
+    vsd_pieces,
+)
+from evaluation.match import match_run
+from evaluation.rank import ranked_candidates
+from releases.folder import Folder
+from releases.layout import RULES, TABLES
+
+RUN_DEPTH = 100
+Pieces = Callable[[Folder], Iterator[str]]
+BLOCK = 65_536
+
+
+def text_files(folder: Folder) -> dict[str, Pieces]:
+    """Return what writes each list of a release, by path."""
+    found: dict[str, Pieces] = {
+        "csv/labels.csv": _labels_csv,
+        "csv/judgements.csv": partial(_table_csv, name="judgements"),
+        "csv/images.csv": partial(_table_csv, name="images"),
+        "jsonl/labels.jsonl": partial(_jsonl, name="labels"),
+        "jsonl/judgements.jsonl": partial(_jsonl, name="judgements"),
+        "vsd/annotations.json": _vsd,
+        "vsd/metadata.json": _vsd_metadata,
+        "trec/qrels.txt": partial(_trec_qrels, rule="label"),
+        "trec/qrels.xinfap.txt": _xinfap,
+    }
+    for rule in RULES:
+        found[f"trec/qrels.{rule}.txt"] = partial(_trec_qrels, rule=rule)
+    for model in folder.scored:
+        found[f"trec/runs/{model['id']}.txt"] = partial(_trec_run, model_id=model["id"])
+    return found
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
+    for block in table.to_batches(max_chunksize=BLOCK):
+        yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
+
+
+def _table_csv(folder: Folder, name: str) -> Iterator[str]:
+    return csv_pieces(_rows(folder.table(name)), TABLES[name].schema.names)
+
+
+def _labels_csv(folder: Folder) -> Iterator[str]:
+    path = folder.path_of
+    rows = ((path[row[0]], path[row[1]], *row) for row in _rows(folder.table("labels")))  # type: ignore[index]
+    return csv_pieces(rows, ("query_path", "image_path", *TABLES["labels"].schema.names))
+
+
+def _jsonl(folder: Folder, name: str) -> Iterator[str]:
+    names = TABLES[name].schema.names
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    for row in _rows(folder.table(name)):
+        yield encode(dict(zip(names, row, strict=True))) + "\n"
+
+
+def _decided(folder: Folder, rule: str) -> Iterator[tuple[str, str, int]]:
+    table = folder.table("labels", ["query_id", "image_id", rule])
+    yield from _rows(table.filter(pc.is_valid(table[rule])))  # type: ignore[misc]
+
+
+def _vsd(folder: Folder) -> Iterator[str]:
+    path = folder.path_of
+    return vsd_pieces((path[q], path[c], label) for q, c, label in _decided(folder, "label"))
+
+
+def _vsd_metadata(folder: Folder) -> Iterator[str]:
+    before = '{"images": [\n'
+    for name, product, attributes in _rows(
+        folder.table("images", ["path", "product_id", "attributes"])
+    ):
+        given = json.loads(str(attributes))
+        entry = {"id": product, "path": name, "phase": "test", **_extra(given)}
+        yield before + json.dumps(entry, ensure_ascii=False)
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def _extra(attributes: dict[str, str]) -> dict[str, str]:
+    return {name: attributes[name] for name in ("category", "color") if name in attributes}
+
+
+def _trec_qrels(folder: Folder, rule: str) -> Iterator[str]:
+    return trec_qrels_pieces(_decided(folder, rule))
+
+
+def _xinfap(folder: Folder) -> Iterator[str]:
+    topics = {
+        str(query): int(str(position)) + 1
+        for query, position in _rows(folder.table("queries", ["query_id", "position"]))
+    }
+    public = public_queries(folder)
+    label_of = {(q, c): label for q, c, label in _decided(folder, "label")}
+    for row in _rows(folder.table("pairs", ["query_id", "image_id"])):
+        query, image = str(row[0]), str(row[1])
+        if query in public:
+            yield f"{topics[query]} 0 {image} 0 {label_of.get((query, image), -1)}\n"
+
+
+def public_queries(folder: Folder) -> set[str]:
+    """Return the queries whose labels the release shows."""
+    table = folder.table("queries", ["query_id", "split"])
+    return {str(query) for query, split in _rows(table) if split == "public"}
+
+
+def _trec_run(folder: Folder, model_id: str) -> Iterator[str]:
+    matched = match_run(folder.qrels(), folder.run(model_id), products=folder.products)
+    lists = ranked_candidates(matched)
+    ids = matched.candidate_ids
+    rows = (
+        (query, ids[code], rank)
+        for query, codes in zip(matched.query_ids, lists, strict=True)
+        for rank, code in enumerate(codes[:RUN_DEPTH].tolist(), 1)
+    )
+    return trec_run_pieces(rows, model_id, RUN_DEPTH)

@@ -1,0 +1,148 @@
+"""What other people's tools make of a release: their readers, their numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import datasets
+import ir_measures
+import mlcroissant
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+
+from annotation.models import Guideline
+from catalog.models import SourceFile
+from evaluation.formats import read_products, read_qrels, read_run
+from releases.cli import main
+from releases.documents.card import CONFIGS
+from releases.folder import Folder
+from releases.layout import TABLES
+from releases.places import files_of
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import freeze_now, request_for
+
+
+def results_of(folder: Path) -> dict[str, dict[str, Any]]:
+    found = json.loads((folder / "results.json").read_text())
+    return {model["id"]: model["measures"] for model in found["models"]}
+
+
+@pytest.mark.filterwarnings("ignore")  # of a library of theirs
+def test_datasets_loads_every_table_from_the_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    for name in CONFIGS:
+        if not pq.read_metadata(folder / TABLES[name].path).num_rows:
+            continue
+        split = "corpus" if name == "images" else "test"
+        loaded = datasets.load_dataset(
+            str(folder), name, split=split, cache_dir=str(tmp_path / "cache")
+        )
+        expected = pq.read_table(folder / TABLES[name].path)
+        assert loaded.column_names == expected.column_names
+        assert loaded.num_rows == expected.num_rows
+        first = loaded.column_names[0]
+        assert list(loaded[first]) == expected[first].to_pylist()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlcroissant_validates_and_loads_the_metadata(folder: Path) -> None:
+    found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
+    assert not found.metadata.ctx.issues.errors
+    assert not found.metadata.ctx.issues.warnings
+    records = list(found.records("judgements"))
+    assert len(records) == pq.read_metadata(folder / "data/judgements.parquet").num_rows
+    assert records[0]["judgements/annotator"] in {b"a01", "a01"}
+
+
+def test_trec_tools_read_labels_and_runs_and_give_our_numbers(folder: Path) -> None:
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "trec/qrels.txt")))
+    for model, measures in results_of(folder).items():
+        run = list(ir_measures.read_trec_run(str(folder / f"trec/runs/{model}.txt")))
+        theirs = ir_measures.calc_aggregate(
+            [ir_measures.P @ 5, ir_measures.Success @ 5], qrels, run
+        )
+        n_queries = len({row.query_id for row in qrels})
+        for measure, name in ((ir_measures.P @ 5, "P@5"), (ir_measures.Success @ 5, "Success@5")):
+            assert measures[name]["n_queries"] == n_queries
+            assert measures[name]["value"] == pytest.approx(theirs[measure], abs=1e-9)
+
+
+def test_pytrec_eval_orders_as_we_do(folder: Path) -> None:
+    judged: dict[str, dict[str, int]] = read_qrels(folder / "trec/qrels.txt").by_query()
+    for model, measures in results_of(folder).items():
+        run = read_run(folder / f"trec/runs/{model}.txt").by_query()
+        found = pytrec_eval.RelevanceEvaluator(judged, {"P.5"}).evaluate(run)
+        mean = np.mean([row["P_5"] for row in found.values()])
+        assert measures["P@5"]["value"] == pytest.approx(mean, abs=1e-9)
+
+
+def test_vsd_files_say_what_the_tables_say(folder: Path) -> None:
+    release = Folder(folder)
+    path = release.path_of
+    from_tables = {(path[q], path[c]): label for q, c, label in release.qrels()}
+    from_vsd = {(q, c): label for q, c, label in read_qrels(folder / "vsd/annotations.json")}
+    assert from_vsd == from_tables
+    products = read_products(folder / "vsd/metadata.json")
+    assert products == {path[name]: product for name, product in release.product_of.items()}
+
+
+def test_csv_cannot_run_as_a_formula_and_comes_back(world: World) -> None:
+    evil = "=cmd|' /C calc'!A0.png"
+    SourceFile.objects.filter(image=world.images[0]).update(path=evil)
+    release = freeze_now(request_for(world))
+    folder = files_of(release)
+    with (folder / "csv/images.csv").open(newline="") as file:
+        paths = [row["path"] for row in csv.DictReader(file)]
+    assert f"'{evil}" in paths
+    assert not [path for path in paths if path[0] in "=+-@\t"]
+    assert evil in Folder(folder).path_of.values()
+
+
+def test_jsonl_and_csv_hold_the_rows_of_the_tables(folder: Path) -> None:
+    for name in ("labels", "judgements"):
+        expected = pq.read_table(folder / f"data/{name}.parquet").to_pylist()
+        lines = (folder / f"jsonl/{name}.jsonl").read_text().splitlines()
+        assert [json.loads(line) for line in lines] == expected
+        with (folder / f"csv/{name}.csv").open(newline="") as file:
+            assert sum(1 for _ in csv.DictReader(file)) == len(expected)
+
+
+def test_xinfap_names_topics_by_number_and_marks_what_is_not_labelled(folder: Path) -> None:
+    lines = [line.split() for line in (folder / "trec/qrels.xinfap.txt").read_text().splitlines()]
+    assert len(lines) == pq.read_metadata(folder / "data/pairs.parquet").num_rows
+    assert {line[4] for line in lines} <= {"-1", "0", "1"}
+    assert {int(line[0]) for line in lines} == set(range(1, 9))
+
+
+def test_the_datasheet_says_who_judged_how_well_and_shows_text_as_text(world: World) -> None:
+    Guideline.objects.filter(campaign=world.campaign).update(text="<script>alert(1)</script>")
+    release = freeze_now(
+        request_for(world, description="<script>alert(2)</script>", expertise="Ten years of knits")
+    )
+    page = (files_of(release) / "datasheet.html").read_text()
+    sheet = (files_of(release) / "datasheet.md").read_text()
+    assert "<script>" not in page
+    for words in ("3 judges", "Ten years of knits", "Krippendorff", "Gwet", "Pairs with a tied",
+                  "Known biases", "the union of the 4 nearest", "version 1, of"):  # fmt: skip
+        assert words in sheet, words
+    assert json.loads((files_of(release) / "bias.json").read_text())["findings"]
+
+
+def test_random_negatives_were_never_judged_and_are_of_other_products(folder: Path) -> None:
+    release = Folder(folder)
+    asked = {(r["query_id"], r["image_id"]) for r in release.table("pairs").to_pylist()}
+    drawn = [(r["query_id"], r["image_id"]) for r in release.table("negatives").to_pylist()]
+    assert drawn
+    assert asked.isdisjoint(drawn)
+    assert all(release.product_of[query] != release.product_of[image] for query, image in drawn)
+
+
+def test_a_release_verifies_by_its_own_command(folder: Path) -> None:
+    assert main(["verify", str(folder)]) == 0

@@ -1,0 +1,158 @@
+"""Freezing: what is in the folder, twice the same bytes, and nobody's name."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from accounts.models import User
+from annotation.queries.labels import labels
+from evaluation.assessment import MEASURES as SHOWN
+from evaluation.assessment import assess
+from jobs.services import JobError
+from releases.archive import opened
+from releases.errors import ReleaseError
+from releases.layout import TABLES
+from releases.manifest import paths_in
+from releases.models import Release
+from releases.places import archive_of, files_of, releases_folder
+from releases.requests import FreezeRequest
+from releases.scoring import MEASURES
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import build_now, freeze_now, request_for
+
+
+def test_the_release_holds_what_the_database_holds(folder: Path, world: World) -> None:
+    table = pq.read_table(folder / "data/labels.parquet")
+    stored = labels(world.campaign)
+    assert table.num_rows == len(stored)
+    assert table["n_similar"].to_pylist().count(2) == int((stored.n_similar == 2).sum())
+    names = {image.pk: image.sha256[:16] for image in world.images}
+    expected = {(names[row.query_id], names[row.candidate_id]): row.label for row in stored}
+    columns = (table[name].to_pylist() for name in ("query_id", "image_id", "label"))
+    assert {(q, c): bool(label) for q, c, label in zip(*columns, strict=True)} == expected
+
+
+def test_the_scores_are_those_of_the_results_pages(folder: Path, world: World) -> None:
+    found = assess(world.campaign, n_bootstraps=0)
+    expected = {model["name"]: model["measures"] for model in found.summary["models"]}
+    names = {one["id"]: one["name"] for one in json.loads((folder / "models.json").read_text())}
+    results = json.loads((folder / "results.json").read_text())
+    assert len(results["models"]) == len(expected) == 3
+    for model in results["models"]:
+        for measure, value in model["measures"].items():
+            shown = expected[names[model["id"]]][measure]["value"]
+            assert value["value"] == pytest.approx(shown, abs=1e-9), measure
+
+
+def test_the_measures_are_those_of_the_results_pages() -> None:
+    assert MEASURES == SHOWN
+
+
+def test_two_freezes_of_the_same_state_are_byte_identical(world: World, tmp_path: Path) -> None:
+    request = request_for(world)
+    first = build_now(request, tmp_path / "first")
+    second = build_now(request, tmp_path / "second")
+    paths = sorted(paths_in(first))
+    assert paths == sorted(paths_in(second))
+    assert [p for p in paths if (first / p).read_bytes() != (second / p).read_bytes()] == []
+    archive = "small-1.0.0.zip"
+    assert (first.parent / archive).read_bytes() == (second.parent / archive).read_bytes()
+
+
+def test_no_byte_of_a_release_names_a_judge(release: Release, folder: Path) -> None:
+    users = User.objects.filter(role="annotator")
+    words = [str(user.get_username()).encode() for user in users]
+    assert len(words) == 3
+    for user in users:
+        user.email = f"{user.get_username()}@example.org"
+        user.save()
+    for path in [*(folder / name for name in paths_in(folder)), archive_of(release)]:
+        content = path.read_bytes()
+        assert not [word for word in words if word in content], path
+        if path.suffix == ".parquet":
+            text = str(pq.read_table(path).to_pydict()).encode()
+            assert not [word for word in words if word in text], path
+    judged = pq.read_table(folder / "data/judgements.parquet")
+    assert set(judged["annotator"].to_pylist()) == {"a01", "a02", "a03"}
+    numbers = {int(name[1:]) for name in judged["annotator"].to_pylist()}
+    assert numbers.isdisjoint({user.pk for user in users} - {1, 2, 3})
+
+
+def test_pseudonyms_differ_between_releases_and_keep_a_judge_together(world: World) -> None:
+    """The dissenting judge is told by the answers; over versions the name moves."""
+    found = set()
+    for patch in range(8):
+        release = freeze_now(request_for(world, f"1.0.{patch}"))
+        table = pq.read_table(files_of(release) / "data/judgements.parquet")
+        rows = zip(table["annotator"].to_pylist(), table["answer"].to_pylist(), strict=True)
+        by_judge: dict[str, list[str]] = {}
+        for name, answer in rows:
+            by_judge.setdefault(name, []).append(answer)
+        patterns = Counter(map(tuple, by_judge.values()))
+        [odd] = [name for name, said in by_judge.items() if patterns[tuple(said)] == 1]
+        found.add(odd)
+    assert len(found) > 1
+
+
+def test_every_table_has_its_columns_its_key_and_its_order(folder: Path) -> None:
+    for table in TABLES.values():
+        held = pq.read_table(folder / table.path)
+        assert held.schema.equals(table.schema), table.name
+        keys = list(zip(*(held[name].to_pylist() for name in table.key), strict=True))
+        assert len(set(keys)) == len(keys), table.name
+        assert keys or table.name in {"rulings", "excluded"}, table.name
+
+
+def test_a_version_is_never_frozen_twice(release: Release, world: World) -> None:
+    before = archive_of(release).read_bytes()
+    with pytest.raises(JobError, match="a release is never changed"):
+        freeze_now(request_for(world))
+    assert archive_of(release).read_bytes() == before
+
+
+def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:
+    world.campaign.tie_rule = "undecided"
+    world.campaign.save()
+    with pytest.raises(JobError, match="missing on disk"):
+        freeze_now(request_for(world, with_images=True))
+    assert Release.objects.count() == 0
+    assert not list((releases_folder() / ".building").glob("*"))
+    assert not (releases_folder() / "small").exists()
+
+
+def test_hidden_labels_are_in_no_file_of_the_release(world: World) -> None:
+    release = freeze_now(request_for(world, hidden_percent=50))
+    folder = files_of(release)
+    queries = pq.read_table(folder / "data/queries.parquet").to_pylist()
+    hidden = {row["query_id"] for row in queries if row["split"] == "hidden"}
+    assert len(hidden) == 4
+    for name in ("judgements", "rulings", "labels", "excluded", "negatives", "results"):
+        held = set(pq.read_table(folder / f"data/{name}.parquet")["query_id"].to_pylist())
+        assert held.isdisjoint(hidden), name
+    kept_back = pq.read_table(folder.parent / "hidden/data/judgements.parquet")
+    assert set(kept_back["query_id"].to_pylist()) == hidden
+    with opened(archive_of(release)) as unpacked:
+        assert sorted(paths_in(unpacked)) == sorted(paths_in(folder))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"version": "1.0"}, "no version"),
+        ({"slug": "../x"}, "no short name"),
+        ({"date": "soon"}, "no date"),
+        ({"campaigns": ()}, "at least one campaign"),
+        ({"hidden_percent": 95}, "Between 0 and 90"),
+    ],
+)
+def test_a_bad_request_says_what_is_wrong(changes: dict[str, object], message: str) -> None:
+    given: dict[str, object] = {
+        "slug": "s", "title": "T", "version": "1.0.0", "campaigns": ("c",), "date": "2026-01-01"
+    }  # fmt: skip
+    with pytest.raises(ReleaseError, match=message):
+        FreezeRequest(**{**given, **changes})  # type: ignore[arg-type]

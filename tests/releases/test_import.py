@@ -1,0 +1,95 @@
+"""Round trip: a release imported and frozen again says the same; so do VSD JSON and qrels."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from accounts.models import User
+from annotation.models import Adjudication, Campaign, Guideline, Judgement, Question
+from annotation.queries.labels import labels
+from evaluation.formats import read_qrels
+from releases.errors import ReleaseError
+from releases.importing import import_labels, import_release
+from releases.models import Release
+from releases.places import archive_of, files_of
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import freeze_now, request_for
+
+
+def rows_of(folder: Path, name: str, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(folder / f"data/{name}.parquet").to_pylist()
+    return [{key: value for key, value in row.items() if key not in without} for row in rows]
+
+
+def test_a_release_comes_back_without_loss(world: World) -> None:
+    first = Judgement.objects.filter(question__kind="pair").order_by("pk")[0]
+    Judgement.objects.filter(pk=first.pk).update(answer="skip")
+    question = Question.objects.filter(campaign=world.campaign, kind="pair")[1]
+    Adjudication.objects.create(question=question, answer="different", reason="r")
+    Guideline.objects.create(campaign=world.campaign, version=2, text="Second text")
+    release = freeze_now(request_for(world))
+    made = import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    assert made.n_judgements == len(rows_of(files_of(release), "judgements"))
+    again = freeze_now(request_for(world, slug="again", campaigns=("again",)))
+    old, new = files_of(release), files_of(again)
+    for name in ("images", "queries", "rulings", "excluded", "negatives", "qrels", "results"):
+        assert rows_of(old, name) == rows_of(new, name), name
+    assert rows_of(old, "labels") == rows_of(new, "labels")
+    assert rows_of(old, "pairs", ("campaign",)) == rows_of(new, "pairs", ("campaign",))
+    assert rows_of(old, "pool", ("pool",)) == rows_of(new, "pool", ("pool",))
+    changing = ("campaign", "mode", "annotator")
+    key = str
+    assert sorted(rows_of(old, "judgements", changing), key=key) == sorted(
+        rows_of(new, "judgements", changing), key=key
+    )
+    assert _by_judge(old) == _by_judge(new)
+    assert (new / "guidelines/again-v2.md").read_text() == "Second text"
+
+
+def _by_judge(folder: Path) -> list[list[tuple[str, str, str]]]:
+    """What each judge said, without who said it."""
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    for row in rows_of(folder, "judgements"):
+        said.setdefault(row["annotator"], []).append(
+            (row["query_id"], row["image_id"], row["answer"])
+        )
+    return sorted(said.values())
+
+
+def test_imported_judges_cannot_sign_in(release: Release, world: World) -> None:
+    import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = User.objects.filter(username__startswith="again-")
+    assert made.count() == 3
+    assert not any(user.is_active or user.has_usable_password() for user in made)
+
+
+@pytest.mark.parametrize("name", ["vsd/annotations.json", "trec/qrels.txt"])
+def test_labels_in_another_format_come_back(release: Release, world: World, name: str) -> None:
+    source = files_of(release) / name
+    [campaign] = import_labels(
+        source=source, slug="labels", name="Labels", catalog=world.catalog
+    ).campaigns
+    table = labels(campaign)
+    expected = list(read_qrels(source))
+    assert len(table) == len(expected)
+    assert int(table.is_similar.sum()) == sum(label for _, _, label in expected)
+
+
+def test_a_damaged_release_is_not_imported(release: Release, world: World, tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(files_of(release), tmp_path / "copy"))
+    path = copied / "data/judgements.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(ReleaseError, match=r"judgements\.parquet"):
+        import_release(source=copied, slug="again", catalog=world.catalog)
+    assert not Campaign.objects.filter(slug="again").exists()
+
+
+def test_missing_images_are_named(release: Release, world: World) -> None:
+    world.catalog.images.filter(pk=world.images[0].pk).update(sha256="f" * 64)
+    with pytest.raises(ReleaseError, match="not in the catalog by SHA-256"):
+        import_release(source=archive_of(release), slug="again", catalog=world.catalog)
