@@ -127,7 +127,7 @@ def test_an_even_draw_begins_with_one_of_each_and_a_smaller_one_is_its_start():
 
 def test_one_of_each_product_is_drawn_uniformly_and_unknown_products_are_all_kept():
     products = ["a", "a", "a", "", "b", ""]
-    chosen = Counter()
+    chosen: Counter[int] = Counter()
     for seed in range(600):
         kept = one_of_each(products, np.random.default_rng(seed)).tolist()
         assert kept == sorted(kept)
