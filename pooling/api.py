@@ -15,7 +15,7 @@ from accounts.api_errors import errors
 from accounts.api_pages import Page, PageQuery, cursor_of, keys_in, part_of
 from pooling.models import Pool, PoolSource
 from pooling.queries import pools_for_pages
-from pooling.queries_pairs import pairs_with_reasons
+from pooling.queries_pairs import n_queries_by_pool, pairs_with_reasons
 
 router = Router(tags=["Pools"], auth=reads)
 
@@ -76,7 +76,11 @@ class PooledPair(Schema):
 def pools(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
     """Return the pools, newest first."""
     part = part_of(pools_for_pages(), page, newest_first=True)
-    return {"items": [_shown(pool) for pool in part.rows], "next": part.next}
+    n_queries = n_queries_by_pool(part.rows)
+    return {
+        "items": [_shown(pool, n_queries.get(pool.pk, 0)) for pool in part.rows],
+        "next": part.next,
+    }
 
 
 @router.get("/pools/{slug:slug}", response={200: PoolWhole, **errors(404)}, summary="One pool")
@@ -84,7 +88,7 @@ def pool(request: HttpRequest, slug: str) -> dict[str, object]:
     """Return a pool with the state of each model."""
     found = get_object_or_404(pools_for_pages(), slug=slug)
     models = [_shown_model(source) for source in found.sources.all()]
-    return {**_shown(found).dict(), "models": models, "stats": found.stats}
+    return {**_shown(found, found.queries.count()).dict(), "models": models, "stats": found.stats}
 
 
 @router.get(
@@ -112,7 +116,7 @@ def pairs(request: HttpRequest, slug: str, page: Query[PageQuery]) -> dict[str, 
     return {"items": items, "next": cursor_of(shown[-1].key) if len(rows) > page.limit else None}
 
 
-def _shown(pool: Pool) -> PoolOut:
+def _shown(pool: Pool, n_queries: int) -> PoolOut:
     return PoolOut(
         slug=pool.slug,
         name=pool.name,
@@ -123,7 +127,7 @@ def _shown(pool: Pool) -> PoolOut:
         seed=pool.seed,
         queries=pool.rule.describe(),
         exclude_same_product=pool.exclude_same_product,
-        n_queries=pool.queries.count(),
+        n_queries=n_queries,
         n_pairs=pool.stats.get("pairs", 0),
         campaigns=[link.campaign.slug for link in pool.campaign_links.all()],
         created_at=pool.created_at,

@@ -1,13 +1,15 @@
-"""The pairs of a pool with the reason for each, a part at a time."""
+"""What programs read of pools: sizes, and pairs with the reason for each, a part at a time."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
+from django.db.models import Count
 
-from pooling.models import Pool
+from pooling.models import Pool, PoolQuery
 from pooling.queries import ProposedBy
 
 
@@ -54,3 +56,9 @@ def pairs_with_reasons(
             ])
             for query, candidate, position, candidate_id, specs, ranks, scores in cursor.fetchall()
         ]  # fmt: skip
+
+
+def n_queries_by_pool(pools: Sequence[Pool]) -> dict[int, int]:
+    """Return how many queries each pool asks, by its id."""
+    rows = PoolQuery.objects.filter(pool__in=pools).order_by().values_list("pool")
+    return dict(rows.annotate(n=Count("pk")))
