@@ -56,7 +56,9 @@ def _pot() -> Any:
     """Return POT, which takes seconds to import, without the back ends that it would import too."""
     for name in ("PYTORCH", "JAX", "CUPY", "TENSORFLOW"):
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{name}", "1")
-    return import_module("ot")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its sources have invalid escapes, said when compiled
+        return import_module("ot")
 
 
 def _uniform(n: int) -> Floats:
