@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
 from evaluation.scoring import Scored, coverage, score_runs
 from evaluation.services_samples import sample_of
 from evaluation.stats.bootstrap import Resampling
+from evaluation.stats.proportion import Interval
+from evaluation.stats.significance import MeasureTests
 from evaluation.uncertainty import leaderboard_tests, mean_intervals
 
 MEASURES = (
@@ -62,6 +65,15 @@ class _Entrants:
     left_out: list[dict[str, str]]
 
 
+@dataclass(frozen=True)
+class _Leaderboard:
+    """Measures of all models, the intervals of means over queries, and paired tests."""
+
+    scored: list[Scored]
+    intervals: dict[str, list[Interval]]
+    tests: list[MeasureTests]
+
+
 def assess(
     campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, on_step: OnStep | None = None
 ) -> Assessment:
@@ -82,31 +94,45 @@ def assess(
     n_steps = len(models) + len(uploads) + 2
     tell: OnStep = on_step or (lambda done, total, note: None)
     entrants = _entrants(gathered, models, uploads, lambda done, note: tell(done, n_steps, note))
-    runs = entrants.runs
-    tell(n_steps - 2, n_steps, "Computing measures")
-    scored = score_runs(
-        gathered.qrels,
-        runs,
-        [parse_measure(name) for name in MEASURES],
-        products=gathered.products,
-        missing="worst",
-        matches=entrants.matches,
-    )
+    tell(n_steps - 2, n_steps, "Computing measures and the pool's bias")
     resampling = Resampling.of(
         len(gathered.qrels.query_ids),
         n_bootstraps=n_bootstraps,
         rng=np.random.default_rng([seed, 1]),
     )
-    tell(n_steps - 1, n_steps, "Analysing the pool's bias")
-    report = _bias(gathered, entrants, seed=seed, n_bootstraps=n_bootstraps)
+    with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
+        pending = beside.submit(_leaderboard, gathered, entrants, resampling)
+        report = _bias(gathered, entrants, seed=seed, n_bootstraps=n_bootstraps)
+        board = pending.result()
+    tell(n_steps - 1, n_steps, "Putting the result together")
+    summary = _summary(gathered, board, entrants, report)
+    sample = sample_of(campaign)
+    if sample is not None:
+        rng = np.random.default_rng([seed, 2])
+        labels, pooled = gathered.all_labels, pooled_at_draw(sample)
+        summary["sample"] = sample_estimates(sample, labels, pooled, rng, n_bootstraps)
     return Assessment(
         inputs={**gathered.hashes, **entrants.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
-        summary=_summary(gathered, scored, entrants, report, resampling),
+        summary=summary,
         bias=as_json(report) if report else {},
-        by_query=_by_query(gathered.qrels, scored),
+        by_query=_by_query(gathered.qrels, board.scored),
         details=_details(gathered, entrants),
     )
+
+
+def _leaderboard(gathered: Gathered, entrants: _Entrants, resampling: Resampling) -> _Leaderboard:
+    """Return every measure of every model with intervals and tests."""
+    scored = score_runs(
+        gathered.qrels,
+        entrants.runs,
+        [parse_measure(name) for name in MEASURES],
+        products=gathered.products,
+        missing="worst",
+        matches=entrants.matches,
+    )
+    intervals = mean_intervals(scored, resampling)
+    return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
 
 
 def _entrants(
@@ -201,14 +227,10 @@ def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
 
 
 def _summary(
-    gathered: Gathered,
-    scored: Sequence[Scored],
-    entrants: _Entrants,
-    report: BiasReport | None,
-    resampling: Resampling,
+    gathered: Gathered, board: _Leaderboard, entrants: _Entrants, report: BiasReport | None
 ) -> dict[str, Any]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
-    intervals = mean_intervals(scored, resampling)
+    intervals = board.intervals
     return {
         "labels": _label_counts(gathered),
         "agreement": as_json(
@@ -216,8 +238,7 @@ def _summary(
         ),
         "is_simulated": gathered.campaign.is_simulated,
         "left_out": entrants.left_out,
-        "sample": _sample(gathered, resampling),
-        "tests": as_json(leaderboard_tests(scored, TESTED, resampling)),
+        "tests": as_json(board.tests),
         "models": [
             {
                 "name": one.name,
@@ -236,23 +257,9 @@ def _summary(
                     for name, found in one.outcomes.items()
                 },
             }
-            for m, one in enumerate(scored)
+            for m, one in enumerate(board.scored)
         ],
     }
-
-
-def _sample(gathered: Gathered, resampling: Resampling) -> dict[str, Any] | None:
-    """Return what the sample below the pool says, None without one."""
-    sample = sample_of(gathered.campaign)
-    if sample is None:
-        return None
-    return sample_estimates(
-        sample,
-        gathered.all_labels,
-        pooled_at_draw(sample),
-        resampling.rng,
-        len(resampling.counts),
-    )
 
 
 def _label_counts(gathered: Gathered) -> dict[str, Any]:
