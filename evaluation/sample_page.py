@@ -29,8 +29,8 @@ def estimate_tiles(found: Mapping[str, Any]) -> list[Tile]:
     tiles = [
         Tile(
             "of all pairs are similar",
-            percent(whole["share"], 3),
-            f"± {percent(whole['standard_error'], 3)} standard error, by strata",
+            _share(whole["share"]),
+            f"± {_share(whole['standard_error'])} standard error, by strata",
         ),
         Tile(
             "similar pairs in the whole catalog",
@@ -39,8 +39,8 @@ def estimate_tiles(found: Mapping[str, Any]) -> list[Tile]:
         ),
         Tile(
             "of all pairs, weighing each label by one over its chance",
-            percent(weighted["share"], 3),
-            f"95 %: {percent(ends['low'], 3)} to {percent(ends['high'], 3)}, bootstrap over "
+            _share(weighted["share"]),
+            f"95 %: {_share(ends['low'])} to {_share(ends['high'])}, bootstrap over "
             f"queries; worth {number(weighted['effective_size'], 0)} labels drawn with equal "
             "chances",
         ),
@@ -79,6 +79,11 @@ def strata_table(sample: Sample, found: Mapping[str, Any] | None) -> Table:
         columns=("Stratum", "Pairs", "Drawn", "Labelled", "Similar", "Share", "95 % interval"),
         rows=rows,
     )
+
+
+def _share(value: float | None) -> str:
+    """Return a share in percent, with more digits where it is small."""
+    return percent(value, 1 if value is None or value >= 0.01 else 3)
 
 
 def _ends(interval: Mapping[str, float] | None) -> str:
