@@ -13,6 +13,7 @@ from pooling.models import Pool, PoolState
 from pooling.overview import overview
 from pooling.prediction import Cost
 from pooling.queries import pools_for_pages, shown_queries, unasked_pairs
+from pooling.yields import yields_of
 
 POOLS_A_PAGE = 30
 QUERIES_A_PAGE = 5
@@ -62,12 +63,14 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
-    """Return the cost of judging the pool, and of judging every pair there is."""
+    """Return the cost of judging the pool or every pair there is, and what it has found."""
     form = CostForm(request.GET) if "seconds" in request.GET else CostForm()
     given = form.cleaned_data if form.is_bound and form.is_valid() else {}
     seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
     n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
     return {
+        "seconds": seconds,
+        "yields": yields_of(shown, seconds),
         "cost_form": form,
         "pool_cost": Cost(shown.stats.get("pairs", 0), seconds, n_judges),
         "brute_force_cost": Cost(shown.stats.get("brute_force_pairs", 0), seconds, n_judges),

@@ -6,9 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotation.services import import_judgements
 from pooling.models import Pool
 from pooling.services import start_pool
 from pooling.services_campaign import open_pool_campaign
+from tests.annotation.test_labels import rows_of
 from tests.pooling.test_sources import npz
 from tests.pooling.test_top_up import work
 from tests.pooling.test_views import signed_in
@@ -98,3 +100,18 @@ def test_researchers_and_annotators_change_nothing(filled, researcher, annotator
         for name in ("top_up", "settle"):
             reply = signed_in(person).post(reverse(f"pooling:{name}", args=[filled.slug]))
             assert reply.status_code == 403
+
+
+def test_the_page_of_a_judged_pool_says_what_each_model_and_depth_found(filled, admin, annotators):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    url = reverse("pooling:pool", args=[filled.slug])
+    client = signed_in(admin)
+    assert client.get(url).context["yields"] is None
+    import_judgements(campaign=campaign, rows=rows_of(campaign, "sss ddd sss"))
+    found = client.get(url, {"seconds": "30", "n_judges": "9"}).context["yields"]
+    [model] = found.models
+    assert (model.gain.n_pairs, model.gain.n_judged, model.gain.n_positive) == (9, 3, 2)
+    assert model.alone == model.gain
+    assert model.per_hour == pytest.approx(2 / (3 * 30 * 3 / 3600))
+    assert sum(row.gain.n_pairs for row in found.depths) == 9
+    assert "By depth" in client.get(url).content.decode()
