@@ -38,6 +38,7 @@ ENTRIES = (
     Entry("Pools", "pooling:pools", _READERS),
     Entry("Campaigns", "annotation:campaigns", _ADMINS),
     Entry("Results", "evaluation:home", _READERS),
+    Entry("Releases", "releases:home", _READERS),
     Entry("Work", "jobs:jobs", _ADMINS),
     Entry("People", "accounts:people", _ADMINS),
 )

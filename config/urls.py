@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("evaluation.urls")),
+    path("", include("releases.urls")),
     path("api/", reference, name="api_reference"),
     path("api/v1/", api.urls),
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),

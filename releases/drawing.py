@@ -10,7 +10,7 @@ import pyarrow as pa
 from catalog.formats.tables import Ints, Qrels
 from evaluation.match import Bools
 from evaluation.negatives import draw_uniform
-from releases.tables import named
+from releases.tables import named, values_of
 
 
 def product_codes(products: dict[str, str], ids: tuple[str, ...]) -> Ints:
@@ -68,7 +68,7 @@ def negative_columns(
 
 def own_product(pairs: pa.Table, products: dict[str, str]) -> Bools:
     """Mark the pairs of a query and an image of its own product."""
-    queries, candidates = (pairs[name].to_pylist() for name in ("query_id", "image_id"))
+    queries, candidates = (values_of(pairs[name]) for name in ("query_id", "image_id"))
     return np.array(
         [
             bool(products[query]) and products[query] == products[candidate]

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from catalog.formats.tables import Qrels, Run
 from releases.errors import ReleaseError
 from releases.labelling import qrels_of
 from releases.layout import RUN_SCHEMA, TABLES
-from releases.tables import coded, read_table
+from releases.tables import coded, read_table, values_of
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,39 @@ class Folder:
         Raises:
             ReleaseError: no pair has one.
         """
-        return qrels_of(self.table("labels"), rule)
+        return qrels_of(self.compared(rule), rule)
+
+    def compared(self, rule: str = "label", labels: pa.Table | None = None) -> pa.Table:
+        """Return the labels of a rule that models are compared by: query_id, image_id, label.
+
+        Pairs drawn below the pool are left out: they would be judged candidates that no model
+        proposed.
+
+        Args:
+            rule: a column of the table labels.
+            labels: rows of such a table that this folder does not hold.
+        """
+        columns = ["query_id", "image_id", rule]
+        table = self.table("labels", columns) if labels is None else labels.select(columns)
+        table = table.filter(pc.is_valid(table[rule]))
+        if not self._drawn:
+            return table
+        rows = zip(values_of(table["query_id"]), values_of(table["image_id"]), strict=True)
+        return table.filter(pa.array([pair not in self._drawn for pair in rows], pa.bool_()))
+
+    @cached_property
+    def _drawn(self) -> set[tuple[str, str]]:
+        """The pairs drawn below the pool that no model has proposed since."""
+        pairs = self.table("pairs", ["query_id", "image_id", "stratum"])
+        pairs = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
+        if not pairs.num_rows:
+            return set()
+        pool = self.table("pool", ["query_id", "image_id"])
+        drawn, proposed = (
+            set(zip(values_of(t["query_id"]), values_of(t["image_id"]), strict=True))
+            for t in (pairs, pool)
+        )
+        return drawn - proposed
 
     def run(self, model_id: str) -> Run:
         """Return the scores of a model.
@@ -94,7 +127,7 @@ class Folder:
     def product_of(self) -> dict[str, str]:
         """Product of each image, "" where unknown."""
         table = self.table("images", ["image_id", "product_id"])
-        ids, products = (table[name].to_pylist() for name in ("image_id", "product_id"))
+        ids, products = (values_of(table[name]) for name in ("image_id", "product_id"))
         return dict(zip(ids, products, strict=True))
 
     @property
@@ -106,5 +139,5 @@ class Folder:
     def path_of(self) -> dict[str, str]:
         """Path of each image under which it was imported."""
         table = self.table("images", ["image_id", "path"])
-        ids, paths = (table[name].to_pylist() for name in ("image_id", "path"))
+        ids, paths = (values_of(table[name]) for name in ("image_id", "path"))
         return dict(zip(ids, paths, strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ from releases.freezing_tables import (
     write_pool,
     write_queries,
 )
-from releases.labelling import label_columns, votes_of
+from releases.labelling import label_columns, qrels_of, votes_of
 from releases.layout import MANIFEST, SCHEMA_VERSION, TABLES
 from releases.manifest import manifest_of
 from releases.places import building_folder
@@ -40,6 +41,11 @@ from releases.tables import write_table
 Told = Callable[[str], None]
 ENDING = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 
+SAMPLES = """
+select c.slug, s.aim, s.seed, s.sources::text, s.n_pool_pairs, s.strata::text
+from evaluation_sample s join annotation_campaign c on c.id = s.campaign_id
+where s.campaign_id = any(%s) order by c.slug
+"""
 GUIDELINES = """
 select c.slug, g.version, to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD'), g.text
 from annotation_guideline g join annotation_campaign c on c.id = g.campaign_id
@@ -70,9 +76,10 @@ def build(request: FreezeRequest, tell: Told) -> Path:
         tell("Reading judgements")
         write_judgements(view, subjects, files, hidden, _secret(request))
         guidelines = _guidelines(view, subjects)
+        samples = _samples(view, subjects)
     write_runs(subjects, entrants, pairs, files, tell)
     for name, content in {
-        "release.json": _info(request, subjects),
+        "release.json": {**_info(request, subjects), "samples": samples},
         "models.json": [entrant.entry() for entrant in entrants],
         "guidelines.json": guidelines,
         "bias.json": findings_of(subjects.campaign_ids),
@@ -109,7 +116,10 @@ def _derive_hidden(release: Folder, hidden: Path) -> None:
     table = TABLES["labels"]
     columns = label_columns(votes, release.info["tie_rule"])
     write_table(hidden / table.path, table.schema, columns)
-    found = results_of(release, kept_back.qrels()).summary
+    labels = kept_back.table("labels")
+    if not labels.num_rows:
+        raise ReleaseError("No query with hidden labels is judged yet; hide none for now.")
+    found = results_of(release, qrels_of(release.compared(labels=labels))).summary
     for model in found["models"]:
         model.pop("coverage")
         model["measures"] = {
@@ -129,6 +139,16 @@ def _guidelines(view: Snapshot, subjects: Subjects) -> list[dict[str, Any]]:
     return [
         dict(zip(names, row, strict=True)) for row in view.rows(GUIDELINES, [subjects.campaign_ids])
     ]
+
+
+def _samples(view: Snapshot, subjects: Subjects) -> list[dict[str, Any]]:
+    """Return what was drawn below the pools."""
+    names = ("campaign", "aim", "seed", "sources", "n_pool_pairs", "strata")
+    return [
+        {name: json.loads(cell) if name in {"sources", "strata"} else cell
+         for name, cell in zip(names, row, strict=True)}
+        for row in view.rows(SAMPLES, [subjects.campaign_ids])
+    ]  # fmt: skip
 
 
 def _file_of(row: Row, request: FreezeRequest) -> str:

@@ -20,8 +20,12 @@ from releases.subjects import NEAR, Images, Subjects
 from releases.tables import TableWriter, named, write_table
 
 PAIRS = """
-select q.query_id, q.candidate_id, c.slug
+select q.query_id, q.candidate_id, c.slug,
+       coalesce(s.strata -> d.stratum::int ->> 'name', 'pool'), coalesce(d.inclusion, 1.0)
 from annotation_question q join annotation_campaign c on c.id = q.campaign_id
+left join evaluation_sample s on s.campaign_id = c.id
+left join evaluation_sampledpair d
+    on d.sample_id = s.id and d.query_id = q.query_id and d.candidate_id = q.candidate_id
 join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
 order by a.sha256 collate "C", b.sha256 collate "C"
@@ -157,8 +161,15 @@ def write_pairs(view: Snapshot, subjects: Subjects, folder: Path) -> tuple[Ints,
     found: list[Ints] = []
     with TableWriter(folder / TABLES["pairs"].path, TABLES["pairs"].schema) as writer:
         for block in view.blocks(PAIRS, [subjects.campaign_ids]):
-            queries, candidates, slugs = zip(*block, strict=True)
-            writer.add({**_pair(subjects, queries, candidates), "campaign": slugs})
+            queries, candidates, slugs, strata, chances = zip(*block, strict=True)
+            writer.add(
+                {
+                    **_pair(subjects, queries, candidates),
+                    "campaign": slugs,
+                    "stratum": strata,
+                    "inclusion": chances,
+                }
+            )
             found.append(np.array([queries, candidates], np.int64))
     both = np.concatenate(found, axis=1) if found else np.zeros((2, 0), np.int64)
     return both[0], both[1]

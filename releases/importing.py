@@ -18,6 +18,7 @@ from annotation.services.bulk import copy_rows
 from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
 from evaluation.formats import read_qrels
+from evaluation.models import Sample, SampledPair
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
 from pooling.services_stats import update_stats
 from releases.archive import opened
@@ -79,6 +80,7 @@ def _import(folder: Folder, slug: str, catalog: Catalog, query_catalog: Catalog 
     for one in given:
         name = slug if len(given) == 1 else f"{slug}-{one['slug']}"[:80]
         campaign = _campaign(folder, one, name, (queries, candidates), judges)
+        _sample(folder, one, campaign, (queries, candidates))
         n_judgements += _judgements(folder, one, campaign, (queries, candidates), judges)
         if pool is not None:
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
@@ -156,6 +158,27 @@ def _campaign(
     campaign.save(update_fields=["guideline_version"])
     opened_campaign: Campaign = open_campaign(campaign=campaign)
     return opened_campaign
+
+
+def _sample(folder: Folder, one: dict[str, Any], campaign: Campaign, ids: tuple[Ids, Ids]) -> None:
+    """Keep which pairs were drawn below the pool, and with which chance."""
+    given = next((s for s in folder.info["samples"] if s["campaign"] == one["slug"]), None)
+    if given is None:
+        return
+    kept = ("aim", "seed", "sources", "n_pool_pairs", "strata")
+    sample = Sample.objects.create(campaign=campaign, **{name: given[name] for name in kept})
+    place = {stratum["name"]: at for at, stratum in enumerate(given["strata"])}
+    SampledPair.objects.bulk_create(
+        SampledPair(
+            sample=sample,
+            query_id=ids[0][row["query_id"]],
+            candidate_id=ids[1][row["image_id"]],
+            stratum=place[row["stratum"]],
+            inclusion=row["inclusion"],
+        )
+        for row in folder.table("pairs").to_pylist()
+        if row["campaign"] == one["slug"] and row["stratum"] in place
+    )
 
 
 def _judgements(

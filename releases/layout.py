@@ -102,6 +102,9 @@ TABLES = {
         Table("pairs", "A pair put to the judges.", ("query_id", "image_id"), (
             _QUERY, _IMAGE,
             Column("campaign", "text", "Slug of the campaign that asked it."),
+            Column("stratum", "text", "`pool`, or the stratum below the pool that it was drawn "
+                   "from."),
+            Column("inclusion", "float64", "The chance that it had to be asked; 1 in the pool."),
         )),
         Table("pool", "A proposal: a model had the image among its k nearest to the query.",
               ("pool", "model_id", "query_id", "rank"), (
@@ -204,7 +207,7 @@ FILES = {
     "trec/qrels.RULE.txt": "The labels by another rule: majority, undecided, unanimous or "
     "dawid_skene.",
     "trec/qrels.xinfap.txt": "For xinfAP: topic numbers are positions in queries plus 1, stratum "
-    "0 is the pool, -1 marks a pair without a label.",
+    "0 is the pool, others are numbered as they first occur, -1 marks a pair without a label.",
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run.",
     "croissant.json": "Croissant 1.0 metadata.",
     "CITATION.cff": "How to cite.",

@@ -44,6 +44,7 @@ def snapshot() -> Iterator[Snapshot]:
         wrapper.set_autocommit(False)
         with wrapper.cursor() as cursor:
             cursor.execute("set transaction isolation level repeatable read read only")
+            cursor.execute("set local work_mem = '64MB'")  # rows are sorted in memory
         yield Snapshot(wrapper)
     finally:
         wrapper.close()

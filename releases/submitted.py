@@ -57,7 +57,8 @@ class Judged:
         """Return the labels that are kept back."""
         if self.hidden is None:
             return None
-        return qrels_of(Folder(self.hidden).table("labels"))
+        labels = Folder(self.hidden).table("labels")
+        return qrels_of(self.folder.compared(labels=labels))
 
 
 def read_submission(judged: Judged, name: str, path: Path) -> Run:

@@ -97,6 +97,22 @@ def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
     return tuple(names[code] for code in ordered), place[codes]
 
 
+def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return a column as Python values; much faster than pyarrow where it can be."""
+    if isinstance(column, pa.ChunkedArray):
+        return [value for chunk in column.chunks for value in values_of(chunk)]
+    if pa.types.is_dictionary(column.type) and not column.null_count:
+        names = column.dictionary.to_pylist()
+        codes = column.indices.to_numpy(zero_copy_only=False).tolist()
+        return list(map(names.__getitem__, codes))
+    is_plain = pa.types.is_primitive(column.type) or pa.types.is_boolean(column.type)
+    if is_plain and not column.null_count:
+        plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+        return plain
+    held: list[Any] = column.to_pylist()
+    return held
+
+
 def codes_in(names: Sequence[str], column: pa.ChunkedArray) -> Ints:
     """Return where the values of a text column stand in a list of names, -1 if nowhere."""
     found, codes = coded(column)

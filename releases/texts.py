@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from evaluation.formats.write import (
     csv_pieces,
@@ -19,6 +18,7 @@ from evaluation.match import match_run
 from evaluation.rank import ranked_candidates
 from releases.folder import Folder
 from releases.layout import RULES, TABLES
+from releases.tables import values_of
 
 RUN_DEPTH = 100
 Pieces = Callable[[Folder], Iterator[str]]
@@ -47,7 +47,7 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
 
 def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
     for block in table.to_batches(max_chunksize=BLOCK):
-        yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
+        yield from zip(*(values_of(column) for column in block.columns), strict=True)
 
 
 def _table_csv(folder: Folder, name: str) -> Iterator[str]:
@@ -68,8 +68,7 @@ def _jsonl(folder: Folder, name: str) -> Iterator[str]:
 
 
 def _decided(folder: Folder, rule: str) -> Iterator[tuple[str, str, int]]:
-    table = folder.table("labels", ["query_id", "image_id", rule])
-    yield from _rows(table.filter(pc.is_valid(table[rule])))  # type: ignore[misc]
+    yield from _rows(folder.compared(rule))  # type: ignore[misc]
 
 
 def _vsd(folder: Folder) -> Iterator[str]:
@@ -103,11 +102,14 @@ def _xinfap(folder: Folder) -> Iterator[str]:
         for query, position in _rows(folder.table("queries", ["query_id", "position"]))
     }
     public = public_queries(folder)
-    label_of = {(q, c): label for q, c, label in _decided(folder, "label")}
-    for row in _rows(folder.table("pairs", ["query_id", "image_id"])):
-        query, image = str(row[0]), str(row[1])
+    labels = folder.table("labels", ["query_id", "image_id", "label"])
+    label_of = {(q, c): label for q, c, label in _rows(labels) if label is not None}
+    numbers: dict[str, int] = {"pool": 0}
+    for row in _rows(folder.table("pairs", ["query_id", "image_id", "stratum"])):
+        query, image, stratum = str(row[0]), str(row[1]), str(row[2])
+        number = numbers.setdefault(stratum, len(numbers))
         if query in public:
-            yield f"{topics[query]} 0 {image} 0 {label_of.get((query, image), -1)}\n"
+            yield f"{topics[query]} 0 {image} {number} {label_of.get((query, image), -1)}\n"
 
 
 def public_queries(folder: Folder) -> set[str]:

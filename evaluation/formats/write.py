@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
@@ -11,6 +10,7 @@ from typing import Protocol
 from catalog.formats.text import protected
 
 Labels = Iterable[tuple[str, str, int]]
+_REMEMBERED = 65_536
 
 
 class TextOut(Protocol):
@@ -80,6 +80,16 @@ def write_trec_run(
         out.write(piece)
 
 
+class _Line:
+    """Takes what a csv.writer writes: one whole line at a time."""
+
+    text = ""
+
+    def write(self, text: str, /) -> None:
+        """Keep the line."""
+        self.text = text
+
+
 def vsd_pieces(labels: Labels) -> Iterator[str]:
     """Yield the text of `write_vsd` piece by piece, for a streamed download."""
     before = "[\n"
@@ -92,17 +102,27 @@ def vsd_pieces(labels: Labels) -> Iterator[str]:
 
 def csv_pieces(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Iterator[str]:
     """Yield the text of `write_csv` line by line, for a streamed download."""
-    line = io.StringIO()
+    line = _Line()
     writer = csv.writer(line, lineterminator="\n")
     writer.writerow(header)
-    yield line.getvalue()
+    yield line.text
+    safe: dict[str, str] = {}  # names repeat, and a look-up is cheaper than a match
     for row in rows:
         if len(row) != len(header):
             raise ValueError(f"a row of {len(row)} cells under a header of {len(header)}")
-        line.seek(0)
-        line.truncate()
-        writer.writerow([protected(cell) if isinstance(cell, str) else cell for cell in row])
-        yield line.getvalue()
+        cells: list[object] = []
+        for cell in row:
+            if isinstance(cell, str):
+                kept = safe.get(cell)
+                if kept is None:
+                    if len(safe) >= _REMEMBERED:
+                        safe.clear()
+                    kept = safe[cell] = protected(cell)
+                cells.append(kept)
+            else:
+                cells.append(cell)
+        writer.writerow(cells)
+        yield line.text
 
 
 def trec_qrels_pieces(labels: Labels) -> Iterator[str]:

@@ -10,10 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from accounts.models import User
+from annotation.models import Question
 from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
+from evaluation.models import Sample, SampledPair
 from jobs.services import JobError
+from pooling.models import Proposal
 from releases.archive import opened
 from releases.errors import ReleaseError
 from releases.layout import TABLES
@@ -22,6 +25,7 @@ from releases.models import Release
 from releases.places import archive_of, files_of, releases_folder
 from releases.requests import FreezeRequest
 from releases.scoring import MEASURES
+from releases.verify import verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import build_now, freeze_now, request_for
 
@@ -156,3 +160,37 @@ def test_a_bad_request_says_what_is_wrong(changes: dict[str, object], message: s
     }  # fmt: skip
     with pytest.raises(ReleaseError, match=message):
         FreezeRequest(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_them(
+    world: World,
+) -> None:
+    question = Question.objects.filter(campaign=world.campaign, kind="pair").order_by("pk")[0]
+    sample = Sample.objects.create(
+        campaign=world.campaign, aim="total", seed=3, sources={}, n_pool_pairs=5,
+        strata=[{"name": "ranks 21-100", "n_pairs": 40, "n_drawn": 1}],
+    )  # fmt: skip
+    pair = {"query": question.query, "candidate": question.candidate}
+    SampledPair.objects.create(sample=sample, stratum=0, inclusion=0.025, **pair)
+    Proposal.objects.filter(**pair).delete()
+    release = freeze_now(request_for(world))
+    folder = files_of(release)
+    names = (question.query.sha256[:16], question.candidate.sha256[:16])
+    labels = pq.read_table(folder / "data/labels.parquet").to_pylist()
+    assert names in {(row["query_id"], row["image_id"]) for row in labels}
+    compared = pq.read_table(folder / "data/qrels.parquet").to_pylist()
+    assert names not in {(row["query-id"], row["corpus-id"]) for row in compared}
+    strata = json.loads((folder / "strata.json").read_text())
+    assert [(one["stratum"], one["N"], one["n"]) for one in strata] == [
+        ("pool", len(labels) - 1, len(labels) - 1), ("ranks 21-100", 40, 1)
+    ]  # fmt: skip
+    [row] = [r for r in pq.read_table(folder / "data/pairs.parquet").to_pylist()
+             if (r["query_id"], r["image_id"]) == names]  # fmt: skip
+    assert (row["stratum"], row["inclusion"]) == ("ranks 21-100", 0.025)
+    found = assess(world.campaign, n_bootstraps=0).summary["models"]
+    shown = {one["name"]: one["measures"]["AP'"]["value"] for one in found}
+    mine = {one["name"]: one["id"] for one in release.entrants}
+    values = {one["id"]: one["measures"]["AP'"]["value"] for one in release.results["models"]}
+    for name, value in shown.items():
+        assert values[mine[name]] == pytest.approx(value), name
+    assert verify(folder).findings == ()

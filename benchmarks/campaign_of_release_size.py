@@ -1,0 +1,193 @@
+"""Make a judged campaign of 110,000 pairs, and freeze it; imported where Django is set up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import Role, User
+from annotation.models import Campaign, Judgement, Question
+from annotation.services.bulk import copy_rows, refresh_statistics
+from benchmarks.release import peak_mb
+from catalog.formats.tables import Run as Scores
+from catalog.models import Catalog, Image, SourceFile
+from evaluation.models import Run
+from evaluation.runs import store_run
+from jobs.services import run_here
+from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
+from releases.folder import Folder
+from releases.freezing_tables import write_images, write_judgements, write_pairs, write_queries
+from releases.labelling import label_columns, votes_of
+from releases.layout import TABLES
+from releases.models import Release
+from releases.places import archive_of, final_folder
+from releases.queries import find_release_of
+from releases.requests import FreezeRequest
+from releases.services import freeze as freeze_release
+from releases.services import freeze_job
+from releases.snapshot import snapshot
+from releases.subjects import read_subjects
+from releases.tables import write_table
+from releases.texts import text_files
+
+SLUG = "release-size"
+N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3
+DEPTH = 40
+
+EVENTS = """
+insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode, device,
+    guideline_version, decided_at, received_at, visible_ms, load_ms)
+select gen_random_uuid(), q.id, m.id,
+    case when (abs(hashtext(q.id::text) %% 100) < 60)
+           <> (abs(hashtext(q.id::text || '-' || m.number::text) %% 100) < 8)
+         then 'similar' else 'different' end,
+    '', 'pair', 'keyboard', 1, now(), now(), 900, 0
+from annotation_question q join annotation_panelmember m using (campaign_id)
+where q.campaign_id = %s
+"""
+JUDGEMENTS = """
+insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
+select e.question_id, e.member_id, e.id, e.answer, false
+from annotation_judgementevent e join annotation_question q on q.id = e.question_id
+where q.campaign_id = %s
+"""
+
+
+def asked_for() -> FreezeRequest:
+    """Return the release that is frozen."""
+    return FreezeRequest(slug=SLUG, title="Release size", version="1.0.0", campaigns=(SLUG,),
+                         date="2026-11-21", with_runs=True)  # fmt: skip
+
+
+def build() -> None:
+    """Make the campaign unless this data folder holds it."""
+    if not Campaign.objects.filter(slug=SLUG).exists():
+        with transaction.atomic():
+            _build(np.random.default_rng(0))
+        refresh_statistics(Question, Judgement, Proposal, Image)
+    print(f"{Question.objects.count():,} pairs, {Judgement.objects.count():,} judgements")
+
+
+def _build(rng: np.random.Generator) -> None:
+    catalog = Catalog.objects.create(slug=SLUG, name="Release size")
+    Image.objects.bulk_create(
+        [
+            Image(catalog=catalog, sha256=hashlib.sha256(str(row).encode()).hexdigest(),
+                  product_id=f"p{row // 2}", attributes={"colour": f"c{row % 9}"}, width=640,
+                  height=480, image_format="JPEG", n_bytes=40_000, perceptual_hash=f"{row:016x}")
+            for row in range(N_IMAGES)
+        ],
+        batch_size=2000,
+    )  # fmt: skip
+    rows = list(catalog.images.order_by("id").values_list("id", "sha256"))
+    files = ((catalog.pk, pk, f"views/{at:06d}.jpg") for at, (pk, _) in enumerate(rows))
+    copy_rows(SourceFile, ("catalog_id", "image_id", "path"), files)
+    asked = np.sort(rng.choice(N_IMAGES // 2, N_QUERIES, replace=False)) * 2
+    shown = np.stack([_others(rng, int(query)) for query in asked])
+    pool = Pool.objects.create(slug=SLUG, name="Release size", catalog=catalog, k=DEPTH, seed=0)
+    PoolQuery.objects.bulk_create(
+        PoolQuery(pool=pool, image_id=rows[query][0], position=at) for at, query in enumerate(asked)
+    )
+    campaign = Campaign.objects.create(slug=SLUG, name="Release size", state="open",
+                                       n_questions=shown.size)  # fmt: skip
+    campaign.guidelines.create(version=1, text="Would a customer take one for the other?")
+    PoolCampaign.objects.create(pool=pool, campaign=campaign)
+    Question.objects.bulk_create(
+        (
+            Question(campaign=campaign, query_id=rows[query][0], candidate_id=rows[image][0],
+                     position=at)
+            for at, (query, image) in enumerate(
+                (int(query), int(image)) for query, row in zip(asked, shown, strict=True)
+                for image in row)
+        ),
+        batch_size=5000,
+    )  # fmt: skip
+    for m in range(N_MODELS):
+        _model(m, rng, (campaign, pool), (asked, shown), rows)
+    for n in range(1, N_JUDGES + 1):
+        person = User.objects.create_user(f"{SLUG}-{n}", role=Role.ANNOTATOR)
+        campaign.panel.create(annotator=person, number=n)
+    with connection.cursor() as cursor:
+        cursor.execute(EVENTS, [campaign.pk])
+        cursor.execute(JUDGEMENTS, [campaign.pk])
+
+
+def _others(rng: np.random.Generator, query: int) -> np.ndarray:
+    """Draw images of other products."""
+    drawn = rng.choice(N_IMAGES - 2, N_SHOWN, replace=False)
+    return np.where(drawn >= query, drawn + 2, drawn)
+
+
+def _model(m, rng, owners, pairs_asked, rows) -> None:
+    """One source of the pool with its proposals, and one uploaded run of 210 images a query."""
+    (campaign, pool), (asked, shown) = owners, pairs_asked
+    names = [sha256 for _, sha256 in rows]
+    source = PoolSource.objects.create(
+        pool=pool, position=m, spec=f"descriptor:model-{m}", k=DEPTH, done_at=timezone.now(),
+        n_proposals=DEPTH * len(asked),
+    )  # fmt: skip
+    copy_rows(
+        Proposal, ("pool_id", "source_id", "query_id", "candidate_id", "rank", "score"),
+        (
+            (pool.pk, source.pk, rows[query][0], rows[image][0], rank, 1 - rank / 100)
+            for query, row in zip(asked.tolist(), shown, strict=True)
+            for rank, image in enumerate(rng.permutation(row)[:DEPTH].tolist())
+        ),
+    )  # fmt: skip
+    wide = np.concatenate([shown, (shown[:, :100] + 7_919) % N_IMAGES], axis=1)
+    pairs = {
+        (names[query], names[image]): float(score)
+        for query, row in zip(asked.tolist(), wide, strict=True)
+        for image, score in zip(row.tolist(), rng.random(row.size), strict=True)
+    }
+    run = Scores.of(f"model {m}", ((q, c, score) for (q, c), score in pairs.items()))
+    Run.objects.create(campaign=campaign, name=run.name, sha256=store_run(run), missing="worst")
+
+
+def freeze() -> None:
+    """Freeze it anew and print seconds and memory."""
+    request = asked_for()
+    Release.objects.filter(slug=SLUG).delete()
+    shutil.rmtree(final_folder(SLUG, "1.0.0"), ignore_errors=True)
+    before = time.monotonic()
+    run_here(**freeze_job(request), work=lambda progress: freeze_release(request, progress))
+    seconds = time.monotonic() - before
+    release = find_release_of(request)
+    assert release is not None
+    archive = archive_of(release)
+    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "archive": str(archive),
+                      "archive_mb": archive.stat().st_size / 2**20}))  # fmt: skip
+
+
+def export() -> None:
+    """Write labels and judgements as parquet, CSV and VSD JSON from the database, and time it."""
+    folder = Path(settings.DATA_DIR) / "export"
+    shutil.rmtree(folder, ignore_errors=True)
+    frozen = Folder(final_folder(SLUG, "1.0.0") / "files")
+    before = time.monotonic()
+    with snapshot() as view:
+        subjects = read_subjects(view, asked_for())
+        write_images(view, subjects, folder, lambda row: "")
+        write_queries(subjects, folder)
+        write_pairs(view, subjects, folder)
+        write_judgements(view, subjects, folder, None, b"secret of the benchmark")
+    for name in ("release.json", "models.json", "data/pool.parquet"):
+        (folder / name).symlink_to(frozen.path / name)
+    release = Folder(folder)
+    votes = votes_of(release.image_ids, release.table("judgements"), release.table("rulings"))
+    table = TABLES["labels"]
+    write_table(folder / table.path, table.schema, label_columns(votes, "negative"))
+    for path, pieces in text_files(release).items():
+        if path in {"csv/labels.csv", "csv/judgements.csv", "vsd/annotations.json"}:
+            (folder / path).parent.mkdir(exist_ok=True)
+            with (folder / path).open("w", encoding="utf-8", newline="") as file:
+                file.writelines(pieces(release))
+    print(json.dumps({"seconds": time.monotonic() - before, "peak_mb": peak_mb()}))

@@ -1,0 +1,161 @@
+"""The forms of releases: what is to be frozen, and what is submitted."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.models import Campaign, CampaignState
+from releases.errors import ReleaseError
+from releases.models import Release, Submission
+from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest
+from releases.services import check_request
+
+
+class FreezeForm(forms.Form):
+    """What an admin says when freezing a release."""
+
+    campaigns = forms.ModelMultipleChoiceField(
+        queryset=Campaign.objects.none(),
+        to_field_name="slug",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Judging may go on: what is frozen is one moment.",
+    )
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(
+        label="Short name", max_length=80, help_text="The same for every version; a-z, 0-9, -."
+    )
+    version = forms.CharField(initial="1.0.0", help_text="MAJOR.MINOR.PATCH; never used twice.")
+    description = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 3}), help_text="Why it was made."
+    )
+    changes = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="For the changelog; what changed in numbers is found by itself.",
+    )
+    authors = forms.CharField(
+        required=False, widget=forms.Textarea(attrs={"rows": 2}), help_text="As cited; one a line."
+    )
+    url = forms.URLField(
+        label="Address", required=False, assume_scheme="https", help_text="Where it will be found."
+    )
+    label_licence = forms.CharField(label="Licence of the labels", initial=DEFAULT_LICENCE)
+    image_terms = forms.CharField(
+        label="Terms of the images",
+        initial=DEFAULT_IMAGE_TERMS,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    with_images = forms.BooleanField(
+        required=False,
+        label="Give the images away with it",
+        help_text="Only where their licence allows. Otherwise it names them by SHA-256 and path.",
+    )
+    with_runs = forms.BooleanField(
+        required=False, label="Uploaded runs take part", help_text="With their scores of pairs."
+    )
+    is_public = forms.BooleanField(
+        required=False,
+        label="Show it to everybody",
+        help_text="Without signing in; judges of a campaign that is still open could see labels.",
+    )
+    hidden_percent = forms.IntegerField(
+        label="Queries with hidden labels, in percent", min_value=0, max_value=90, initial=0
+    )
+    expertise = forms.CharField(required=False, help_text="Of the judges, for the datasheet.")
+    payment = forms.CharField(label="Payment and consent", required=False)
+    intended = forms.CharField(label="Intended use", required=False)
+    excluded = forms.CharField(label="Not intended use", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        judged = Campaign.objects.exclude(state=CampaignState.DRAFT).order_by("name")
+        cast("forms.ModelMultipleChoiceField[Campaign]", self.fields["campaigns"]).queryset = judged
+
+    def clean(self) -> dict[str, Any]:
+        """Check all of it as a request."""
+        given = super().clean() or {}
+        if self.errors:
+            return given
+        try:
+            self.request = _request(given)
+            check_request(self.request)
+        except ReleaseError as problem:
+            raise forms.ValidationError(str(problem)) from problem
+        return given
+
+
+def _request(given: dict[str, Any]) -> FreezeRequest:
+    names = ("slug", "title", "version", "description", "changes", "url", "label_licence",
+             "image_terms", "with_images", "with_runs", "is_public", "hidden_percent",
+             "expertise", "payment", "intended", "excluded")  # fmt: skip
+    return FreezeRequest(
+        campaigns=tuple(campaign.slug for campaign in given["campaigns"]),
+        date=f"{timezone.localdate():%Y-%m-%d}",
+        authors=tuple(line.strip() for line in given["authors"].splitlines() if line.strip()),
+        **{name: given[name] for name in names},
+    )
+
+
+def first_words(campaign: Campaign | None) -> dict[str, Any]:
+    """Return what the form says at first: the next version of what this campaign gave before."""
+    if campaign is None:
+        return {}
+    before = Release.objects.filter(campaigns=campaign).order_by("-pk").first()
+    if before is None:
+        return {"campaigns": [campaign.slug], "title": campaign.name, "slug": campaign.slug}
+    info = before.info
+    minor = Release.objects.filter(slug=before.slug, major=before.major).aggregate(n=Max("minor"))
+    return {
+        "campaigns": [campaign.slug],
+        "title": before.title,
+        "slug": before.slug,
+        "version": f"{before.major}.{minor['n'] + 1}.0",
+        "description": before.description,
+        "authors": "\n".join(info["authors"]),
+        "url": info["url"],
+        "label_licence": info["licence"]["labels"],
+        "image_terms": info["licence"]["images"],
+        "with_images": info["licence"]["with_images"],
+        "hidden_percent": info["hidden_percent"],
+        "expertise": info["panel"]["expertise"],
+        "payment": info["panel"]["payment"],
+        "intended": info["uses"]["intended"],
+        "excluded": info["uses"]["excluded"],
+    }
+
+
+class SubmissionForm(forms.Form):
+    """A run or embeddings for a release."""
+
+    name = forms.CharField(max_length=200, help_text="As the leaderboard shall show it.")
+    file = forms.FileField(
+        label="Scores or embeddings",
+        help_text="A TREC run, CSV or parquet of scores; or embeddings as .npz or parquet.",
+    )
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+    def __init__(self, release: Release, owner_id: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._release = release
+        self._owner_id = owner_id
+
+    def clean_name(self) -> str:
+        """Refuse a name that stands on the leaderboard already."""
+        name = str(self.cleaned_data["name"]).strip()
+        taken = {model["name"] for model in self._release.entrants}
+        same = Submission.objects.filter(release=self._release, name=name)
+        published = same.filter(is_published=True).exclude(owner_id=self._owner_id)
+        if name in taken or published.exists():
+            raise forms.ValidationError("That name is on the leaderboard. Choose another one.")
+        return name
+
+    @property
+    def upload(self) -> UploadedFile[bytes]:
+        """The file, once the form is valid."""
+        found: UploadedFile[bytes] = self.cleaned_data["file"]
+        return found

@@ -1,0 +1,90 @@
+"""Serve a file so that an interrupted download can go on: HTTP ranges, RFC 9110 section 14."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+
+_BLOCK = 2**18
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+def file_response(
+    request: HttpRequest, path: Path, *, name: str, content_type: str, sha256: str
+) -> HttpResponseBase:
+    """Return a file, or the part of it that was asked for.
+
+    The hash is the strong ETag, so that a part is never joined to another file. Several ranges
+    at once are answered with the whole file, as a server may.
+    """
+    size = path.stat().st_size
+    etag = f'"{sha256}"'
+    headers = {
+        "Content-Type": content_type,
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Accept-Ranges": "bytes",
+        "ETag": etag,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "private, no-cache",
+    }
+    if etag in request.headers.get("If-None-Match", ""):
+        return HttpResponse(status=304, headers=headers)
+    asked = request.headers.get("Range", "")
+    if request.headers.get("If-Range", etag) != etag:
+        asked = ""
+    part = parse_range(asked, size)
+    if part == "unsatisfiable":
+        return HttpResponse(status=416, headers={**headers, "Content-Range": f"bytes */{size}"})
+    first, last = (0, size - 1) if isinstance(part, str) else part
+    headers["Content-Length"] = str(last - first + 1)
+    status = 200
+    if not isinstance(part, str):
+        status = 206
+        headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+    if request.method == "HEAD":
+        return HttpResponse(status=status, headers=headers)
+    return StreamingHttpResponse(_blocks(path, first, last), status=status, headers=headers)
+
+
+def parse_range(asked: str, size: int) -> tuple[int, int] | str:
+    """Return the first and last byte asked for.
+
+    Args:
+        asked: the header Range.
+        size: of the file.
+
+    Returns:
+        Both ends included; "whole" where nothing usable is asked for, "unsatisfiable" where it
+        lies past the end.
+    """
+    found = _RANGE.fullmatch(asked.strip())
+    if found is None or found.groups() == ("", ""):
+        return "whole"
+    begin, end = found.groups()
+    if not begin:
+        n = min(int(end), size)
+        return (size - n, size - 1) if n else "unsatisfiable"
+    first = int(begin)
+    last = min(int(end), size - 1) if end else size - 1
+    if end and int(end) < first:
+        return "whole"
+    return (first, last) if first < size else "unsatisfiable"
+
+
+def _blocks(path: Path, first: int, last: int) -> Iterator[bytes]:
+    n_left = last - first + 1
+    with path.open("rb") as file:
+        file.seek(first)
+        while n_left and (block := file.read(min(_BLOCK, n_left))):
+            n_left -= len(block)
+            yield block
+
+
+def begins_download(request: HttpRequest) -> bool:
+    """Whether a request starts a download, rather than going on with one or asking about it."""
+    asked = request.headers.get("Range", "")
+    found = _RANGE.fullmatch(asked.strip())
+    return request.method == "GET" and (found is None or found.group(1) in {"", "0"})

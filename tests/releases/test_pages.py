@@ -1,0 +1,176 @@
+"""Pages and downloads: for strangers where public, with ranges, counted; freezing for admins."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from accounts.models import Role, User
+from jobs.models import Job, JobState
+from releases.models import Download, Release
+from releases.places import archive_of, files_of
+from releases.queries import FREEZE_TASK, file_lines
+from releases.ranges import parse_range
+from releases.services import set_visibility
+from releases.tasks import freeze
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import freeze_now, request_for
+
+BASE = "/releases/small/1.0.0/"
+
+
+def body(response: object) -> bytes:
+    return b"".join(response.streaming_content)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def admin(transactional_db: None) -> User:
+    return User.objects.create_user("chief", role=Role.ADMIN)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_a_stranger_reads_and_downloads_a_public_release(client: Client, release: Release) -> None:
+    assert b"Small benchmark" in client.get("/releases/").content
+    assert client.get("/releases/small/").headers["Location"] == BASE
+    page = client.get(BASE).content.decode()
+    for words in ("Leaderboard", release.archive_sha256, release.seal, "@misc", "How to cite"):
+        assert words in page, words
+    assert "Submit a run" not in page
+    assert "Krippendorff" in client.get(f"{BASE}datasheet/").content.decode()
+    whole = body(client.get(f"{BASE}archive.zip"))
+    assert hashlib.sha256(whole).hexdigest() == release.archive_sha256
+    for line in file_lines(release):
+        content = body(client.get(f"{BASE}files/{line.path}"))
+        assert hashlib.sha256(content).hexdigest() == line.sha256
+
+
+def test_a_release_for_members_is_hidden_from_strangers_and_judges(
+    client: Client, release: Release, world: World, researcher: User
+) -> None:
+    set_visibility(release=release, is_public=False)
+    paths = ["/releases/small/", BASE, f"{BASE}archive.zip", f"{BASE}files/release.json",
+             f"{BASE}datasheet/"]  # fmt: skip
+    for reader in (client, signed_in(world.judges[0])):
+        assert b"Small benchmark" not in reader.get("/releases/").content
+        assert [reader.get(path).status_code for path in paths] == [404] * len(paths)
+    assert signed_in(researcher).get(BASE).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["files/../hidden/data/labels.parquet", "files/%2e%2e/small-1.0.0.zip", "files/none.txt",
+     "files//etc/passwd", "pictures/" + "0" * 64],
+)  # fmt: skip
+def test_nothing_but_files_of_the_manifest_is_served(
+    client: Client, release: Release, path: str
+) -> None:
+    assert client.get(BASE + path).status_code == 404
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.0.0.0", "01.0.0", "²", "9.9.9", "1.0.9999999"])
+def test_an_unknown_version_is_not_found(client: Client, release: Release, version: str) -> None:
+    assert client.get(f"/releases/small/{version}/").status_code == 404
+
+
+def test_an_interrupted_download_goes_on(client: Client, release: Release) -> None:
+    whole = archive_of(release).read_bytes()
+    url = f"{BASE}archive.zip"
+    begun = client.get(url, headers={"Range": "bytes=0-999"})
+    assert begun.status_code == 206
+    assert begun.headers["Content-Range"] == f"bytes 0-999/{len(whole)}"
+    rest = client.get(url, headers={"Range": "bytes=1000-", "If-Range": begun.headers["ETag"]})
+    assert body(begun) + body(rest) == whole
+    assert Download.objects.get(path="").n == 1
+    other = client.get(url, headers={"Range": "bytes=1000-", "If-Range": '"other"'})
+    assert other.status_code == 200
+    assert client.get(url, headers={"Range": f"bytes={len(whole)}-"}).status_code == 416
+    assert client.head(url).headers["Content-Length"] == str(len(whole))
+    assert client.get(url, headers={"If-None-Match": begun.headers["ETag"]}).status_code == 304
+    assert Download.objects.get(path="").n == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("", "whole"), ("bytes=0-0", (0, 0)), ("bytes=5-", (5, 9)), ("bytes=-3", (7, 9)),
+        ("bytes=-99", (0, 9)), ("bytes=-0", "unsatisfiable"), ("bytes=10-", "unsatisfiable"),
+        ("bytes=2-99", (2, 9)), ("bytes=4-2", "whole"), ("bytes=0-1,3-4", "whole"),
+        ("items=0-1", "whole"), ("bytes=-", "whole"),
+    ],
+)  # fmt: skip
+def test_ranges_are_read_as_the_standard_says(asked: str, expected: object) -> None:
+    assert parse_range(asked, 10) == expected
+
+
+def test_only_admins_freeze(client: Client, world: World, researcher: User) -> None:
+    for reader, status in ((client, 302), (signed_in(researcher), 403),
+                           (signed_in(world.judges[0]), 403)):  # fmt: skip
+        assert reader.get("/releases/freeze/").status_code == status
+        assert reader.post("/releases/freeze/", {}).status_code == status
+
+
+def form_for(world: World, **changes: object) -> dict[str, object]:
+    return {"campaigns": [world.campaign.slug], "title": "Small", "slug": "small",
+            "version": "1.0.0", "label_licence": "CC-BY-4.0", "image_terms": "Ask",
+            "hidden_percent": 0, "is_public": "on", **changes}  # fmt: skip
+
+
+def test_an_admin_freezes_by_the_form_and_a_worker_builds_it(
+    client: Client, world: World, admin: User
+) -> None:
+    chief = signed_in(admin)
+    answer = chief.post("/releases/freeze/", form_for(world))
+    assert answer.status_code == 302, answer.content.decode()
+    assert b"Freeze Small 1.0.0" in chief.get("/releases/").content
+    assert b"Freeze Small" not in client.get("/releases/").content
+    job = Job.objects.get(task=FREEZE_TASK)
+    freeze(str(job.uid))
+    freeze(str(job.uid))
+    job.refresh_from_db()
+    assert job.state == JobState.SUCCEEDED, job.error
+    assert client.get(BASE).status_code == 200
+    refused = chief.post("/releases/freeze/", form_for(world)).content.decode()
+    assert "a release is never changed" in refused
+    shown = chief.get(f"/releases/freeze/?campaign={world.campaign.slug}").content.decode()
+    assert 'value="1.1.0"' in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"version": "one"}, "no version like"), ({"campaigns": []}, "This field is required"),
+     ({"slug": "UPPER"}, "no short name"), ({"hidden_percent": 99}, "less than or equal to 90")],
+)  # fmt: skip
+def test_a_bad_form_says_what_is_wrong(
+    world: World, admin: User, changes: dict[str, object], words: str
+) -> None:
+    page = signed_in(admin).post("/releases/freeze/", form_for(world, **changes))
+    assert page.status_code == 200
+    assert words in page.content.decode()
+    assert not Job.objects.filter(task=FREEZE_TASK).exists()
+
+
+def test_an_admin_decides_who_sees_a_release(
+    client: Client, release: Release, admin: User, researcher: User
+) -> None:
+    url = f"{BASE}visibility/"
+    assert signed_in(researcher).post(url, {"show": "members"}).status_code == 403
+    assert signed_in(admin).post(url, {"show": "members"}).status_code == 302
+    assert client.get(BASE).status_code == 404
+
+
+def test_versions_are_shown_with_their_differences(client: Client, world: World) -> None:
+    freeze_now(request_for(world, is_public=True))
+    second = freeze_now(request_for(world, "1.0.1", is_public=True, changes="Typo in the title"))
+    page = client.get("/releases/small/1.0.1/").content.decode()
+    assert "Typo in the title" in page
+    assert "Differences to the version before" in page
+    assert "0 flipped" in page
+    assert Path(files_of(second)).is_dir()

@@ -1,0 +1,157 @@
+"""Submissions: scored from the release's files, private until published, limited, no leaks."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Role, User
+from jobs.models import Job, JobState
+from releases.models import Release, Submission
+from releases.places import files_of
+from releases.queries import SCORE_TASK, leaderboard, quota
+from releases.submitting import QuotaError, delete, submit
+from releases.tasks import score
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import freeze_now, request_for
+
+BASE = "/releases/small/1.0.0/"
+
+
+def rest() -> None:
+    """Let the pause between two submissions pass."""
+    Job.objects.filter(task=SCORE_TASK).update(created_at=timezone.now() - timedelta(minutes=5))
+
+
+def give(release: Release, owner: User, content: bytes, file_name: str, name: str = "mine"):
+    rest()
+    file = SimpleUploadedFile(file_name, content)
+    submission = submit(release=release, owner=owner, name=name, file=file)
+    assert submission.job is not None
+    score(str(submission.job.uid))
+    score(str(submission.job.uid))
+    submission.refresh_from_db()
+    return submission
+
+
+def test_the_runs_of_a_release_get_their_own_scores_again(
+    release: Release, researcher: User
+) -> None:
+    results = {one["id"]: one["measures"] for one in release.results["models"]}
+    for model in release.entrants[:2]:
+        content = (files_of(release) / f"runs/{model['id']}.parquet").read_bytes()
+        found = give(release, researcher, content, "run.parquet", f"again {model['id']}")
+        assert found.coverage["n_scored"] == found.coverage["n_pairs"]
+        for name, expected in results[model["id"]].items():
+            assert found.results[name]["value"] == pytest.approx(expected["value"]), name
+
+
+def test_embeddings_rank_the_release_as_the_site_does(
+    release: Release, world: World, researcher: User
+) -> None:
+    spec, vectors = next(iter(world.vectors.items()))
+    buffer = io.BytesIO()
+    ids = np.array([image.sha256 for image in world.images])
+    np.savez(buffer, ids=ids, vectors=vectors.astype(np.float32))
+    found = give(release, researcher, buffer.getvalue(), "mine.npz")
+    [model] = [one["id"] for one in release.entrants if one["name"] == spec]
+    [measures] = [one["measures"] for one in release.results["models"] if one["id"] == model]
+    for name, expected in measures.items():
+        assert found.results[name]["value"] == pytest.approx(expected["value"], abs=1e-6), name
+
+
+def test_a_submission_is_its_owners_until_it_is_published(
+    client: Client, release: Release, researcher: User
+) -> None:
+    content = (files_of(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
+    found = give(release, researcher, content, "run.parquet", "My network")
+    other = User.objects.create_user("other", role=Role.RESEARCHER)
+    mine, theirs = Client(), Client()
+    mine.force_login(researcher)
+    theirs.force_login(other)
+    assert "My network" in mine.get(BASE).content.decode()
+    for reader in (client, theirs):
+        assert "My network" not in reader.get(BASE).content.decode()
+    url = f"/submissions/{found.uid}/publish/"
+    assert theirs.post(url, {"show": "yes"}).status_code == 404
+    assert mine.post(url, {"show": "yes"}).status_code == 302
+    assert "My network" in client.get(BASE).content.decode()
+    assert theirs.post(f"/submissions/{found.uid}/delete/").status_code == 404
+    mine.post(url, {"show": "no"})
+    assert "My network" not in client.get(BASE).content.decode()
+
+
+def test_a_run_for_another_benchmark_is_refused_with_file_and_line(
+    release: Release, researcher: User
+) -> None:
+    found = give(release, researcher, b"query,candidate,score\nx,y,1\n", "other.csv")
+    assert found.job is not None
+    found.job.refresh_from_db()
+    assert found.job.state == JobState.FAILED
+    assert "other.csv" in found.job.error
+    assert "line 2" in found.job.error
+    assert "'x' is no image of small 1.0.0" in found.job.error
+    assert found.scored_at is None
+
+
+def test_the_daily_quota_and_the_pause_hold_even_for_deleted_ones(
+    release: Release, researcher: User
+) -> None:
+    for number in range(5):
+        found = give(release, researcher, b"query,candidate,score\nx,y,1\n", "a.csv", f"n{number}")
+        delete(submission=found)
+    assert not Submission.objects.exists()
+    with pytest.raises(QuotaError, match="within a day"):
+        give(release, researcher, b"q", "a.csv", "sixth")
+    assert quota(researcher, release).n_left == 0
+    Job.objects.filter(task=SCORE_TASK).update(created_at=timezone.now() - timedelta(days=2))
+    assert quota(researcher, release).n_left == 5
+    submit(release=release, owner=researcher, name="a", file=SimpleUploadedFile("a.csv", b"x"))
+    with pytest.raises(QuotaError, match="Wait"):
+        submit(release=release, owner=researcher, name="b", file=SimpleUploadedFile("b.csv", b"x"))
+
+
+def test_judges_and_strangers_cannot_submit(client: Client, release: Release, world: World) -> None:
+    assert client.get(f"{BASE}submit/").status_code == 302
+    judge = Client()
+    judge.force_login(world.judges[0])
+    assert judge.post(f"{BASE}submit/", {}).status_code == 403
+
+
+def test_hidden_labels_give_rounded_means_and_nothing_else(
+    client: Client, world: World, researcher: User
+) -> None:
+    release = freeze_now(request_for(world, hidden_percent=50, is_public=True))
+    folder = files_of(release)
+    content = (folder / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
+    found = give(release, researcher, content, "run.parquet")
+    assert set(found.hidden_results) == set(release.info["measures"])
+    for entry in [*found.hidden_results.values(),
+                  *release.hidden_results["models"][0]["measures"].values()]:  # fmt: skip
+        assert set(entry) == {"value"}
+        assert entry["value"] is None or entry["value"] == round(entry["value"], 3)
+    mine = found.hidden_results["P@5"]["value"]
+    assert mine == release.hidden_results["models"][0]["measures"]["P@5"]["value"]
+    page = client.get(f"{BASE}?labels=hidden").content.decode()
+    assert "by hidden labels" in page
+    queries = pq.read_table(folder / "data/queries.parquet").to_pylist()
+    hidden = [row["query_id"] for row in queries if row["split"] == "hidden"]
+    stored = json.dumps([found.results, found.hidden_results, release.hidden_results])
+    assert not [query for query in hidden if query in stored or query in page]
+
+
+def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
+    content = (files_of(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
+    give(release, researcher, content, "run.parquet")
+    lines = leaderboard(release, researcher, "P@5", hidden=False)
+    values = [line.values["P@5"] or 0.0 for line in lines]
+    assert values == sorted(values, reverse=True)
+    assert {line.badge for line in lines} >= {"pooled", "submitted"}
