@@ -18,6 +18,7 @@ from annotation.api import router as annotation_router
 from catalog.api import router as catalog_router
 from evaluation.api import router as evaluation_router
 from pooling.api import router as pooling_router
+from releases.api import router as releases_router
 
 DESCRIPTION = """Read catalogs, pools, campaigns, judgements, runs, results and releases of a
 Lookalike site, and upload runs to be scored. Requests carry an access token, which researchers
@@ -55,6 +56,7 @@ for router in (
     pooling_router,
     annotation_router,
     evaluation_router,
+    releases_router,
 ):
     api.add_router("", router)
 
