@@ -122,6 +122,7 @@ INSTALLED_APPS = [
     "catalog",
     "annotation",
     "pooling",
+    "conditional",
     "evaluation",
     "releases",
     "demo",

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ConditionalConfig(AppConfig):
+    name = "conditional"
+    verbose_name = "Conditional similarity"

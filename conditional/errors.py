@@ -1,0 +1,33 @@
+"""What services of this app raise when they refuse; the message is for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conditional.types import Defect
+from jobs.services import JobError
+
+
+class ConditionalError(JobError):
+    """What was asked cannot be done; `field` names the input that is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class DefectsError(ConditionalError):
+    """A file has entries that cannot go in; nothing was stored."""
+
+    def __init__(self, n_entries: int, defects: Sequence[Defect]) -> None:
+        n_bad = len({defect.index for defect in defects})
+        shown = "; ".join(f"{one.index}: {one.reason}" for one in defects[:5])
+        rest = f"; and {len(defects) - 5:,} more" if len(defects) > 5 else ""
+        super().__init__(
+            "file",
+            f"{n_bad:,} of {n_entries:,} entries cannot go in ({shown}{rest}). "
+            "Nothing was stored; keep the good ones to import the others.",
+        )
+        self.n_entries = n_entries
+        self.defects = list(defects)

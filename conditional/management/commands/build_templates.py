@@ -1,0 +1,113 @@
+"""`manage.py build_templates NAME --catalog SLUG --task TASK --same COLUMN --ask COLUMN`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from catalog.models import Catalog
+from conditional.recipes import BUILDABLE, Recipe
+from conditional.services import BUILD_TASK, build_set, free_slug
+from conditional.types import Task
+from jobs.commands import JobCommand
+from jobs.services import JobError
+from pooling.query_rule import QueryRuleError, parse_filters
+
+COLUMN_HELP = "NAME [sep=;] [path=/] [unknown=A,B] [text=WORD] [incomplete]; may be repeated"
+
+
+class Command(JobCommand):
+    help = "Draw retrieval templates from a catalog's own attributes and store them as a set."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("name", help="the set's name")
+        parser.add_argument("--catalog", required=True, help="slug")
+        parser.add_argument("--task", required=True, choices=[task.value for task in BUILDABLE])
+        parser.add_argument(
+            "--same",
+            action="append",
+            default=[],
+            metavar="COLUMN",
+            help=f"attribute that makes two images the same kind of thing: {COLUMN_HELP}",
+        )
+        parser.add_argument(
+            "--ask",
+            action="append",
+            required=True,
+            metavar="COLUMN",
+            help=f"attribute that conditions are about: {COLUMN_HELP}",
+        )
+        parser.add_argument("--n", type=int, default=500, help="how many templates at most")
+        parser.add_argument("--per-condition", type=int, default=50, help="0 for no cap")
+        parser.add_argument("--per-reference", type=int, default=5, help="0 for no cap")
+        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+        parser.add_argument(
+            "--filter",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="only images with that attribute; may be repeated",
+        )
+        parser.add_argument("--min-categories", type=int, default=4, help="of a scene")
+        parser.add_argument("--min-shared", type=int, default=3, help="with the target's scene")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Draw and store the set."""
+        catalog = Catalog.objects.filter(slug=options["catalog"]).first()
+        if catalog is None:
+            raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
+        recipe = _recipe(options)
+        try:
+            slug = free_slug(options["name"])
+        except JobError as problem:
+            raise CommandError(str(problem)) from problem
+        result = self.run_work(
+            task=BUILD_TASK,
+            subject=f"template set {slug}",
+            title=f"Build “{options['name'][:150]}”",
+            arguments={
+                "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
+            },
+            work=lambda progress: build_set(
+                catalog=catalog,
+                name=options["name"],
+                recipe=recipe,
+                owner=None,
+                progress=progress,
+            ),
+        )  # fmt: skip
+        self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _recipe(options: dict[str, Any]) -> Recipe:
+    try:
+        filters = parse_filters(options["filter"])
+    except QueryRuleError as problem:
+        raise CommandError(f"filter: {problem}.") from problem
+    return Recipe(
+        task=Task(options["task"]),
+        same=tuple(options["same"]),
+        ask=tuple(options["ask"]),
+        n_templates=options["n"],
+        per_condition=options["per_condition"] or None,
+        per_reference=options["per_reference"] or None,
+        seed=options["seed"],
+        filters=filters,
+        min_categories=options["min_categories"],
+        min_shared=options["min_shared"],
+    )
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"“{result['set']}”: {result['templates']:,} templates ({result['task']}) "
+        f"from {result['n_images']:,} images",
+        f"{result['n_tried']:,} references tried",
+    ]
+    lines += [f"  {n:,} × {why}" for why, n in result["rejected"].items()]
+    lines += [f"  {n:,} images left out: {why}" for why, n in result["left_out"].items()]
+    return lines

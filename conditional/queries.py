@@ -1,0 +1,105 @@
+"""Reads for building and showing sets."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from catalog.models import Catalog, Image
+from conditional.build.catalog_rows import CatalogRow
+from conditional.models import KIND_LABELS, RetrievalTemplate, TemplateSet
+from conditional.types import DistractorKind
+
+
+def catalog_rows(
+    catalog: Catalog, filters: Mapping[str, Sequence[str]] | None = None
+) -> list[CatalogRow]:
+    """Return what a catalog says of its images, each named by its row id, in that order.
+
+    Args:
+        filters: {attribute: values}; only images that have one of the values, in each.
+    """
+    images = catalog.images.order_by("pk")
+    for name, values in (filters or {}).items():
+        wanted = Q()
+        for value in values:
+            wanted |= Q(attributes__contains={name: value})
+        images = images.filter(wanted)
+    found = images.values_list("pk", "product_id", "attributes").iterator(chunk_size=5000)
+    return [CatalogRow(str(pk), product or None, attributes) for pk, product, attributes in found]
+
+
+def attribute_names(catalog: Catalog) -> list[str]:
+    """Return the names of a catalog's attributes, as far as the first 2,000 images have them."""
+    found = catalog.images.order_by("pk").values_list("attributes", flat=True)[:2000]
+    return sorted({name for attributes in found for name in attributes})
+
+
+def template_sets() -> QuerySet[TemplateSet]:
+    """Return the sets with their sizes, newest first."""
+    return TemplateSet.objects.select_related("catalog").annotate(n_templates=Count("templates"))
+
+
+def conditions_of(template_set: TemplateSet) -> list[tuple[str, int]]:
+    """Return the conditions of a set with their number of templates, the most frequent first."""
+    counted = template_set.templates.values_list("condition").annotate(n=Count("pk"))
+    return [(condition, n) for condition, n in counted.order_by("-n", "condition")]
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    """A picture of a template: where its bytes are, and why it is there.
+
+    `place` is its place among the template's candidates, None for the reference.
+    """
+
+    uid: uuid.UUID
+    place: int | None
+    kind: str
+    is_target: bool
+    is_crop: bool
+
+    @property
+    def slot(self) -> str:
+        """The place as addresses of crops name it."""
+        return "reference" if self.place is None else str(self.place)
+
+
+@dataclass(frozen=True)
+class ShownTemplate:
+    """A template with its pictures; `candidates` stand in the stored order."""
+
+    template: RetrievalTemplate
+    reference: ShownImage
+    candidates: list[ShownImage]
+
+
+def shown_templates(templates: Iterable[RetrievalTemplate]) -> list[ShownTemplate]:
+    """Join templates with the uids of their images; for people who may see everything."""
+    rows = list(templates)
+    wanted = {pk for row in rows for pk in (row.reference_id, *row.candidates)}
+    uids = dict(Image.objects.filter(pk__in=wanted).values_list("pk", "uid"))
+    return [_shown(row, uids) for row in rows]
+
+
+def _shown(row: RetrievalTemplate, uids: Mapping[int, uuid.UUID]) -> ShownTemplate:
+    last = len(row.gallery)
+    images = [
+        ShownImage(
+            uids[pk],
+            place,
+            "" if place == last else KIND_LABELS[DistractorKind(row.kinds[place])],
+            place == last,
+            row.box_of(place) is not None,
+        )
+        for place, pk in enumerate(row.candidates)
+    ]
+    target = images.pop()
+    images.insert(last if row.answer is None else row.answer, target)
+    whole = row.box_of(None) is None
+    return ShownTemplate(
+        row, ShownImage(uids[row.reference_id], None, "", False, not whole), images
+    )

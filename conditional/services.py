@@ -1,0 +1,173 @@
+"""Build sets of templates from a catalog and store them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from accounts.models import User
+from catalog.models import Catalog
+from conditional.build.catalog_rows import SOURCE
+from conditional.errors import ConditionalError
+from conditional.models import RetrievalTemplate as Row
+from conditional.models import TemplateSet
+from conditional.queries import catalog_rows
+from conditional.recipes import Cooked, Recipe, cook
+from conditional.storing import row_of
+from conditional.types import RetrievalTemplate
+from conditional.validate import defects_of
+from jobs.models import Job
+from jobs.services import Progress, enqueue
+
+BUILD_TASK = "conditional.tasks.build"
+BATCH = 1000
+
+
+def free_slug(name: str) -> str:
+    """Return the slug of a new set's name.
+
+    Raises:
+        ConditionalError: nothing is left of the name, or there is such a set.
+    """
+    slug = slugify(name)[:80].strip("-")
+    if not slug:
+        raise ConditionalError("name", "give a name with at least one letter or digit.")
+    if TemplateSet.objects.filter(slug=slug).exists():
+        raise ConditionalError("name", f"there is a set “{slug}” already; choose another name.")
+    return slug
+
+
+def draw_templates(catalog: Catalog, recipe: Recipe) -> Cooked:
+    """Draw the templates of a recipe, each image named by its row id; nothing is stored.
+
+    Raises:
+        ConditionalError: no image fits, the columns make no sense, or no template came of it.
+    """
+    rows = catalog_rows(catalog, recipe.filters)
+    if not rows:
+        raise ConditionalError("catalog", f"no image of “{catalog}” fits the filters.")
+    named = {name for row in rows for name in row.attributes}
+    for field, texts in (("same", recipe.same), ("ask", recipe.ask)):
+        for text in texts:
+            name = text.split()[0] if text.split() else ""
+            if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
+                shown = ", ".join(sorted(named)[:20]) or "none"
+                raise ConditionalError(
+                    field, f"no image has an attribute {name!r}; there are: {shown}."
+                )
+    try:
+        cooked = cook(recipe, rows)
+    except ValueError as problem:
+        raise ConditionalError("ask", f"{problem}.") from problem
+    if not cooked.built.templates:
+        reasons = ", ".join(f"{n:,} × {why}" for why, n in cooked.built.report.rejected.items())
+        raise ConditionalError("ask", f"no template came of it: {reasons or 'nothing to try'}.")
+    return cooked
+
+
+def build_set(
+    *, catalog: Catalog, name: str, recipe: Recipe, owner: User | None, progress: Progress
+) -> dict[str, Any]:
+    """Draw the templates of a recipe, check them, and store them as a set.
+
+    Returns:
+        What the job's row and the command say: slug, figures and why references were rejected.
+
+    Raises:
+        ConditionalError: as `free_slug` and `draw_templates`.
+    """
+    slug = free_slug(name)
+    progress.start(0, None, "Reading attributes and drawing templates")
+    cooked = draw_templates(catalog, recipe)
+    templates = cooked.built.templates
+    defects = defects_of(templates)
+    if defects:
+        raise ConditionalError("ask", f"template {defects[0].index}: {defects[0].reason}.")
+    progress.start(0, len(templates), "Storing templates")
+    report = asdict(cooked.built.report) | {
+        "n_images": cooked.n_used,
+        "left_out": dict(cooked.left_out),
+    }
+    template_set = TemplateSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        task=recipe.task.value,
+        source=SOURCE,
+        seed=recipe.seed,
+        recipe=recipe.as_json(),
+        report=report,
+        owner=owner,
+    )
+    named = {view.image for one in templates for _, view in one.views()}
+    store_set(template_set, templates, {name: int(name) for name in named})
+    progress.update(len(templates), len(templates), "Stored")
+    return {"set": slug, "task": recipe.task.value, "templates": len(templates), **report}
+
+
+@transaction.atomic
+def store_set(
+    template_set: TemplateSet, templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int]
+) -> None:
+    """Save a set with its templates, all or nothing.
+
+    Raises:
+        ConditionalError: another set took the slug meanwhile.
+    """
+    try:
+        with transaction.atomic():
+            template_set.save()
+    except IntegrityError:
+        raise ConditionalError(
+            "name", f"there is a set “{template_set.slug}” already; choose another name."
+        ) from None
+    Row.objects.bulk_create(
+        (row_of(template_set, template, id_of) for template in templates), batch_size=BATCH
+    )
+
+
+def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -> Job:
+    """Queue the building of a set.
+
+    Raises:
+        ConditionalError: as `free_slug`.
+        JobConflictError: a set of that name is being built.
+    """
+    slug = free_slug(name)
+    return enqueue(
+        task=BUILD_TASK,
+        subject=f"template set {slug}",
+        title=f"Build “{name[:150]}”",
+        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
+        owner=owner,
+    )
+
+
+def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> tuple[list[Row], Cooked]:
+    """Return the first templates that a recipe gives, as rows that are not stored.
+
+    Raises:
+        ConditionalError: as `draw_templates`.
+    """
+    few = replace(recipe, n_templates=min(n, recipe.n_templates))
+    cooked = draw_templates(catalog, few)
+    unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
+    named = {view.image for one in cooked.built.templates for _, view in one.views()}
+    id_of = {name: int(name) for name in named}
+    return [row_of(unsaved, one, id_of) for one in cooked.built.templates], cooked
+
+
+@transaction.atomic
+def delete_set(*, template_set: TemplateSet) -> None:
+    """Delete a set that nobody has been asked about.
+
+    Raises:
+        ConditionalError: a verification asks about it.
+    """
+    if template_set.verifications.exists():
+        raise ConditionalError("set", f"“{template_set}” is under verification; it is kept.")
+    template_set.delete()

@@ -1,0 +1,28 @@
+"""The door through which Celery builds sets."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from catalog.models import Catalog
+from conditional.recipes import Recipe
+from conditional.services import BUILD_TASK, build_set
+from jobs.models import Job
+from jobs.services import run_job
+
+
+@shared_task(name=BUILD_TASK)
+def build(job_uid: str) -> None:
+    """Build the set that a job asks for."""
+    job = Job.objects.select_related("owner").get(uid=job_uid)
+    given = job.arguments
+    run_job(
+        job.uid,
+        lambda progress: build_set(
+            catalog=Catalog.objects.get(pk=given["catalog"]),
+            name=given["name"],
+            recipe=Recipe.of_json(given["recipe"]),
+            owner=job.owner,
+            progress=progress,
+        ),
+    )
