@@ -87,9 +87,8 @@ def write_images(
     """Write the table of images; `file_of` says where an image lies in the release, or ""."""
     images = subjects.images
     rows = [images.rows[at] for at in images.first_row.tolist()]
-    ranked_codes = {
-        int(images.code([row[0]])[0]) for row in images.rows if row[2] in subjects.ranked
-    }
+    ranked = [row[0] for row in images.rows if row[2] in subjects.ranked]
+    ranked_codes = set(images.code(ranked).tolist())
     write_table(
         folder / TABLES["images"].path,
         TABLES["images"].schema,

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-BLOCK = 65_536
+BLOCK = 16_384  # rows as Python objects are large
 Row = tuple[Any, ...]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 import pyarrow as pa
 
+from catalog.formats.text import protected
 from evaluation.formats.write import (
     csv_pieces,
     trec_qrels_pieces,
@@ -22,7 +23,7 @@ from releases.tables import values_of
 
 RUN_DEPTH = 100
 Pieces = Callable[[Folder], Iterator[str]]
-BLOCK = 65_536
+BLOCK = 16_384
 
 
 def text_files(folder: Folder) -> dict[str, Pieces]:
@@ -50,14 +51,31 @@ def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
         yield from zip(*(values_of(column) for column in block.columns), strict=True)
 
 
+def _safe_rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
+    """Yield rows whose text no spreadsheet runs: each distinct name is looked at once a block."""
+    for block in table.to_batches(max_chunksize=BLOCK):
+        yield from zip(*(map(_safe, block.columns)), strict=True)
+
+
+def _safe(column: pa.Array) -> list[object]:
+    if not pa.types.is_dictionary(column.type):
+        return values_of(column)
+    names = [protected(name) for name in column.dictionary.to_pylist()]
+    codes = column.indices.to_numpy(zero_copy_only=False).tolist()
+    return list(map(names.__getitem__, codes))
+
+
 def _table_csv(folder: Folder, name: str) -> Iterator[str]:
-    return csv_pieces(_rows(folder.table(name)), TABLES[name].schema.names)
+    rows = _safe_rows(folder.table(name))
+    return csv_pieces(rows, TABLES[name].schema.names, is_safe=True)
 
 
 def _labels_csv(folder: Folder) -> Iterator[str]:
-    path = folder.path_of
-    rows = ((path[row[0]], path[row[1]], *row) for row in _rows(folder.table("labels")))  # type: ignore[index]
-    return csv_pieces(rows, ("query_path", "image_path", *TABLES["labels"].schema.names))
+    path = {name: protected(path) for name, path in folder.path_of.items()}
+    rows = ((path[row[0]], path[row[1]], *row) for row in _safe_rows(folder.table("labels")))  # type: ignore[index]
+    return csv_pieces(
+        rows, ("query_path", "image_path", *TABLES["labels"].schema.names), is_safe=True
+    )
 
 
 def _jsonl(folder: Folder, name: str) -> Iterator[str]:

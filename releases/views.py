@@ -144,8 +144,14 @@ def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
     found = release_or_404(request, slug, version)
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
-    body = mark_safe(datasheet_html(facts_of(found)))  # noqa: S308
+    body = mark_safe(_scrolling(datasheet_html(facts_of(found))))  # noqa: S308
     return render(request, "releases/datasheet.html", {"release": found, "body": body})
+
+
+def _scrolling(page: str) -> str:
+    """Let wide tables scroll in a narrow window."""
+    frame = '<div class="table-scroll" tabindex="0" role="region" aria-label="Table">'
+    return page.replace("<table>", f"{frame}<table>").replace("</table>", "</table></div>")
 
 
 @require_safe
