@@ -11,7 +11,7 @@ from accounts.models import User
 from catalog.uploads import MAX_BYTES
 
 SMALL = 25 * 2**20
-READER_PAGES = {"evaluation:runs": 2 * 2**30}
+READER_PAGES = {"evaluation:runs": 2 * 2**30, "releases:submit": 2 * 2**30}
 """How much more researchers may send to some pages, by their URL names."""
 
 
