@@ -1,0 +1,248 @@
+"""Reads of verifications: a judge's queue, and what the panel's answers come to."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.agreement import Agreement
+from catalog.models import Image
+from conditional.models import (
+    Choice,
+    RetrievalTemplate,
+    TemplateRuling,
+    Verification,
+    VerificationState,
+    Verifier,
+    VerifierAnswer,
+)
+from conditional.verdicts import (
+    Outcome,
+    Share,
+    Verdict,
+    Vote,
+    agreement_of,
+    gallery_order,
+    share_of,
+    template_order,
+    verdict_of,
+)
+
+
+class NotVerifierError(Exception):
+    """There is no such verification for this person."""
+
+
+def find_verifier(verification_uid: uuid.UUID, annotator_id: int) -> Verifier:
+    """Return a person's seat on a panel.
+
+    Raises:
+        NotVerifierError: no such verification, or the person is not on its panel.
+    """
+    found = Verifier.objects.select_related("verification", "verification__template_set")
+    verifier = found.filter(verification__uid=verification_uid, annotator_id=annotator_id).first()
+    if verifier is None:
+        raise NotVerifierError
+    return verifier
+
+
+def current_answers(verification: Verification) -> list[VerifierAnswer]:
+    """Return the answers that count: the last of each judge and template, unless taken back."""
+    last = (
+        VerifierAnswer.objects.filter(verifier__verification=verification)
+        .order_by("verifier_id", "template_id", "-id")
+        .distinct("verifier_id", "template_id")
+    )
+    return [answer for answer in last if answer.choice != Choice.WITHDRAWN]
+
+
+def answered_by(verifier: Verifier) -> set[int]:
+    """Return the ids of the templates that a judge has answered."""
+    last = (
+        verifier.answers.order_by("template_id", "-id")
+        .distinct("template_id")
+        .values_list("template_id", "choice")
+    )
+    return {template for template, choice in last if choice != Choice.WITHDRAWN}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a judge has come."""
+
+    n_done: int
+    n_total: int
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing is left to answer."""
+        return self.n_done >= self.n_total
+
+    @property
+    def percent(self) -> int:
+        """The share done, in whole percent."""
+        return 100 * self.n_done // self.n_total if self.n_total else 0
+
+
+def progress_of(verifier: Verifier) -> Progress:
+    """Return how far a judge has come."""
+    return Progress(len(answered_by(verifier)), verifier.verification.templates.count())
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A verification as a judge's home page lists it."""
+
+    verification: Verification
+    progress: Progress
+
+
+def queues_of(annotator_id: int) -> list[Queue]:
+    """Return the verifications that a person judges, newest first."""
+    seats = Verifier.objects.filter(annotator_id=annotator_id).select_related("verification")
+    return [Queue(seat.verification, progress_of(seat)) for seat in seats.order_by("-id")]
+
+
+def next_templates(
+    verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ()
+) -> list[RetrievalTemplate]:
+    """Return the next templates that a judge has not answered, in the judge's own order.
+
+    Args:
+        n: how many at most.
+        but: uids that the browser has already.
+    """
+    verification = verifier.verification
+    if verification.state != VerificationState.OPEN:
+        return []
+    done = answered_by(verifier)
+    known = verification.templates.order_by("position").values_list("position", "pk", "uid")
+    pk_of = {position: (pk, uid) for position, pk, uid in known}
+    order = template_order(verification.seed, verifier.number, list(pk_of))
+    skipped = set(but)
+    wanted = [
+        pk for pk, uid in map(pk_of.__getitem__, order) if pk not in done and uid not in skipped
+    ][:n]
+    found = RetrievalTemplate.objects.in_bulk(wanted)
+    return [found[pk] for pk in wanted]
+
+
+def seen_order(verifier: Verifier, template: RetrievalTemplate) -> list[int]:
+    """Return the template's candidates in the order in which this judge sees them."""
+    seed, number = verifier.verification.seed, verifier.number
+    return gallery_order(seed, number, template.position, template.n_candidates)
+
+
+def picture_for(
+    verifier: Verifier, template_uid: uuid.UUID, slot: str
+) -> tuple[Image, list[float] | None] | None:
+    """Return the picture in a slot of a judge's own template, with its box; None if none is.
+
+    Args:
+        slot: "reference", or the number of an image as this judge sees them.
+    """
+    template = verifier.verification.templates.filter(uid=template_uid).first()
+    if template is None:
+        return None
+    if slot == "reference":
+        return Image.objects.get(pk=template.reference_id), template.box_of(None)
+    if not (slot.isascii() and slot.isdigit() and int(slot) < template.n_candidates):
+        return None
+    place = seen_order(verifier, template)[int(slot)]
+    return Image.objects.get(pk=template.candidates[place]), template.box_of(place)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a template.
+
+    Attributes:
+        template: its row.
+        votes: as given, without names, in no order of people.
+        verdict: of the panel alone.
+        ruling: what an admin ruled, if the panel had no majority.
+    """
+
+    template: RetrievalTemplate
+    votes: list[Vote]
+    verdict: Verdict
+    ruling: TemplateRuling | None
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether it is verified: by the panel, else by the ruling; None if neither says."""
+        if self.verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
+            return self.verdict.outcome == Outcome.PASSES
+        return None if self.ruling is None else self.ruling.passes
+
+
+def results_of(verification: Verification) -> list[Result]:
+    """Return what became of every template, by position."""
+    n_panel = verification.panel.count()
+    votes: dict[int, list[Vote]] = {}
+    for answer in current_answers(verification):
+        votes.setdefault(answer.template_id, []).append(Vote(answer.choice, answer.picked))
+    rulings = {ruling.template_id: ruling for ruling in verification.rulings.order_by("id")}
+    results = []
+    for template in verification.templates.order_by("position"):
+        given = sorted(votes.get(template.pk, []), key=str)
+        verdict = verdict_of(given, n_panel, len(template.gallery))
+        ruling = rulings.get(template.pk) if verdict.outcome == Outcome.ADJUDICATE else None
+        results.append(Result(template, given, verdict, ruling))
+    return results
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The figures of a verification.
+
+    Attributes:
+        total: over all templates.
+        by_condition: the same for each condition, the largest first.
+        agreement: between judges.
+        n_verified: templates that pass, by the panel or a ruling.
+    """
+
+    total: Share
+    by_condition: list[tuple[str, Share]]
+    agreement: Agreement
+    n_verified: int
+
+
+def statistics_of(results: Sequence[Result]) -> Statistics:
+    """Count results."""
+    of_condition: dict[str, list[Verdict]] = {}
+    for one in results:
+        of_condition.setdefault(one.template.condition, []).append(one.verdict)
+    by_condition = [(name, share_of(found)) for name, found in of_condition.items()]
+    return Statistics(
+        total=share_of(one.verdict for one in results),
+        by_condition=sorted(by_condition, key=lambda pair: (-pair[1].n, pair[0])),
+        agreement=agreement_of(
+            [one.votes for one in results], [one.template.n_candidates for one in results]
+        ),
+        n_verified=sum(one.passes is True for one in results),
+    )
+
+
+def verified_templates(verification: Verification) -> list[RetrievalTemplate]:
+    """Return the templates that passed, for a release."""
+    return [one.template for one in results_of(verification) if one.passes]
+
+
+def panel_progress(verification: Verification) -> list[tuple[str, Progress]]:
+    """Return how far each judge has come, by user name; for admins."""
+    n_total = verification.templates.count()
+    done: Mapping[int, int] = _done_of(verification)
+    seats = verification.panel.select_related("annotator")
+    return [
+        (seat.annotator.get_username(), Progress(done.get(seat.pk, 0), n_total)) for seat in seats
+    ]
+
+
+def _done_of(verification: Verification) -> dict[int, int]:
+    done: dict[int, int] = {}
+    for answer in current_answers(verification):
+        done[answer.verifier_id] = done.get(answer.verifier_id, 0) + 1
+    return done
