@@ -36,6 +36,7 @@ ENTRIES = (
     Entry("Overview", "pooling:home", _ADMINS),
     Entry("Catalogs", "catalog:home", _READERS),
     Entry("Pools", "pooling:pools", _READERS),
+    Entry("Templates", "conditional:sets", _READERS),
     Entry("Campaigns", "annotation:campaigns", _ADMINS),
     Entry("Results", "evaluation:home", _READERS),
     Entry("Releases", "releases:home", _READERS),

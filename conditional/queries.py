@@ -40,7 +40,8 @@ def attribute_names(catalog: Catalog) -> list[str]:
 
 def template_sets() -> QuerySet[TemplateSet]:
     """Return the sets with their sizes, newest first."""
-    return TemplateSet.objects.select_related("catalog").annotate(n_templates=Count("templates"))
+    found = TemplateSet.objects.select_related("catalog").order_by("-pk")
+    return found.annotate(n_templates=Count("templates"))
 
 
 def conditions_of(template_set: TemplateSet) -> list[tuple[str, int]]:

@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("catalog.urls")),
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
+    path("", include("conditional.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
     path("api/", reference, name="api_reference"),

@@ -1,0 +1,136 @@
+"""Forms of the template pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.db.models import Count
+
+from accounts.models import Role, User
+from catalog.models import Catalog
+from conditional.models import TASK_LABELS, TemplateSet
+from conditional.recipes import BUILDABLE, Recipe
+from conditional.types import Task
+from pooling.query_rule import QueryRuleError, parse_filters
+
+MAX_SEED = 2**63 - 1
+MAX_TEMPLATES = 20_000
+
+
+def _lines(rows: int, help_text: str, **given: Any) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "mono"})
+    return forms.CharField(widget=widget, help_text=help_text, **given)
+
+
+class BuildForm(forms.Form):
+    """What to draw from a catalog's attributes."""
+
+    name = forms.CharField(max_length=80)
+    catalog = forms.ModelChoiceField(Catalog.objects.none(), empty_label="Choose a catalog")
+    task = forms.ChoiceField(
+        choices=[(task.value, TASK_LABELS[task]) for task in BUILDABLE],
+        initial=Task.CHANGE_ATTRIBUTE.value,
+        widget=forms.RadioSelect,
+    )
+    same = _lines(
+        2,
+        "Attributes that make two images the same kind of thing, one in each line. Not used by "
+        "the object tasks.",
+        required=False,
+        label="Same",
+    )
+    ask = _lines(
+        3,
+        "Attributes that conditions are about, one in each line. Behind the name: sep=; parts "
+        "several values, path=/ keeps the last level, unknown=A,B says nothing, text=WORD is "
+        "what a condition says, incomplete means that a cell does not name all.",
+        label="Asked for",
+    )
+    filters = _lines(2, "One NAME=VALUE in each line.", required=False, label="Only images with")
+    n_templates = forms.IntegerField(
+        min_value=1, max_value=MAX_TEMPLATES, initial=500, label="Templates at most"
+    )
+    per_condition = forms.IntegerField(
+        min_value=1, required=False, initial=50, label="Of one condition", help_text="Empty: any."
+    )
+    per_reference = forms.IntegerField(
+        min_value=1, required=False, initial=5, label="Of one reference", help_text="Empty: any."
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=MAX_SEED, initial=0, help_text="The same seed draws the same set."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["catalog"]
+        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+        field.queryset = Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
+
+    def clean_filters(self) -> dict[str, tuple[str, ...]]:
+        """Return the filters by attribute name."""
+        try:
+            return parse_filters(self.cleaned_data["filters"].splitlines())
+        except QueryRuleError as problem:
+            raise forms.ValidationError(f"{problem}.") from problem
+
+    @property
+    def recipe(self) -> Recipe:
+        """What a valid form asks for."""
+        given = self.cleaned_data
+        return Recipe(
+            task=Task(given["task"]),
+            same=_columns(given["same"]),
+            ask=_columns(given["ask"]),
+            n_templates=given["n_templates"],
+            per_condition=given["per_condition"],
+            per_reference=given["per_reference"],
+            seed=given["seed"],
+            filters=given["filters"],
+        )
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+class VerificationForm(forms.Form):
+    """Who shall verify a set, and how much of it."""
+
+    name = forms.CharField(max_length=80)
+    panel = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Everybody on the panel answers every template. More than half of them decide.",
+    )
+    n_templates = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="How many templates",
+        help_text="A random sample of the set. Empty: all of it.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_SEED,
+        initial=0,
+        help_text="Of the sample, and of each judge's own order of templates and pictures.",
+    )
+
+    def __init__(self, *args: Any, template_set: TemplateSet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["panel"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
+        field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
+            "is_simulated", "username"
+        )
+        self.fields["name"].initial = template_set.name
+
+
+class RulingForm(forms.Form):
+    """What an admin rules."""
+
+    template = forms.UUIDField()
+    passes = forms.TypedChoiceField(
+        choices=[("yes", "Passes"), ("no", "Fails")], coerce=lambda value: value == "yes"
+    )
+    note = forms.CharField(required=False, max_length=500)

@@ -1,0 +1,168 @@
+"""The addresses of the page on which a judge verifies templates: JSON in and out.
+
+Nothing here tells which image is the target: pictures are named by the place at which this judge
+sees them, in an order drawn for this judge and template alone.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.access import annotator_required, signed_in
+from annotation.submissions import MalformedError, RejectedError
+from catalog.serving import image_response
+from conditional.models import RetrievalTemplate, Verifier
+from conditional.queries_verify import (
+    NotVerifierError,
+    find_verifier,
+    next_templates,
+    picture_for,
+    progress_of,
+)
+from conditional.services_verify import record_verdicts
+from conditional.types import Task
+from conditional.verifier_answers import read_answers
+from conditional.views import crop_response
+
+AHEAD = 6
+MAX_SKIPPED = 100
+private = cache_control(private=True, no_store=True)
+ASKED = {
+    Task.FOCUS_ATTRIBUTE: "Which is like the reference in this:",
+    Task.CHANGE_ATTRIBUTE: "Which is like the reference, but with this:",
+    Task.FOCUS_OBJECT: "Which is like the reference and shows this, too:",
+    Task.CHANGE_OBJECT: "Which is like the reference, but with this added:",
+    Task.COMPOSED: "Which is the reference, changed like this:",
+}
+
+
+@annotator_required
+@private
+@require_GET
+def page(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse:
+    """Show the judging page; the templates come by `next`."""
+    verifier = _verifier(request, verification_uid)
+    verification = verifier.verification
+    context = {
+        "verification": verification,
+        "asked": ASKED[Task(verification.template_set.task)],
+        "progress": progress_of(verifier),
+        "next_url": reverse("conditional:next", args=[verification_uid]),
+        "answers_url": reverse("conditional:answers", args=[verification_uid]),
+    }
+    return render(request, "conditional/judge.html", context)
+
+
+@annotator_required
+@private
+@require_GET
+def questions(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponseBase:
+    """Return the judge's next templates; `but` names those that the page has already."""
+    verifier = _verifier(request, verification_uid)
+    try:
+        skipped = [uuid.UUID(part) for part in request.GET.get("but", "").split(",") if part]
+    except ValueError:
+        return JsonResponse({"error": "“but” is a list of UUIDs."}, status=400)
+    found = next_templates(verifier, AHEAD, but=skipped[:MAX_SKIPPED])
+    return JsonResponse(
+        {
+            "questions": [_question(verifier, template) for template in found],
+            "progress": _progress(verifier),
+            "is_open": verifier.verification.is_open,
+        }
+    )
+
+
+@annotator_required
+@private
+@require_POST
+def answers(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponseBase:
+    """Take a batch of answers; each is saved, a duplicate, or rejected with a code."""
+    if request.content_type != "application/json":
+        return JsonResponse({"error": "Send application/json."}, status=415)
+    try:
+        batch = read_answers(json.loads(request.body))
+    except (ValueError, MalformedError, RecursionError) as problem:
+        return JsonResponse({"error": str(problem)}, status=400)
+    verifier = _verifier(request, verification_uid)
+    results = record_verdicts(
+        verification_uid=verification_uid, annotator_id=signed_in(request).pk, batch=batch
+    )
+    rows = [_result(key, result) for (key, _), result in zip(batch, results, strict=True)]
+    is_any_taken = any(row["status"] != "rejected" for row in rows)
+    reply = {"results": rows, "progress": _progress(verifier)}
+    return JsonResponse(reply, status=200 if is_any_taken else 422)
+
+
+@annotator_required
+@require_GET
+def picture(
+    request: HttpRequest,
+    verification_uid: uuid.UUID,
+    *,
+    number: int,
+    template_uid: uuid.UUID,
+    slot: str,
+    size: str,
+) -> HttpResponseBase:
+    """Return a picture of one of the judge's own templates; any other does not exist.
+
+    The judge's number stands in the address, so that two judges who share a browser never get
+    each other's kept pictures.
+    """
+    verifier = _verifier(request, verification_uid)
+    found = picture_for(verifier, template_uid, slot)
+    if found is None or number != verifier.number or size not in {"thumb", "view"}:
+        raise Http404
+    image, box = found
+    if box is not None:
+        return crop_response(image, box, size)
+    return image_response(request, image, size)
+
+
+def _verifier(request: HttpRequest, verification_uid: uuid.UUID) -> Verifier:
+    try:
+        return find_verifier(verification_uid, signed_in(request).pk)
+    except NotVerifierError:
+        raise Http404 from None
+
+
+def _progress(verifier: Verifier) -> dict[str, int]:
+    found = progress_of(verifier)
+    return {"n_done": found.n_done, "n_total": found.n_total}
+
+
+def _question(verifier: Verifier, template: RetrievalTemplate) -> dict[str, Any]:
+    slots = ["reference", *map(str, range(template.n_candidates))]
+    urls = [_address(verifier, template, slot) for slot in slots]
+    return {
+        "uid": str(template.uid),
+        "condition": template.condition,
+        "reference": urls[0],
+        "images": urls[1:],
+    }
+
+
+def _address(verifier: Verifier, template: RetrievalTemplate, slot: str) -> dict[str, str]:
+    uid = verifier.verification.uid
+    sizes = {"url": "view", "thumb_url": "thumb"}
+    return {
+        name: reverse("conditional:picture", args=[uid, verifier.number, template.uid, slot, size])
+        for name, size in sizes.items()
+    }
+
+
+def _result(key: uuid.UUID, result: str | RejectedError) -> dict[str, str]:
+    if isinstance(result, RejectedError):
+        return {
+            "uuid": str(key), "status": "rejected", "code": result.code, "message": result.message
+        }  # fmt: skip
+    return {"uuid": str(key), "status": result, "code": "", "message": ""}

@@ -1,0 +1,33 @@
+from django.urls import path
+
+from conditional import judging, views, views_triplets, views_verify
+
+app_name = "conditional"
+_PICTURE = "<int:number>/<uuid:template_uid>/<str:slot>/<str:size>"
+urlpatterns = [
+    # readers and admins
+    path("templates/", views.sets, name="sets"),
+    path("templates/new/", views.new_set, name="new"),
+    path("templates/new/preview", views.preview, name="preview"),
+    path("templates/crops/<uuid:template_uid>/<str:slot>/<str:size>", views.crop, name="crop"),
+    path("templates/sets/<slug:slug>/", views.template_set, name="set"),
+    path("templates/sets/<slug:slug>/delete", views.delete, name="delete"),
+    path(
+        "templates/sets/<slug:slug>/verify/",
+        views_verify.new_verification,
+        name="new_verification",
+    ),
+    path("templates/verifications/<slug:slug>/", views_verify.verification, name="verification"),
+    path("templates/verifications/<slug:slug>/rule", views_verify.rule, name="rule"),
+    path("templates/verifications/<slug:slug>/<str:verb>", views_verify.move, name="move"),
+    path("templates/triplets/<slug:slug>/", views_triplets.triplets, name="triplets"),
+    # the judge
+    path("judge/templates/<uuid:verification_uid>/", judging.page, name="judge"),
+    path("judge/templates/<uuid:verification_uid>/next", judging.questions, name="next"),
+    path("judge/templates/<uuid:verification_uid>/answers", judging.answers, name="answers"),
+    path(
+        f"judge/templates/<uuid:verification_uid>/images/{_PICTURE}",
+        judging.picture,
+        name="picture",
+    ),
+]

@@ -1,0 +1,129 @@
+"""Pages on which admins open verifications, follow them, and rule."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from conditional.errors import ConditionalError
+from conditional.forms import RulingForm, VerificationForm
+from conditional.models import TemplateSet, Verification
+from conditional.queries import ShownTemplate, shown_templates
+from conditional.queries_verify import Result, panel_progress, results_of, statistics_of
+from conditional.services_verify import open_verification, rule_template, set_state
+from conditional.verdicts import Outcome, Vote
+
+RESULTS_A_PAGE = 10
+TABS = {
+    Outcome.ADJUDICATE: "To adjudicate",
+    Outcome.FAILS: "Fail",
+    Outcome.PASSES: "Pass",
+    Outcome.WAITING: "Waiting",
+}
+
+
+@admin_required
+def new_verification(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for a panel; open the verification."""
+    template_set = get_object_or_404(TemplateSet, slug=slug)
+    form = VerificationForm(request.POST or None, template_set=template_set)
+    if request.method == "POST" and form.is_valid():
+        try:
+            verification = open_verification(
+                template_set=template_set, owner=signed_in(request), **form.cleaned_data
+            )
+        except ConditionalError as problem:
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            return redirect("conditional:verification", verification.slug)
+    n_templates = template_set.templates.count()
+    context = {"form": form, "set": template_set, "n_templates": n_templates}
+    return render(request, "conditional/new_verification.html", context)
+
+
+@require_safe
+@reader_required
+def verification(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show progress, figures, and the templates by how they came out."""
+    found = get_object_or_404(Verification.objects.select_related("template_set"), slug=slug)
+    results = results_of(found)
+    outcome = _outcome(request.GET.get("outcome", ""), results)
+    chosen = [one for one in results if one.verdict.outcome == outcome]
+    page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
+    statistics = statistics_of(results)
+    context = {
+        "verification": found,
+        "statistics": statistics,
+        "panel": panel_progress(found),
+        "tabs": [
+            (tab.value, words, statistics.total.by_outcome[tab]) for tab, words in TABS.items()
+        ],
+        "outcome": outcome.value,
+        "page": page,
+        "shown": _shown(list(page.object_list)),
+    }
+    return render(request, "conditional/verification.html", context)
+
+
+def _outcome(asked: str, results: list[Result]) -> Outcome:
+    """Return the outcome that was asked for, or the first that has a template."""
+    if asked in [tab.value for tab in TABS]:
+        return Outcome(asked)
+    held = {one.verdict.outcome for one in results}
+    return next((tab for tab in TABS if tab in held), Outcome.WAITING)
+
+
+def _shown(results: list[Result]) -> list[tuple[Result, ShownTemplate, dict[int, int], list[str]]]:
+    """Join results with pictures, the number of picks of each, and the other answers in words."""
+    pictures = shown_templates(one.template for one in results)
+    rows = []
+    for one, shown in zip(results, pictures, strict=True):
+        picks: dict[int, int] = {}
+        for vote in one.votes:
+            if vote.picked is not None:
+                picks[vote.picked] = picks.get(vote.picked, 0) + 1
+        rows.append((one, shown, picks, _others(one.votes)))
+    return rows
+
+
+def _others(votes: list[Vote]) -> list[str]:
+    words = {"none": "none of them", "several": "several", "bad_condition": "bad condition"}
+    counts = {said: sum(vote.choice == name for vote in votes) for name, said in words.items()}
+    return [f"{n} × {said}" for said, n in counts.items() if n]
+
+
+@admin_required
+@require_POST
+def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
+    """Close a verification or open it again."""
+    found = get_object_or_404(Verification, slug=slug)
+    set_state(verification=found, is_open=verb == "open")
+    return redirect("conditional:verification", slug)
+
+
+@admin_required
+@require_POST
+def rule(request: HttpRequest, slug: str) -> HttpResponse:
+    """Decide about a template on which the panel has no majority."""
+    found = get_object_or_404(Verification, slug=slug)
+    form = RulingForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say which template, and whether it passes or fails.")
+        return redirect("conditional:verification", slug)
+    try:
+        rule_template(
+            verification=found,
+            template_uid=form.cleaned_data["template"],
+            passes=form.cleaned_data["passes"],
+            note=form.cleaned_data["note"],
+            by=signed_in(request),
+        )
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+    else:
+        messages.success(request, "Your ruling is kept.")
+    return redirect("conditional:verification", slug)

@@ -1,0 +1,158 @@
+"""Pages of sets, verifications and triplets: admins and researchers see them, and what fails."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from conditional.models import TemplateSet, TripletSet, Verification
+from conditional.services import BUILD_TASK
+from conditional.services_verify import open_verification
+from jobs.models import Job
+
+pytestmark = pytest.mark.django_db
+BUILD = {
+    "name": "New set",
+    "task": "change_attribute",
+    "same": "kind",
+    "ask": "colour",
+    "filters": "",
+    "n_templates": "20",
+    "per_condition": "50",
+    "per_reference": "5",
+    "seed": "3",
+}
+
+
+@pytest.fixture
+def client_of(people):
+    def make(role):
+        client = Client()
+        [person] = people(1, role)
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def admin(client_of):
+    return client_of(Role.ADMIN)
+
+
+@pytest.fixture
+def verification(template_set, people):
+    return open_verification(template_set=template_set, name="Check", panel=people(2))
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.RESEARCHER])
+def test_readers_see_sets_with_their_pictures_and_verifications(client_of, verification, role):
+    client = client_of(role)
+    slug = verification.template_set.slug
+    assert b"Other colours" in client.get(reverse("conditional:sets")).content
+    page = client.get(reverse("conditional:set", args=[slug]), {"page": 2}).content.decode()
+    assert page.count("<article") == 10
+    assert "lacks the condition" in page
+    red = client.get(reverse("conditional:set", args=[slug]), {"condition": "red"})
+    assert "“red”" in red.content.decode()
+    assert "“blue”" not in red.content.decode()
+    seen = client.get(reverse("conditional:verification", args=["check"]))
+    assert seen.status_code == 200
+    names = [seat.annotator.username for seat in verification.panel.select_related("annotator")]
+    is_shown = [name in seen.content.decode() for name in names]
+    assert is_shown == [role == Role.ADMIN] * 2
+
+
+def test_researchers_change_nothing(client_of, verification):
+    client = client_of(Role.RESEARCHER)
+    slug = verification.template_set.slug
+    assert client.get(reverse("conditional:new")).status_code == 403
+    for name, arguments in (
+        ("new", []),
+        ("preview", []),
+        ("delete", [slug]),
+        ("new_verification", [slug]),
+        ("rule", ["check"]),
+        ("move", ["check", "close"]),
+    ):
+        assert client.post(reverse(f"conditional:{name}", args=arguments)).status_code == 403, name
+
+
+def test_a_build_is_previewed_and_queued(admin, catalog):
+    given = {**BUILD, "catalog": catalog.pk}
+    preview = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert preview.count("<article") == 4
+    assert "colour, kind, view" in preview
+    assert not TemplateSet.objects.exists()
+    assert admin.get(reverse("conditional:new")).status_code == 200
+    assert admin.post(reverse("conditional:new"), given).status_code == 302
+    assert Job.objects.get(task=BUILD_TASK).arguments["name"] == "New set"
+    again = admin.post(reverse("conditional:new"), given)
+    assert again.status_code == 200
+    assert "errorlist" in again.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ask": "size"}, "no image has an attribute"),
+        ({"filters": "view"}, "is not a filter"),
+        ({"catalog": ""}, "Choose a catalog and attributes"),
+        ({"n_templates": "0"}, "Choose a catalog and attributes"),
+    ],
+)
+def test_the_preview_says_what_is_wrong_or_waits(admin, catalog, changes, words):
+    given = {**BUILD, "catalog": catalog.pk, **changes}
+    reply = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert words in reply or "Choose a catalog" in reply
+    assert "<article" not in reply
+
+
+def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, people):
+    url = reverse("conditional:new_verification", args=[template_set.slug])
+    assert admin.get(url).status_code == 200
+    panel = [person.pk for person in people(3)]
+    given = {"name": "Mine", "panel": panel, "n_templates": "4", "seed": "0"}
+    assert admin.post(url, {**given, "n_templates": "99"}).status_code == 200
+    assert admin.post(url, given).status_code == 302
+    mine = Verification.objects.get()
+    assert (mine.templates.count(), mine.panel.count()) == (4, 3)
+    admin.post(reverse("conditional:move", args=["mine", "close"]))
+    mine.refresh_from_db()
+    assert not mine.is_open
+    admin.post(reverse("conditional:delete", args=[template_set.slug]))
+    assert TemplateSet.objects.exists()
+    ruled = admin.post(
+        reverse("conditional:rule", args=["mine"]),
+        {"template": mine.templates.first().uid, "passes": "yes"},
+        follow=True,
+    )
+    assert "the panel decides about this template itself" in ruled.content.decode()
+
+
+def test_a_set_that_nobody_verifies_is_deleted(admin, template_set):
+    assert admin.get(reverse("conditional:delete", args=[template_set.slug])).status_code == 405
+    admin.post(reverse("conditional:delete", args=[template_set.slug]))
+    assert not TemplateSet.objects.exists()
+
+
+def test_triplets_are_shown_with_what_people_said(admin, catalog):
+    first, second, third = catalog.images.all()[:3]
+    figures = {"n_triplets": 1, "n_questions": 1, "ceiling": 1.0, "n_human_ties": 0}
+    found = TripletSet.objects.create(
+        slug="t", name="Some triplets", catalog=catalog, figures=figures
+    )
+    found.triplets.create(position=0, anchor=first, closer=second, farther=third)
+    page = admin.get(reverse("conditional:triplets", args=["t"])).content.decode()
+    assert "Some triplets" in page
+    assert page.count("<figcaption>") == 3
+    assert "Some triplets" in admin.get(reverse("conditional:sets")).content.decode()
+
+
+def test_a_judge_finds_the_verification_at_home(verification):
+    client = Client()
+    judge = verification.panel.select_related("annotator").first().annotator
+    client.force_login(judge, backend="django.contrib.auth.backends.ModelBackend")
+    home = client.get(reverse("annotation:home")).content.decode()
+    assert "0 of 30 templates" in home
+    assert reverse("conditional:judge", args=[verification.uid]) in home

@@ -1,0 +1,301 @@
+"""Verifying templates: answers taken once, verdicts, rulings, and what a judge can reach."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from annotation.submissions import MalformedError
+from conditional.errors import ConditionalError
+from conditional.models import Choice, VerifierAnswer
+from conditional.queries_verify import (
+    NotVerifierError,
+    find_verifier,
+    next_templates,
+    picture_for,
+    progress_of,
+    results_of,
+    seen_order,
+    statistics_of,
+    verified_templates,
+)
+from conditional.services import delete_set
+from conditional.services_verify import (
+    open_verification,
+    record_verdicts,
+    rule_template,
+    set_state,
+)
+from conditional.verdicts import Outcome
+from conditional.verifier_answers import read_answers
+
+pytestmark = pytest.mark.django_db
+SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
+
+
+def answer(template, choice="pick", place=0, **changes):
+    given = {
+        "uuid": str(uuid.uuid4()),
+        "template": str(template.uid),
+        "choice": choice,
+        "device": "keyboard",
+        "shown_at": SHOWN,
+        "decided_at": DECIDED,
+    }
+    if choice == "pick":
+        given["place"] = place
+    return {**given, **changes}
+
+
+def record(verifier, *answers):
+    return record_verdicts(
+        verification_uid=verifier.verification.uid,
+        annotator_id=verifier.annotator_id,
+        batch=read_answers({"answers": list(answers)}),
+    )
+
+
+def pick(verifier, template, candidate):
+    """Pick a candidate, wherever this judge sees it."""
+    place = seen_order(verifier, template).index(candidate)
+    return record(verifier, answer(template, place=place))
+
+
+@pytest.fixture
+def verification(template_set, people):
+    return open_verification(
+        template_set=template_set, name="Check", panel=people(3), n_templates=5, seed=11
+    )
+
+
+@pytest.fixture
+def judges(verification):
+    found = verification.panel.order_by("number")
+    return [find_verifier(verification.uid, seat.annotator_id) for seat in found]
+
+
+def test_a_sample_is_asked_of_everybody_in_an_order_of_their_own(verification, judges):
+    orders = [[row.pk for row in next_templates(judge, 10)] for judge in judges]
+    assert all(len(order) == 5 for order in orders)
+    assert len({frozenset(order) for order in orders}) == 1
+    assert len({tuple(order) for order in orders}) > 1
+    assert verification.templates.count() == 5
+
+
+def test_an_answer_is_stored_once_however_often_it_is_sent(judges):
+    judge = judges[0]
+    [template] = next_templates(judge, 1)
+    given = answer(template, place=4)
+    assert [record(judge, given, given), record(judge, given)] == [
+        ["saved", "duplicate"], ["duplicate"]
+    ]  # fmt: skip
+    stored = VerifierAnswer.objects.get()
+    assert stored.picked == seen_order(judge, template)[4]
+    assert progress_of(judge).n_done == 1
+    assert template not in next_templates(judge, 10)
+
+
+def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
+    judge = judges[0]
+    [template] = next_templates(judge, 1)
+    record(judge, answer(template, "none"))
+    record(judge, answer(template, "withdrawn"))
+    assert progress_of(judge).n_done == 0
+    assert template in next_templates(judge, 10)
+    record(judge, answer(template, "several"))
+    choices = list(VerifierAnswer.objects.values_list("choice", flat=True))
+    assert choices == [Choice.NONE, Choice.WITHDRAWN, Choice.SEVERAL]
+
+
+def test_answers_are_append_only(judges):
+    [template] = next_templates(judges[0], 1)
+    record(judges[0], answer(template, "none"))
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        VerifierAnswer.objects.update(choice=Choice.SEVERAL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"choice": "maybe"}, "bad_value"),
+        ({"place": 15}, "bad_value"),
+        ({"place": True}, "bad_value"),
+        ({"place": -1}, "bad_value"),
+        ({"choice": "none"}, "bad_value"),
+        ({"device": "mind"}, "bad_value"),
+        ({"template": "x"}, "bad_value"),
+        ({"template": str(uuid.uuid4())}, "not_served"),
+        ({"decided_at": "2026-03-01T09:59:59Z"}, "bad_time"),
+        ({"shown_at": "yesterday"}, "bad_value"),
+    ],
+)
+def test_what_is_no_answer_is_refused_and_the_rest_is_taken(judges, changes, code):
+    first, second = next_templates(judges[0], 2)
+    results = record(judges[0], {**answer(first), **changes}, answer(second, "none"))
+    assert [getattr(results[0], "code", ""), results[1]] == [code, "saved"]
+    assert VerifierAnswer.objects.count() == 1
+
+
+def test_a_uuid_of_somebody_else_is_refused(judges):
+    [template] = next_templates(judges[0], 1)
+    given = answer(template, "none")
+    record(judges[0], given)
+    [result] = record(judges[1], given)
+    assert result.code == "uuid_taken"
+
+
+@pytest.mark.parametrize("body", [None, [], {}, {"answers": []}, {"answers": [1]}])
+def test_a_body_without_answers_is_malformed(body):
+    with pytest.raises(MalformedError):
+        read_answers(body)
+
+
+def test_a_closed_verification_takes_no_answers(verification, judges):
+    [template] = next_templates(judges[0], 1)
+    set_state(verification=verification, is_open=False)
+    [result] = record(judges[0], answer(template, "none"))
+    assert result.code == "closed"
+    closed = find_verifier(verification.uid, judges[0].annotator_id)
+    assert next_templates(closed, 5) == []
+
+
+def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judges, people):
+    passing, failing, split, *_ = verification.templates.order_by("position")
+    target = len(passing.gallery)
+    for judge in judges:
+        pick(judge, passing, target)
+        record(judge, answer(failing, "bad_condition"))
+    for judge, candidate in zip(judges, (0, 1, target), strict=True):
+        pick(judge, split, candidate)
+    outcomes = {one.template.pk: one for one in results_of(verification)}
+    assert outcomes[passing.pk].verdict.outcome == Outcome.PASSES
+    assert outcomes[failing.pk].verdict.outcome == Outcome.FAILS
+    assert outcomes[split.pk].verdict.outcome == Outcome.ADJUDICATE
+    assert verified_templates(verification) == [passing]
+    [admin] = people(1, Role.ADMIN)
+    with pytest.raises(ConditionalError, match="the panel decides"):
+        rule_template(
+            verification=verification, template_uid=passing.uid, passes=False, note="", by=admin
+        )
+    rule_template(
+        verification=verification, template_uid=split.uid, passes=True, note="clear", by=admin
+    )
+    assert set(verified_templates(verification)) == {passing, split}
+    figures = statistics_of(results_of(verification))
+    assert (figures.total.n_decided, figures.total.n_unique, figures.n_verified) == (3, 1, 2)
+    assert sum(share.n for _, share in figures.by_condition) == 5
+
+
+def test_judges_agree_wherever_their_galleries_put_the_target(verification, judges):
+    for template in verification.templates.all():
+        for judge in judges:
+            pick(judge, template, len(template.gallery))
+    figures = statistics_of(results_of(verification))
+    assert (figures.agreement.percent, figures.total.pass_share) == (1.0, 1.0)
+    assert len(verified_templates(verification)) == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"panel": []}, "panel"),
+        ({"name": "…"}, "name"),
+        ({"name": "check"}, "name"),
+        ({"n_templates": 31}, "n_templates"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused(verification, template_set, people, changes, field):
+    given = {"template_set": template_set, "name": "Other", "panel": people(1), **changes}
+    with pytest.raises(ConditionalError) as caught:
+        open_verification(**given)
+    assert caught.value.field == field
+
+
+def test_only_annotators_judge_and_a_set_under_verification_is_kept(
+    verification, template_set, people
+):
+    with pytest.raises(ConditionalError, match="only annotators are kept blind"):
+        open_verification(template_set=template_set, name="X", panel=people(1, Role.ADMIN))
+    with pytest.raises(ConditionalError, match="is under verification"):
+        delete_set(template_set=template_set)
+
+
+def test_pictures_stand_where_the_judge_sees_them(verification, judges):
+    template = verification.templates.first()
+    order = seen_order(judges[0], template)
+    image, box = picture_for(judges[0], template.uid, "3")
+    assert (image.pk, box) == (template.candidates[order[3]], None)
+    assert picture_for(judges[0], template.uid, "reference")[0].pk == template.reference_id
+    for slot in ("15", "-1", "x", "¹"):
+        assert picture_for(judges[0], template.uid, slot) is None
+    assert picture_for(judges[0], uuid.uuid4(), "0") is None
+
+
+# ---- what the browser gets ----
+
+
+@pytest.fixture
+def client_of():
+    def make(person):
+        client = Client()
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make
+
+
+def test_no_byte_for_the_judge_tells_the_target(verification, judges, client_of):
+    client = client_of(judges[0].annotator)
+    body = client.get(reverse("conditional:next", args=[verification.uid])).content.decode()
+    page = client.get(reverse("conditional:judge", args=[verification.uid])).content.decode()
+    questions = json.loads(body)["questions"]
+    assert len(questions) == 5
+    for question in questions:
+        assert set(question) == {"uid", "condition", "reference", "images"}
+        tails = [address["url"].split("/")[-2] for address in question["images"]]
+        assert tails == [str(place) for place in range(15)]
+    uids = {str(uid) for uid in verification.template_set.catalog.images.values_list("uid", flat=1)}
+    for text in (body, page):
+        assert not [uid for uid in uids if uid in text]
+        for word in ("answer_index", "target", "lacks", "kind", "secret-product", "photos/"):
+            assert word not in text.replace("event.target", "")
+
+
+def test_a_judge_answers_over_http_and_a_stranger_finds_nothing(
+    verification, judges, client_of, people
+):
+    url = reverse("conditional:answers", args=[verification.uid])
+    [template] = next_templates(judges[0], 1)
+    given = {"answers": [answer(template, place=2)]}
+    client = client_of(judges[0].annotator)
+    for status in ("saved", "duplicate"):
+        reply = client.post(url, given, content_type="application/json")
+        assert (reply.status_code, reply.json()["results"][0]["status"]) == (200, status)
+    assert reply.json()["progress"] == {"n_done": 1, "n_total": 5}
+    assert client.post(url, {"x": 1}, content_type="application/json").status_code == 400
+    assert client.post(url, {"x": 1}).status_code == 415
+    [stranger] = people(1)
+    assert client_of(stranger).post(url, given, content_type="application/json").status_code == 404
+    for name in ("judge", "next"):
+        page = client_of(stranger).get(reverse(f"conditional:{name}", args=[verification.uid]))
+        assert page.status_code == 404
+    with pytest.raises(NotVerifierError):
+        find_verifier(verification.uid, stranger.pk)
+
+
+@pytest.mark.parametrize(
+    "name", ["conditional:sets", "conditional:set", "conditional:verification", "conditional:new"]
+)
+def test_annotators_see_no_page_that_knows_the_target(
+    verification, template_set, judges, client_of, name
+):
+    slug = {"conditional:set": template_set.slug, "conditional:verification": verification.slug}
+    url = reverse(name, args=[slug[name]] if name in slug else [])
+    assert client_of(judges[0].annotator).get(url).status_code == 403
