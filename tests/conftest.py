@@ -51,3 +51,15 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"real data is absent: {folder} (set LOOKALIKE_SHARED_DATA)")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def no_heartbeat_outside_of_a_transaction(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keep a job's heartbeat, which has a connection of its own, from missing a row that only
+    the test's transaction sees: after some seconds it would call the job lost.
+    """
+    marker = request.node.get_closest_marker("django_db")
+    if marker is not None and not marker.kwargs.get("transaction"):
+        monkeypatch.setattr("jobs.services.HEARTBEAT_SECONDS", 3600.0)
