@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from conditional.types import Defect
 from jobs.services import JobError
 
+MAX_SHOWN = 100
+
 
 class ConditionalError(JobError):
     """What was asked cannot be done; `field` names the input that is wrong."""
@@ -22,12 +24,13 @@ class DefectsError(ConditionalError):
 
     def __init__(self, n_entries: int, defects: Sequence[Defect]) -> None:
         n_bad = len({defect.index for defect in defects})
-        shown = "; ".join(f"{one.index}: {one.reason}" for one in defects[:5])
-        rest = f"; and {len(defects) - 5:,} more" if len(defects) > 5 else ""
+        lines = [f"{one.index}: {one.reason}" for one in defects[:MAX_SHOWN]]
+        if len(defects) > MAX_SHOWN:
+            lines.append(f"and {len(defects) - MAX_SHOWN:,} more")
         super().__init__(
             "file",
-            f"{n_bad:,} of {n_entries:,} entries cannot go in ({shown}{rest}). "
-            "Nothing was stored; keep the good ones to import the others.",
+            f"{n_bad:,} of {n_entries:,} entries cannot go in. Nothing was stored; keep the good "
+            "ones (--keep-good) to import the others.\n" + "\n".join(lines),
         )
         self.n_entries = n_entries
         self.defects = list(defects)

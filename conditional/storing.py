@@ -17,7 +17,7 @@ from conditional.types import (
     View,
 )
 
-OF_TEMPLATE = "template"
+OF_TEMPLATE, NAMES = "template", "names"
 
 
 def row_of(template_set: TemplateSet, template: RetrievalTemplate, id_of: Mapping[str, int]) -> Row:
@@ -32,6 +32,9 @@ def row_of(template_set: TemplateSet, template: RetrievalTemplate, id_of: Mappin
     }
     if template.details:
         details[OF_TEMPLATE] = template.details
+    names = {role: v.image for role, v in views.items() if v.image != str(id_of[v.image])}
+    if names:
+        details[NAMES] = names
     return Row(
         template_set=template_set,
         position=template.provenance.index,
@@ -53,12 +56,14 @@ def template_of(
     """Return the pure template of a row.
 
     Args:
-        name_of: {row id: how to name the image}; by default the row id as text.
+        name_of: {row id: how to name an image to which the source gave no other name}; by
+            default the row id as text.
     """
+    names = row.details.get(NAMES, {})
 
     def view(pk: int, role: str) -> View:
         box = row.boxes.get(role)
-        name = str(pk) if name_of is None else name_of[pk]
+        name = names.get(role) or (str(pk) if name_of is None else name_of[pk])
         return View(name, None if box is None else Box(*box), row.details.get(role, {}))
 
     gallery = tuple(

@@ -96,11 +96,11 @@ def test_what_cannot_be_built_is_refused_with_the_reason(catalog, changes, field
     assert caught.value.field == field
 
 
-def test_a_name_is_taken_once(catalog, template_set):
+def test_a_name_is_taken_once(catalog, template_set, people):
     with pytest.raises(JobError, match="there is a set “other-colours” already"):
         built_set(catalog)
     with pytest.raises(ConditionalError, match="at least one letter or digit"):
-        request_build(catalog=catalog, name="…", recipe=recipe_of(), owner=None)
+        request_build(catalog=catalog, name="…", recipe=recipe_of(), owner=people(1)[0])
 
 
 def test_the_task_builds_what_was_asked_for_and_only_once(catalog, people):

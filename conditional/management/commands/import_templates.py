@@ -1,0 +1,77 @@
+"""`manage.py import_templates NAME FILE --catalog SLUG [--format cirr] [--keep-good]`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from catalog.models import Catalog
+from conditional.formats.genecis import TASKS
+from conditional.services import free_slug
+from conditional.services_import import FORMATS, IMPORT_TASK, import_set
+from conditional.types import Task
+from jobs.commands import JobCommand
+from jobs.services import JobError
+
+MAX_SHOWN = 50
+
+
+class Command(JobCommand):
+    help = (
+        "Import templates of GeneCIS or CIRR over the images of a catalog. Every entry that "
+        "cannot go in is listed with its index and the reason."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("name", help="the set's name")
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--catalog", required=True, help="slug: where the images are")
+        parser.add_argument("--format", choices=FORMATS, default=FORMATS[0])
+        parser.add_argument(
+            "--task", choices=[task.value for task in TASKS], help="if the file's name is not it"
+        )
+        parser.add_argument("--keep-good", action="store_true", help="leave defective entries out")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Read, check and store the file."""
+        catalog = Catalog.objects.filter(slug=options["catalog"]).first()
+        if catalog is None:
+            raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
+        try:
+            slug = free_slug(options["name"])
+        except JobError as problem:
+            raise CommandError(str(problem)) from problem
+        result = self.run_work(
+            task=IMPORT_TASK,
+            subject=f"template set {slug}",
+            title=f"Import “{options['name'][:150]}”",
+            arguments={"catalog": catalog.pk, "name": options["name"]},
+            work=lambda progress: import_set(
+                catalog=catalog,
+                name=options["name"],
+                path=options["file"],
+                file_format=options["format"],
+                task=Task(options["task"]) if options["task"] else None,
+                keep_good=options["keep_good"],
+                owner=None,
+                progress=progress,
+            ),
+        )
+        self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"“{result['set']}”: {result['templates']:,} of {result['n_entries']:,} entries "
+        f"({result['task']})"
+    ]
+    defects = result["defects"]
+    lines += [f"  {one['index']}\t{one['code']}\t{one['reason']}" for one in defects[:MAX_SHOWN]]
+    if len(defects) > MAX_SHOWN:
+        lines.append(f"  and {len(defects) - MAX_SHOWN:,} more; --json lists them all")
+    return lines

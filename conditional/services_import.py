@@ -1,0 +1,166 @@
+"""Take template files of others over the images of a catalog, and give them back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from catalog.formats.errors import InputError
+from catalog.models import Catalog
+from conditional.crops_store import crop_file
+from conditional.errors import ConditionalError, DefectsError
+from conditional.formats.cirr import SOURCE as CIRR
+from conditional.formats.cirr import cirr_entries, read_cirr
+from conditional.formats.genecis import SOURCE as GENECIS
+from conditional.formats.genecis import genecis_entries, read_genecis
+from conditional.formats.sets import TemplateSet as ReadSet
+from conditional.image_names import images_by_name
+from conditional.models import TemplateSet
+from conditional.services import free_slug, store_set
+from conditional.storing import template_of
+from conditional.types import Defect, RetrievalTemplate, Task
+from conditional.validate import counts_of, defects_of
+from jobs.services import Progress
+
+IMPORT_TASK = "conditional.import_templates"
+FORMATS = (GENECIS, CIRR)
+
+
+def import_set(
+    *,
+    catalog: Catalog,
+    name: str,
+    path: Path,
+    file_format: str,
+    task: Task | None,
+    keep_good: bool,
+    owner: User | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Read a file, check every entry against the catalog, and store what is sound as a set.
+
+    Args:
+        file_format: one of FORMATS.
+        task: of a GeneCIS file whose name does not state it.
+        keep_good: leave defective entries out; without it one of them stops the import.
+
+    Returns:
+        What the job's row and the command say: slug, figures and the defects.
+
+    Raises:
+        DefectsError: entries are defective and `keep_good` is off.
+        ConditionalError: the file cannot be read, no entry is sound, or the name is taken.
+    """
+    slug = free_slug(name)
+    progress.start(0, None, f"Reading {path.name}")
+    found, digest = _read(path, file_format, task)
+    id_of = images_by_name(catalog)
+    defects = _defects(found, catalog, id_of)
+    if defects and not keep_good:
+        raise DefectsError(found.n_entries, defects)
+    bad = {defect.index for defect in defects}
+    good = [one for one in found.templates if one.provenance.index not in bad]
+    if not good:
+        raise DefectsError(found.n_entries, defects)
+    report = {"n_entries": found.n_entries, "n_left_out": len(bad), "counts": counts_of(defects)}
+    template_set = TemplateSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        task=good[0].task.value,
+        source=file_format,
+        report=report,
+        defects=[asdict(defect) for defect in defects],
+        file_name=path.name[:300],
+        file_sha256=digest,
+        owner=owner,
+    )
+    store_set(template_set, good, id_of)
+    n_crops = _make_crops(template_set, progress)
+    return {
+        "set": slug,
+        "task": template_set.task,
+        "templates": len(good),
+        "crops": n_crops,
+        **report,
+        "defects": template_set.defects,
+    }
+
+
+def exported_entries(template_set: TemplateSet) -> list[dict[str, object]]:
+    """Return a set as the entries of the format it came from (GeneCIS for a built one).
+
+    Images keep the names that their file gave them; those of built sets are named by uid.
+    """
+    task, source = Task(template_set.task), template_set.source
+    uids = template_set.catalog.images.values_list("pk", "uid")
+    names = {pk: str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
+    rows = template_set.templates.order_by("position")
+    templates = [template_of(row, task, source, names) for row in rows]
+    return cirr_entries(templates) if task is Task.COMPOSED else genecis_entries(templates)
+
+
+def _read(path: Path, file_format: str, task: Task | None) -> tuple[ReadSet, str]:
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        if file_format == CIRR:
+            return read_cirr(path), digest
+        return read_genecis(path, task), digest
+    except (InputError, OSError) as problem:
+        raise ConditionalError("file", str(problem)) from problem
+
+
+def _defects(found: ReadSet, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:
+    """Return every defect: of form, of images that the catalog lacks, of boxes outside."""
+    size_of = {
+        pk: (width, height)
+        for pk, width, height in catalog.images.values_list("pk", "width", "height")
+    }
+    named = {view.image for one in found.templates for _, view in one.views()}
+    sizes = {name: size_of[id_of[name]] for name in named if name in id_of}
+    defects = [
+        *found.malformed,
+        *defects_of(found.templates, known_images=id_of.keys(), sizes=sizes),
+        *_two_names(found.templates, id_of),
+    ]
+    return sorted(defects, key=lambda defect: defect.index)
+
+
+def _two_names(templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int]) -> list[Defect]:
+    """Return the templates in which two names stand for one image of the catalog."""
+    defects = []
+    for one in templates:
+        first: dict[int, tuple[str, str]] = {}
+        for role, view in one.views():
+            pk = id_of.get(view.image)
+            if pk is None:
+                continue
+            earlier, name = first.setdefault(pk, (role, view.image))
+            if name != view.image:
+                reason = f"{role} {view.image!r} and {earlier} {name!r} are one image here"
+                defects.append(Defect(one.provenance.index, "same_image", reason))
+    return defects
+
+
+def _make_crops(template_set: TemplateSet, progress: Progress) -> int:
+    """Make the pictures of all boxes, so that no page waits for them."""
+    rows = [row for row in template_set.templates.order_by("position") if row.boxes]
+    images = template_set.catalog.images.in_bulk(
+        {pk for row in rows for pk in (row.reference_id, *row.candidates)}
+    )
+    progress.start(0, len(rows), "Cutting out what the templates show")
+    n_crops = 0
+    for n_done, row in enumerate(rows, start=1):
+        for place in (None, *range(row.n_candidates)):
+            box = row.box_of(place)
+            pk = row.reference_id if place is None else row.candidates[place]
+            if box is not None:
+                for size in ("thumb", "view"):
+                    crop_file(images[pk], box, size)
+                n_crops += 1
+        progress.update(n_done, len(rows), "Cutting out what the templates show")
+    return n_crops
