@@ -1,0 +1,299 @@
+"""Take triplets of others over the images of a catalog, and score embedding sets on them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from accounts.models import User
+from catalog.embeddings import EmbeddingError, load_vectors
+from catalog.formats.errors import InputError
+from catalog.models import Catalog, EmbeddingSet
+from conditional.errors import ConditionalError, DefectsError
+from conditional.formats.tables import read_scale
+from conditional.formats.triplet_files import TripletSet as ReadSet
+from conditional.formats.triplet_files import read_integer_triplets, read_names, read_triplets
+from conditional.image_names import images_by_name
+from conditional.models import Triplet as Row
+from conditional.models import TripletScore, TripletSet
+from conditional.triplet_scores import (
+    Agreement,
+    Metric,
+    human_ceiling,
+    human_figures,
+    score_triplets,
+)
+from conditional.triplets import TripletTable, questions_of
+from conditional.types import Defect, Triplet
+from jobs.services import Progress
+
+IMPORT_TASK = "conditional.import_triplets"
+MIN_VOTES = 3
+BATCH = 5000
+
+
+@dataclass(frozen=True)
+class TripletFiles:
+    """Where triplets come from.
+
+    Attributes:
+        paths: one CSV file, or integer files.
+        names: for integer files: the list that the integers are positions of.
+        where: {column: value}, only those rows of a CSV file.
+        scale: a CSV file image,value with a known order.
+    """
+
+    paths: Sequence[Path]
+    names: Path | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    scale: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """The files' names."""
+        return ", ".join(path.name for path in self.paths)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the files' bytes, one after the other."""
+        found = hashlib.sha256()
+        for path in self.paths:
+            found.update(path.read_bytes())
+        return found.hexdigest()
+
+    def read(self) -> ReadSet:
+        """Return the triplets.
+
+        Raises:
+            InputError: a file cannot be used at all.
+            OSError: a file cannot be opened.
+        """
+        if all(path.suffix.lower() == ".csv" for path in self.paths) and len(self.paths) == 1:
+            return read_triplets(self.paths[0], where=self.where)
+        names = read_names(self.names) if self.names else None
+        return read_integer_triplets(self.paths, names)
+
+
+def import_triplet_set(
+    *,
+    catalog: Catalog,
+    name: str,
+    files: TripletFiles,
+    keep_good: bool,
+    owner: User | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Read triplets, check every row against the catalog, and store what is sound as a set.
+
+    Returns:
+        What the job's row and the command say: slug, figures about people, and the defects.
+
+    Raises:
+        DefectsError: rows are defective and `keep_good` is off, or no row is sound.
+        ConditionalError: a file cannot be read, an image has no value, or the name is taken.
+    """
+    slug = free_triplet_slug(name)
+    progress.start(0, None, f"Reading {files.title}")
+    try:
+        found, digest = files.read(), files.digest()
+        scale = read_scale(files.scale) if files.scale else None
+    except (InputError, OSError) as problem:
+        raise ConditionalError("file", str(problem)) from problem
+    id_of = images_by_name(catalog)
+    good, swapped, defects = _sound(found, id_of)
+    n_entries = len(found.triplets) + len(found.malformed)
+    if not good or (defects and not keep_good):
+        raise DefectsError(n_entries, defects)
+    figures = people_figures(good, swapped, scale)
+    triplet_set = TripletSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        file_name=files.title[:300],
+        file_sha256=digest,
+        defects=[asdict(defect) for defect in defects],
+        scale={
+            str(id_of[image]): value for image, value in (scale or {}).items() if image in id_of
+        },
+        figures=figures,
+        owner=owner,
+    )
+    progress.start(0, len(good), "Storing triplets")
+    _store(triplet_set, good, swapped, id_of)
+    progress.update(len(good), len(good), "Stored")
+    result = {"set": slug, "n_entries": n_entries, "n_left_out": n_entries - len(good)}
+    return {**result, **figures, "defects": triplet_set.defects}
+
+
+def free_triplet_slug(name: str) -> str:
+    """Return the slug of a new set's name.
+
+    Raises:
+        ConditionalError: nothing is left of the name, or there is such a set.
+    """
+    slug = slugify(name)[:80].strip("-")
+    if not slug:
+        raise ConditionalError("name", "give a name with at least one letter or digit.")
+    if TripletSet.objects.filter(slug=slug).exists():
+        raise ConditionalError("name", f"there are triplets “{slug}” already; choose another.")
+    return slug
+
+
+def people_figures(
+    triplets: Sequence[Triplet], swapped: Sequence[bool], scale: Mapping[str, float] | None
+) -> dict[str, Any]:
+    """Return how people answered: votes, majorities, ceiling, and accuracy on a known scale.
+
+    Raises:
+        ConditionalError: the scale lacks an image.
+    """
+    table = TripletTable.of(triplets, swapped)
+    questions = questions_of(table)
+    figures: dict[str, Any] = {
+        "n_triplets": len(table),
+        "n_questions": len(questions),
+        "n_images": len(table.images),
+        "n_workers": len({one.worker for one in triplets} - {""}),
+        "n_human_ties": int((questions.majority == 0).sum()),
+        "n_often": int((questions.n_votes >= MIN_VOTES).sum()),
+        "ceiling": _known(human_ceiling(questions)),
+        "ceiling_often": _known(human_ceiling(questions, MIN_VOTES)),
+        "conditions": {
+            name: int((table.conditions == code).sum())
+            for code, name in enumerate(table.condition_names)
+        },
+    }
+    if scale is not None:
+        missing = [image for image in table.images if image not in scale]
+        if missing:
+            raise ConditionalError(
+                "scale", f"no value for {len(missing):,} images (first: {missing[0]!r})."
+            )
+        values = np.array([scale[image] for image in table.images])
+        every, often = human_figures(table, values), human_figures(table, values, MIN_VOTES)
+        figures["scale"] = {
+            "all_votes": _figures(every.single),
+            "single_votes": _figures(often.single),
+            "majority": _figures(often.majority),
+            "n_questions": often.n_questions,
+        }
+    return figures
+
+
+def score_set(
+    *, triplet_set: TripletSet, embedding_set: EmbeddingSet, metric: Metric
+) -> TripletScore:
+    """Score an embedding set on triplets and keep the figures; again replaces them.
+
+    Raises:
+        ConditionalError: it is of another catalog, an image has no vector, or vectors are
+            missing, damaged or of length zero.
+    """
+    if embedding_set.catalog_id != triplet_set.catalog_id:
+        raise ConditionalError("embeddings", f"{embedding_set} is not of the triplets' catalog.")
+    rows = triplet_set.triplets.order_by("position")
+    stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
+    found = list(stored.iterator(chunk_size=BATCH))
+    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
+    table = TripletTable.of(triplets, [swapped for *_, swapped in found])
+    try:
+        image_ids, vectors = load_vectors(embedding_set)
+        row_of = {int(pk): row for row, pk in enumerate(image_ids)}
+        missing = [name for name in table.images if int(name) not in row_of]
+        if missing:
+            raise ConditionalError(
+                "embeddings", f"{len(missing):,} images of the triplets have no vector in it."
+            )
+        chosen = np.array([vectors[row_of[int(name)]] for name in table.images])
+        score = score_triplets(table, chosen, metric)
+    except (EmbeddingError, ValueError) as problem:
+        raise ConditionalError("embeddings", str(problem)) from problem
+    figures = {
+        "votes": _figures(score.votes),
+        "majority": _figures(score.majority),
+        "n_human_ties": score.n_human_ties,
+        "ceiling": _known(score.ceiling),
+        "macro": _known(score.macro),
+        "by_condition": {name: _figures(one) for name, one in score.by_condition.items()},
+    }
+    kept, _ = TripletScore.objects.update_or_create(
+        triplet_set=triplet_set,
+        embedding_set=embedding_set,
+        metric=metric,
+        defaults={"figures": figures, "scored_at": timezone.now()},
+    )
+    return kept
+
+
+def _sound(
+    found: ReadSet, id_of: Mapping[str, int]
+) -> tuple[list[Triplet], list[bool], list[Defect]]:
+    """Part the rows into those over images of the catalog, and what is wrong with the others."""
+    bad = {defect.index for defect in found.malformed}
+    n_rows = len(found.triplets) + len(bad)
+    places = [place for place in range(n_rows) if place not in bad]
+    good: list[Triplet] = []
+    swapped: list[bool] = []
+    defects = list(found.malformed)
+    for place, one, is_swapped in zip(places, found.triplets, found.swapped, strict=True):
+        unknown = [image for image in one[:3] if image not in id_of]
+        if unknown:
+            defects.append(Defect(place, "unknown_image", f"no image {unknown[0]!r}"))
+        elif len({id_of[image] for image in one[:3]}) < 3:
+            defects.append(Defect(place, "same_image", "two names are one image here"))
+        else:
+            good.append(one)
+            swapped.append(is_swapped)
+    return good, swapped, sorted(defects)
+
+
+@transaction.atomic
+def _store(
+    triplet_set: TripletSet,
+    triplets: Sequence[Triplet],
+    swapped: Sequence[bool],
+    id_of: Mapping[str, int],
+) -> None:
+    try:
+        with transaction.atomic():
+            triplet_set.save()
+    except IntegrityError:
+        raise ConditionalError(
+            "name", f"there are triplets “{triplet_set.slug}” already; choose another."
+        ) from None
+    rows = (
+        Row(
+            triplet_set=triplet_set,
+            position=position,
+            anchor_id=id_of[one.anchor],
+            closer_id=id_of[one.closer],
+            farther_id=id_of[one.farther],
+            condition=one.condition[:200],
+            worker=one.worker[:200],
+            is_swapped=is_swapped,
+        )
+        for position, (one, is_swapped) in enumerate(zip(triplets, swapped, strict=True))
+    )
+    Row.objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _figures(found: Agreement) -> dict[str, Any]:
+    return {
+        "accuracy": _known(found.accuracy),
+        "without_ties": _known(found.decided),
+        "n": found.n,
+        "n_ties": found.n_ties,
+    }
+
+
+def _known(value: float) -> float | None:
+    """Return a figure, or None where it is undefined."""
+    return None if isnan(value) else float(value)
