@@ -124,7 +124,7 @@ def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, p
     assert TemplateSet.objects.exists()
     ruled = admin.post(
         reverse("conditional:rule", args=["mine"]),
-        {"template": mine.templates.first().uid, "passes": "yes"},
+        {"template": mine.templates.all()[0].uid, "passes": "yes"},
         follow=True,
     )
     assert "the panel decides about this template itself" in ruled.content.decode()

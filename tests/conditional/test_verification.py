@@ -230,9 +230,11 @@ def test_only_annotators_judge_and_a_set_under_verification_is_kept(
 def test_pictures_stand_where_the_judge_sees_them(verification, judges):
     template = verification.templates.first()
     order = seen_order(judges[0], template)
-    image, box = picture_for(judges[0], template.uid, "3")
-    assert (image.pk, box) == (template.candidates[order[3]], None)
-    assert picture_for(judges[0], template.uid, "reference")[0].pk == template.reference_id
+    third, reference = (picture_for(judges[0], template.uid, slot) for slot in ("3", "reference"))
+    assert third is not None
+    assert reference is not None
+    assert (third[0].pk, third[1]) == (template.candidates[order[3]], None)
+    assert reference[0].pk == template.reference_id
     for slot in ("15", "-1", "x", "¹"):
         assert picture_for(judges[0], template.uid, slot) is None
     assert picture_for(judges[0], uuid.uuid4(), "0") is None
