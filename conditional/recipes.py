@@ -52,6 +52,15 @@ class Recipe:
     min_categories: int = 4
     min_shared: int = 3
 
+    @property
+    def limits(self) -> Limits:
+        """How many templates to draw.
+
+        Raises:
+            ValueError: a number below 1.
+        """
+        return Limits(self.n_templates, self.per_condition, self.per_reference)
+
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as it is stored."""
         return {
@@ -97,7 +106,7 @@ def cook(recipe: Recipe, rows: Sequence[CatalogRow]) -> Cooked:
     Raises:
         ValueError: columns or limits that make no sense, or no row that can be used.
     """
-    limits = Limits(recipe.n_templates, recipe.per_condition, recipe.per_reference)
+    limits = recipe.limits
     ask = parse_columns(recipe.ask)
     if recipe.task in ATTRIBUTE_TASKS:
         facts = catalog_instances(rows, same=parse_columns(recipe.same), columns=ask)

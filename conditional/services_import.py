@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def import_set(
         owner=owner,
     )
     store_set(template_set, good, id_of)
-    n_crops = _make_crops(template_set, progress)
+    n_crops = make_crops(template_set, progress)
     return {
         "set": slug,
         "task": template_set.task,
@@ -91,16 +91,25 @@ def import_set(
     }
 
 
-def exported_entries(template_set: TemplateSet) -> list[dict[str, object]]:
+def exported_entries(
+    template_set: TemplateSet, only: Collection[int] | None = None
+) -> list[dict[str, object]]:
     """Return a set as the entries of the format it came from (GeneCIS for a built one).
 
     Images keep the names that their file gave them; those of built sets are named by uid.
+
+    Args:
+        only: ids of the templates to write; None for all.
     """
     task, source = Task(template_set.task), template_set.source
     uids = template_set.catalog.images.values_list("pk", "uid")
     names = {pk: str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
     rows = template_set.templates.order_by("position")
-    templates = [template_of(row, task, source, names) for row in rows]
+    wanted = None if only is None else frozenset(only)
+    chosen = (row for row in rows if wanted is None or row.pk in wanted)
+    templates = [template_of(row, task, source, names) for row in chosen]
+    if not templates:
+        return []
     return cirr_entries(templates) if task is Task.COMPOSED else genecis_entries(templates)
 
 
@@ -146,7 +155,7 @@ def _two_names(templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int])
     return defects
 
 
-def _make_crops(template_set: TemplateSet, progress: Progress) -> int:
+def make_crops(template_set: TemplateSet, progress: Progress) -> int:
     """Make the pictures of all boxes, so that no page waits for them."""
     rows = [row for row in template_set.templates.order_by("position") if row.boxes]
     images = template_set.catalog.images.in_bulk(

@@ -11,6 +11,7 @@ urlpatterns = [
     path("templates/new/preview", views.preview, name="preview"),
     path("templates/crops/<uuid:template_uid>/<str:slot>/<str:size>", views.crop, name="crop"),
     path("templates/sets/<slug:slug>/", views.template_set, name="set"),
+    path("templates/sets/<slug:slug>/export.json", views.export, name="export"),
     path("templates/sets/<slug:slug>/delete", views.delete, name="delete"),
     path(
         "templates/sets/<slug:slug>/verify/",

@@ -7,7 +7,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+)
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -18,7 +25,9 @@ from conditional.errors import ConditionalError
 from conditional.forms import BuildForm
 from conditional.models import RetrievalTemplate, TemplateSet, TripletSet
 from conditional.queries import attribute_names, conditions_of, shown_templates, template_sets
+from conditional.queries_verify import verified_templates
 from conditional.services import BUILD_TASK, delete_set, preview_of, request_build
+from conditional.services_import import exported_entries
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError
 
@@ -125,6 +134,20 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("conditional:set", slug)
     messages.success(request, f"“{found}” is deleted.")
     return redirect("conditional:sets")
+
+
+@require_safe
+@reader_required
+def export(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give a set, or what of it a verification has passed, as a file of GeneCIS or CIRR."""
+    found = get_object_or_404(TemplateSet, slug=slug)
+    only = None
+    if asked := request.GET.get("verification"):
+        verification = get_object_or_404(found.verifications, slug=asked)
+        only = [one.pk for one in verified_templates(verification)]
+    response = JsonResponse(exported_entries(found, only), safe=False)
+    response["Content-Disposition"] = f'attachment; filename="{found.task}.json"'
+    return response
 
 
 @require_safe

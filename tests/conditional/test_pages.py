@@ -130,6 +130,20 @@ def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, p
     assert "the panel decides about this template itself" in ruled.content.decode()
 
 
+def test_a_set_is_exported_whole_or_as_far_as_it_passed(client_of, verification):
+    client = client_of(Role.RESEARCHER)
+    url = reverse("conditional:export", args=[verification.template_set.slug])
+    reply = client.get(url)
+    assert reply["Content-Disposition"] == 'attachment; filename="change_attribute.json"'
+    entries = reply.json()
+    assert len(entries) == 30
+    uids = {str(uid) for uid in verification.template_set.catalog.images.values_list("uid", flat=1)}
+    assert {entries[0]["target"]["image_id"], entries[0]["reference"]["image_id"]} <= uids
+    assert len(entries[0]["gallery"]) == 14
+    assert client.get(url, {"verification": "check"}).json() == []
+    assert client.get(url, {"verification": "other"}).status_code == 404
+
+
 def test_a_set_that_nobody_verifies_is_deleted(admin, template_set):
     assert admin.get(reverse("conditional:delete", args=[template_set.slug])).status_code == 405
     admin.post(reverse("conditional:delete", args=[template_set.slug]))

@@ -26,6 +26,7 @@ from conditional.queries_verify import (
     verified_templates,
 )
 from conditional.services import delete_set
+from conditional.services_import import exported_entries
 from conditional.services_verify import (
     open_verification,
     record_verdicts,
@@ -186,7 +187,10 @@ def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judg
     rule_template(
         verification=verification, template_uid=split.uid, passes=True, note="clear", by=admin
     )
-    assert set(verified_templates(verification)) == {passing, split}
+    verified = verified_templates(verification)
+    assert set(verified) == {passing, split}
+    exported = exported_entries(verification.template_set, [one.pk for one in verified])
+    assert [one["condition"] for one in exported] == [one.condition for one in verified]
     figures = statistics_of(results_of(verification))
     assert (figures.total.n_decided, figures.total.n_unique, figures.n_verified) == (3, 1, 2)
     assert sum(share.n for _, share in figures.by_condition) == 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,16 +11,20 @@ from django.core.management.base import CommandError
 from catalog.models import Catalog
 from conditional.recipes import BUILDABLE, Recipe
 from conditional.services import BUILD_TASK, build_set, free_slug
+from conditional.services_files import Annotations, build_file_set
 from conditional.types import Task
 from jobs.commands import JobCommand
-from jobs.services import JobError
+from jobs.services import JobError, Work
 from pooling.query_rule import QueryRuleError, parse_filters
 
 COLUMN_HELP = "NAME [sep=;] [path=/] [unknown=A,B] [text=WORD] [incomplete]; may be repeated"
 
 
 class Command(JobCommand):
-    help = "Draw retrieval templates from a catalog's own attributes and store them as a set."
+    help = (
+        "Draw retrieval templates from a catalog's own attributes, or from a file of VAW or COCO "
+        "panoptic over its images, and store them as a set."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what the command takes."""
@@ -37,7 +42,7 @@ class Command(JobCommand):
         parser.add_argument(
             "--ask",
             action="append",
-            required=True,
+            default=[],
             metavar="COLUMN",
             help=f"attribute that conditions are about: {COLUMN_HELP}",
         )
@@ -51,6 +56,12 @@ class Command(JobCommand):
             default=[],
             metavar="NAME=VALUE",
             help="only images with that attribute; may be repeated",
+        )
+        parser.add_argument("--panoptic", type=Path, metavar="FILE", help="COCO panoptic JSON")
+        parser.add_argument("--vaw", type=Path, metavar="FILE", help="instances of VAW")
+        parser.add_argument("--types", type=Path, metavar="FILE", help="attribute_types.json")
+        parser.add_argument(
+            "--keep-good", action="store_true", help="leave out what a file cannot give"
         )
         parser.add_argument("--min-categories", type=int, default=4, help="of a scene")
         parser.add_argument("--min-shared", type=int, default=3, help="with the target's scene")
@@ -72,15 +83,27 @@ class Command(JobCommand):
             arguments={
                 "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
             },
-            work=lambda progress: build_set(
-                catalog=catalog,
-                name=options["name"],
-                recipe=recipe,
-                owner=None,
-                progress=progress,
-            ),
+            work=_work(catalog, recipe, options),
         )  # fmt: skip
         self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _work(catalog: Catalog, recipe: Recipe, options: dict[str, Any]) -> Work:
+    """Return what to do: draw from a file where one is named, else from the attributes."""
+    path = options["panoptic"] or options["vaw"]
+    if bool(options["vaw"]) != bool(options["types"]) or (options["panoptic"] and options["vaw"]):
+        raise CommandError("Give --vaw with --types, or --panoptic alone.")
+    given: dict[str, Any] = {
+        "catalog": catalog, "name": options["name"], "recipe": recipe, "owner": None
+    }  # fmt: skip
+    if path is None:
+        if not options["ask"]:
+            raise CommandError("Give --ask with a column, or --vaw or --panoptic with a file.")
+        return lambda progress: build_set(**given, progress=progress)
+    annotations = Annotations(path, options["types"])
+    return lambda progress: build_file_set(
+        **given, annotations=annotations, keep_good=options["keep_good"], progress=progress
+    )
 
 
 def _recipe(options: dict[str, Any]) -> Recipe:

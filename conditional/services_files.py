@@ -1,0 +1,173 @@
+"""Build sets of templates from annotation files of others over a catalog's images."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from catalog.formats.errors import InputError
+from catalog.models import Catalog
+from conditional.build.attribute_table import AttributeTable
+from conditional.build.draw import Built
+from conditional.build.objects import SceneRules, SceneTable
+from conditional.errors import ConditionalError, DefectsError
+from conditional.formats.panoptic import read_panoptic
+from conditional.formats.vaw import SOURCE as VAW
+from conditional.formats.vaw import read_attribute_types, read_vaw
+from conditional.image_names import images_by_name
+from conditional.models import TemplateSet
+from conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
+from conditional.services import free_slug, store_set
+from conditional.services_import import make_crops
+from conditional.types import Defect
+from conditional.validate import counts_of, defects_of
+from jobs.services import Progress
+
+PANOPTIC = "coco_panoptic"
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What the object or attribute builders read.
+
+    Attributes:
+        path: a VAW file with `types`, or a COCO panoptic JSON without.
+        types: attribute_types.json.
+    """
+
+    path: Path
+    types: Path | None = None
+
+    @property
+    def source(self) -> str:
+        """What the provenance says."""
+        return PANOPTIC if self.types is None else VAW
+
+
+def build_file_set(
+    *,
+    catalog: Catalog,
+    name: str,
+    annotations: Annotations,
+    recipe: Recipe,
+    keep_good: bool,
+    owner: User | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Draw templates from what a file says of the catalog's images, and store them as a set.
+
+    Args:
+        recipe: its task, limits and seed count; its columns do not.
+        keep_good: leave out malformed entries and images that the catalog does not have.
+
+    Returns:
+        What the job's row and the command say: slug, figures, and the defects.
+
+    Raises:
+        DefectsError: entries cannot be used and `keep_good` is off.
+        ConditionalError: the task does not suit the file, which cannot be read, or nothing fits.
+    """
+    slug = free_slug(name)
+    wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
+    if recipe.task not in wanted:
+        raise ConditionalError("task", f"from such a file: {', '.join(wanted)}.")
+    progress.start(0, None, f"Reading {annotations.path.name} and drawing templates")
+    id_of = images_by_name(catalog)
+    try:
+        digest = hashlib.sha256(annotations.path.read_bytes()).hexdigest()
+        n_entries, defects, built = _drawn(annotations, recipe, id_of, keep_good)
+    except (InputError, OSError) as problem:
+        raise ConditionalError("file", str(problem)) from problem
+    except ValueError as problem:
+        raise ConditionalError("file", f"{problem}.") from problem
+    unsound = {defect.index for defect in _unsound(built, catalog, id_of)}
+    templates = [one for one in built.templates if one.provenance.index not in unsound]
+    if not templates:
+        reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
+        raise ConditionalError("file", f"no template came of it: {reasons or 'nothing to try'}.")
+    n_left_out = len({defect.index for defect in defects})
+    report = asdict(built.report) | {
+        "n_entries": n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
+        "n_unsound": len(unsound), "n_images": n_entries - n_left_out, "left_out": {},
+    }  # fmt: skip
+    template_set = TemplateSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        task=recipe.task.value,
+        source=annotations.source,
+        seed=recipe.seed,
+        recipe=recipe.as_json(),
+        report=report,
+        defects=[asdict(defect) for defect in defects],
+        file_name=annotations.path.name[:300],
+        file_sha256=digest,
+        owner=owner,
+    )
+    store_set(template_set, templates, id_of)
+    n_crops = make_crops(template_set, progress)
+    figures = {"set": slug, "task": template_set.task, "templates": len(templates)}
+    return {**figures, "crops": n_crops, **report, "defects": template_set.defects}
+
+
+def _drawn(
+    annotations: Annotations, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
+) -> tuple[int, list[Defect], Built]:
+    """Return how many entries there are, which cannot be used, and what the others gave."""
+    if annotations.types is not None:
+        return _attributes(annotations.path, annotations.types, recipe, id_of, keep_good)
+    found = read_panoptic(annotations.path)
+    images = [scene.image for scene in found.scenes]
+    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
+    n_entries = len(found.scenes) + len(found.malformed)
+    _require_good(n_entries, defects, keep_good)
+    scenes = [scene for scene in found.scenes if scene.image in id_of]
+    rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
+    table = SceneTable.of(scenes, rules)
+    build = OBJECT_TASKS[recipe.task]
+    return n_entries, defects, build(table, recipe.limits, recipe.seed, source=PANOPTIC)
+
+
+def _attributes(
+    path: Path, types: Path, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
+) -> tuple[int, list[Defect], Built]:
+    found = read_vaw(path)
+    images = [one.image for one in found.instances]
+    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
+    n_entries = len(found.instances) + len(found.malformed)
+    _require_good(n_entries, [*defects, *found.doubtful], keep_good)
+    instances = [one for one in found.instances if one.image in id_of]
+    table = AttributeTable.of(instances, read_attribute_types(types))
+    build = ATTRIBUTE_TASKS[recipe.task]
+    return n_entries, defects, build(table, recipe.limits, recipe.seed, source=VAW)
+
+
+def _unknown(
+    images: Collection[str], malformed: Collection[Defect], id_of: Mapping[str, int]
+) -> list[Defect]:
+    """Return a defect for each readable entry whose image the catalog does not have."""
+    bad = {defect.index for defect in malformed}
+    places = [place for place in range(len(images) + len(bad)) if place not in bad]
+    return [
+        Defect(place, "unknown_image", f"no image {image!r}")
+        for place, image in zip(places, images, strict=True)
+        if image not in id_of
+    ]
+
+
+def _require_good(n_entries: int, defects: list[Defect], keep_good: bool) -> None:
+    if defects and not keep_good:
+        raise DefectsError(n_entries, sorted(defects))
+
+
+def _unsound(built: Built, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:
+    """Return the templates with a box outside of the catalog's image, or another defect."""
+    rows = catalog.images.values_list("pk", "width", "height")
+    size_of = {pk: (width, height) for pk, width, height in rows}
+    named = {view.image for one in built.templates for _, view in one.views()}
+    sizes = {name: size_of[id_of[name]] for name in named}
+    return defects_of(built.templates, known_images=id_of.keys(), sizes=sizes)

@@ -1,0 +1,109 @@
+"""Templates from files of VAW and COCO panoptic over a catalog's images."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from PIL import Image as PillowImage
+
+from catalog.blobs import blob_path
+from catalog.models import Catalog, Image, SourceFile
+from conditional.formats.vaw import write_vaw
+from conditional.models import TemplateSet
+from conditional.services_import import exported_entries
+from tests.conditional.cases import TYPES, vaw_instances
+from tests.pooling.run_command import printed
+
+pytestmark = pytest.mark.django_db
+
+
+def catalog_of(names, size=(400, 400)):
+    catalog = Catalog.objects.create(slug="files", name="Files")
+    images = Image.objects.bulk_create(
+        Image(
+            catalog=catalog, sha256=f"{number:064x}", width=size[0], height=size[1],
+            image_format="JPEG", n_bytes=1, perceptual_hash="0" * 16,
+        )
+        for number, _ in enumerate(names)
+    )  # fmt: skip
+    SourceFile.objects.bulk_create(
+        SourceFile(catalog=catalog, image=image, path=f"{name}.jpg")
+        for name, image in zip(names, images, strict=True)
+    )
+    return catalog
+
+
+@pytest.fixture
+def vaw(tmp_path, settings, db):
+    """Files of generated instances, and a catalog of most of their images."""
+    settings.DATA_DIR = tmp_path / "data"
+    instances = vaw_instances(1, n=300)
+    names = sorted({one.image for one in instances})
+    for image in catalog_of(names[:-2]).images.all():
+        path = blob_path(image.sha256, "original")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        PillowImage.new("RGB", (400, 400), (200, 30, 30)).save(path, "JPEG")
+    write_vaw(tmp_path / "vaw.json", instances)
+    (tmp_path / "types.json").write_text(json.dumps(TYPES))
+    return tmp_path / "vaw.json", tmp_path / "types.json"
+
+
+def test_instances_of_vaw_become_templates_with_crops(vaw):
+    path, types = vaw
+    given = (
+        "V", "--catalog", "files", "--task", "change_attribute", "--vaw", path, "--types", types,
+        "--n", 8, "--seed", 2,
+    )  # fmt: skip
+    with pytest.raises(CommandError, match="no image '2099'"):
+        call_command("build_templates", *map(str, given))
+    result = printed("build_templates", *given, "--keep-good")
+    assert (result["templates"], result["counts"]) == (8, {"unknown_image": 6})
+    assert result["crops"] == 8 * 16
+    stored = TemplateSet.objects.get()
+    assert (stored.source, stored.seed, len(stored.file_sha256)) == ("vaw", 2, 64)
+    entries: list[Any] = list(exported_entries(stored))
+    assert set(entries[0]["target"]) == {"image_id", "instance_bbox"}
+    assert all(2000 <= one["reference"]["image_id"] < 2098 for one in entries)
+
+
+@pytest.fixture
+def panoptic(tmp_path, db):
+    """A panoptic file of 160 scenes out of twelve categories, and a catalog of its images."""
+    categories = [{"id": n, "name": f"thing-{n}"} for n in range(1, 13)]
+    images, annotations = [], []
+    for number in range(160):
+        shown = [one for one in range(1, 13) if (number * 7 + one * one * (1 + number % 5)) % 3]
+        images.append({"id": number, "file_name": f"{number:012d}.jpg", "width": 20, "height": 10})
+        segments = [{"id": one, "category_id": one, "area": 10, "bbox": [0, 0, 1, 1], "iscrowd": 0}
+                    for one in shown]  # fmt: skip
+        annotations.append(
+            {"image_id": number, "file_name": f"{number:012d}.png", "segments_info": segments}
+        )
+    path = tmp_path / "panoptic.json"
+    content = {"images": images, "categories": categories, "annotations": annotations}
+    path.write_text(json.dumps(content))
+    catalog_of([f"{number:012d}" for number in range(160)], (20, 10))
+    return path
+
+
+def test_panoptic_scenes_become_templates(panoptic):
+    given = ("P", "--catalog", "files", "--task", "change_object", "--panoptic", panoptic)
+    result = printed("build_templates", *given, "--n", 5, "--min-shared", 4)
+    assert (result["templates"], result["defects"], result["crops"]) == (5, [], 0)
+    assert TemplateSet.objects.get().source == "coco_panoptic"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--task", "focus_attribute", "--panoptic", "panoptic.json"), "from such a file"),
+        (("--task", "focus_object", "--panoptic", "none.json"), "No such file"),
+        (("--task", "focus_attribute", "--vaw", "x.json"), "--vaw with --types"),
+        (("--task", "focus_attribute"), "Give --ask with a column"),
+    ],
+)
+def test_what_does_not_go_together_is_said(panoptic, tmp_path, monkeypatch, arguments, reason):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match=reason):
+        call_command("build_templates", "X", "--catalog", "files", *arguments)
