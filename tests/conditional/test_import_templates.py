@@ -83,6 +83,12 @@ def test_defects_are_listed_and_stop_the_import_unless_the_good_are_kept(catalog
     assert TemplateSet.objects.get().defects == result["defects"]
 
 
+def test_one_image_under_two_names_is_found_out(catalog, write):
+    given = entry(0, target={"val_image_id": "000000000003"})
+    with pytest.raises(CommandError, match=r"gallery\[1\] '3' and target .* are one image here"):
+        call_command("import_templates", "T", write([given]), "--catalog", "shop")
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

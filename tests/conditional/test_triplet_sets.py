@@ -80,6 +80,12 @@ def test_defects_are_listed_and_the_good_kept_on_demand(made, write):
     assert (result["n_triplets"], result["n_left_out"]) == (4, 3)
 
 
+def test_one_image_under_two_names_is_found_out(made, write):
+    path = write(ROWS + "a,b,b.png,w\n")
+    with pytest.raises(CommandError, match="4: two names are one image here"):
+        call_command("import_triplets", "Two", path, "--catalog", "eggs")
+
+
 def test_integer_files_name_positions_of_a_list(made, write):
     names = write("a\nb\nc\nd\n", "names.txt")
     path = write("0 1 2\n1 3 2\n", "closure_tripletlist_test.txt")

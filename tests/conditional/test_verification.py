@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -102,6 +104,26 @@ def test_an_answer_is_stored_once_however_often_it_is_sent(judges):
     assert template not in next_templates(judge, 10)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_arrives_twice_at_once_is_stored_once(judges):
+    judge = judges[0]
+    [template] = next_templates(judge, 1)
+    given = answer(template, place=4)
+    barrier = Barrier(2)
+
+    def send(_):
+        barrier.wait()
+        try:
+            return record(judge, given)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(send, range(2)))
+    assert sorted(results) == [["duplicate"], ["saved"]]
+    assert VerifierAnswer.objects.count() == 1
+
+
 def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
     judge = judges[0]
     [template] = next_templates(judge, 1)
@@ -109,6 +131,7 @@ def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
     record(judge, answer(template, "withdrawn"))
     assert progress_of(judge).n_done == 0
     assert template in next_templates(judge, 10)
+    assert not any(one.votes for one in results_of(judge.verification))
     record(judge, answer(template, "several"))
     choices = list(VerifierAnswer.objects.values_list("choice", flat=True))
     assert choices == [Choice.NONE, Choice.WITHDRAWN, Choice.SEVERAL]
@@ -242,6 +265,16 @@ def test_pictures_stand_where_the_judge_sees_them(verification, judges):
     for slot in ("15", "-1", "x", "¹"):
         assert picture_for(judges[0], template.uid, slot) is None
     assert picture_for(judges[0], uuid.uuid4(), "0") is None
+
+
+def test_no_two_judges_and_templates_share_an_order(verification, judges):
+    orders = {
+        (judge.number, row.pk): seen_order(judge, row)
+        for judge in judges
+        for row in verification.templates.all()
+    }
+    assert len({tuple(order) for order in orders.values()}) == 15
+    assert len({order.index(14) for order in orders.values()}) > 3
 
 
 # ---- what the browser gets ----
