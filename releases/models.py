@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Campaign, CampaignState
 from jobs.models import Job
 
 
@@ -64,6 +64,12 @@ class Release(models.Model):
     def version(self) -> str:
         """MAJOR.MINOR.PATCH."""
         return f"{self.major}.{self.minor}.{self.patch}"
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a campaign of it still takes answers, so that nobody outside may see it."""
+        states = [CampaignState.OPEN, CampaignState.PAUSED]
+        return self.campaigns.filter(state__in=states).exists()
 
     @property
     def has_hidden_labels(self) -> bool:

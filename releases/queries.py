@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from accounts.models import Role, User
+from annotation.models import Campaign, CampaignState
 from jobs.models import OPEN_STATES, Job
 from releases.layout import MANIFEST
 from releases.manifest import Manifest, parse_manifest
@@ -35,9 +36,18 @@ def is_reader(person: Person) -> bool:
 
 
 def visible_releases(person: Person) -> QuerySet[Release]:
-    """Return the releases that a person may see, newest version of each benchmark first."""
+    """Return the releases that a person may see, newest version of each benchmark first.
+
+    A public one waits until its campaigns are no longer judged: its judges, or anybody who tells
+    them, would read the others' votes and who proposed what.
+    """
     found = Release.objects.all()
-    return found if is_reader(person) else found.filter(visibility=Visibility.PUBLIC)
+    if is_reader(person):
+        return found
+    judged = Campaign.objects.filter(
+        releases=OuterRef("pk"), state__in=[CampaignState.OPEN, CampaignState.PAUSED]
+    )
+    return found.filter(~Exists(judged), visibility=Visibility.PUBLIC)
 
 
 def find_release(person: Person, slug: str, version: str = "") -> Release | None:

@@ -55,6 +55,7 @@ KEYS_OF_OTHERS = {
 OPEN_TO_JUDGES = {
     "home", "annotation:home", "annotation:judge", "annotation:next", "annotation:recent",
     "annotation:guidelines", "annotation:image", "accounts:profile", "api:openapi-json",
+    "releases:home",  # the list of public releases, none of a campaign that is still judged
 }  # fmt: skip
 
 
@@ -296,11 +297,13 @@ def values_for(world: Browser, converter: str) -> list[object]:
     """Real things to put into an address, so that a page that leaks would be found."""
     catalog = Image.objects.all()[0].catalog
     question = world.campaign.questions.all()[0]
+    uids: list[object] = [
+        world.campaign.uid, question.query.uid, question.uid, Job.objects.all()[0].uid,
+    ]  # fmt: skip
     values: dict[str, list[object]] = {
         "SlugConverter": [world.campaign.slug, "secret-pool", catalog.slug],
-        "UUIDConverter": [
-            world.campaign.uid, question.query.uid, question.uid, Job.objects.all()[0].uid,
-        ],
+        "UUIDConverter": uids,
+        "UUIDStrConverter": uids,  # of the API
         "IntConverter": [1, EmbeddingSet.objects.all()[0].pk, world.person.pk + 1],
         "StringConverter": ["view", "thumb", "original", "open", "csv", "timm:secretmodel"],
         "PathConverter": ["x"],

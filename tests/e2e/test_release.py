@@ -30,6 +30,7 @@ for name, role in [("chief", "admin"), ("reader", "researcher"), ("ann", "annota
 """
 JUDGE = """
 from annotation.models import Campaign, Question
+from annotation.services.campaigns import close_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 campaign = Campaign.objects.get(slug="luma")
 panel = list(campaign.panel.order_by("number").values_list("annotator_id", flat=True))
@@ -42,6 +43,7 @@ for n, question in enumerate(campaign.questions.select_related("query", "candida
         rows.append(ImportedJudgement(question.query_id, question.candidate_id, person,
                                       "similar" if says else "different"))
 import_judgements(campaign=campaign, rows=rows)
+close_campaign(campaign=campaign, by=None, reason="All pairs are judged.")
 """
 MODELS = "descriptor:colour-histogram,descriptor:hog-shape"
 

@@ -68,11 +68,12 @@ def test_a_helper_takes_what_is_open_and_the_result_is_the_same(catalog_of, back
         catalog=catalog_of(12, slug="alone"), backbone=backbone, progress=Progress(running_job())
     )
     shared = plan_shards(catalog=catalog_of(12, slug="shared"), backbone=backbone)
-    held = claim_shard(embedding_set=shared, job=running_job())
+    gone = running_job()
+    held = claim_shard(embedding_set=shared, job=gone)
     found = help_embed(embedding_set_id=shared.pk, progress=Progress(running_job()))
     assert found == {"images": 8}
     assert PlannedShard.objects.get() == held
-    Job.objects.filter(pk=held.holder.pk).update(state=JobState.CANCELLED)
+    Job.objects.filter(pk=gone.pk).update(state=JobState.CANCELLED)
     embed_catalog(catalog=shared.catalog, backbone=backbone, progress=Progress(running_job()))
     assert [row[2:] for row in everything(shared)] == [row[2:] for row in everything(alone)]
     assert help_embed(embedding_set_id=shared.pk, progress=Progress(running_job())) == {"images": 0}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accounts.models import Role, User
+from annotation.services.campaigns import close_campaign
 from evaluation.assessment import assess
 from evaluation.services import store_result
 from jobs.services import run_here
@@ -51,11 +52,12 @@ def build_now(request: FreezeRequest, target: Path) -> Path:
 
 @pytest.fixture
 def world(transactional_db: None) -> World:
-    """A judged and evaluated campaign, and no release yet."""
+    """A judged, evaluated and closed campaign, and no release yet."""
     shutil.rmtree(releases_folder(), ignore_errors=True)
     made = judge_world(build_world())
     found = assess(made.campaign, n_bootstraps=20)
     store_result(campaign=made.campaign, assessment=found, job=None)
+    close_campaign(campaign=made.campaign, by=None, reason="All pairs are judged.")
     return made
 
 

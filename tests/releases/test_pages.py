@@ -9,6 +9,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User
+from annotation.models import Campaign, CampaignState
+from annotation.services.campaigns import close_campaign
 from jobs.models import Job, JobState
 from releases.models import Download, Release
 from releases.places import archive_of, files_of
@@ -174,3 +176,19 @@ def test_versions_are_shown_with_their_differences(client: Client, world: World)
     assert "Differences to the version before" in page
     assert "0 flipped" in page
     assert Path(files_of(second)).is_dir()
+
+
+def test_nobody_outside_sees_a_public_release_while_its_campaign_is_judged(
+    world: World, admin: User
+) -> None:
+    Campaign.objects.update(state=CampaignState.OPEN)
+    release = freeze_now(request_for(world, is_public=True))
+    judge = User.objects.filter(role=Role.ANNOTATOR)[0]
+    for outsider in (Client(), signed_in(judge)):
+        assert outsider.get(BASE).status_code == 404
+        assert outsider.get(f"{BASE}files/MANIFEST.json").status_code == 404
+        assert release.title not in outsider.get("/releases/").content.decode()
+    assert "once its campaign is closed" in signed_in(admin).get(BASE).content.decode()
+    close_campaign(campaign=world.campaign, by=None, reason="All pairs are judged.")
+    assert Client().get(BASE).status_code == 200
+    assert "once its campaign is closed" not in signed_in(admin).get(BASE).content.decode()
