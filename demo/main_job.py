@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ class MainJob:
 
     def _campaign(self, purpose: str, panel: list[User]) -> str:
         """Open a campaign on the pool unless it is there already; return its slug."""
-        name = f"{self.slug.replace('-', ' ').capitalize()}, {purpose}"
+        name = f"{re.sub(r'[-_]+', ' ', self.slug).capitalize()}, {purpose}"
         slug = slugify(name)
         if not Campaign.objects.filter(slug=slug).exists():
             pool = Pool.objects.get(slug=f"{self.slug}-pool")
