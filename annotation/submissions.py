@@ -5,12 +5,13 @@ Pure. The annotator is never read from the body: it is whoever is signed in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+Read = TypeVar("Read")
 ANSWERS = frozenset({"similar", "different", "cant_tell", "skip", "later", "withdrawn"})
 REASONS = frozenset({"bad_image", "not_comparable", "unsure", "policy"})
 MODES = frozenset({"pair", "sheet"})
@@ -54,6 +55,21 @@ def read_batch(body: object) -> list[tuple[UUID, Submission | RejectedError]]:
     """Return each answer by its UUID, as read or with the reason why it cannot be taken.
 
     Raises:
+        MalformedError: as `read_each`.
+    """
+    return read_each(body, read_submission)
+
+
+def read_each(
+    body: object, read: Callable[[Mapping[str, Any]], Read]
+) -> list[tuple[UUID, Read | RejectedError]]:
+    """Return what `read` makes of each answer of a body, by the answer's UUID.
+
+    Args:
+        body: the parsed JSON.
+        read: reads one answer; RejectedError where it cannot be taken.
+
+    Raises:
         MalformedError: the body is not {"answers": [...]} of 1 to `MAX_BATCH` objects, each
             with a UUID to reply to.
     """
@@ -62,16 +78,16 @@ def read_batch(body: object) -> list[tuple[UUID, Submission | RejectedError]]:
         raise MalformedError("The body must be an object with a list “answers”.")
     if not 1 <= len(answers) <= MAX_BATCH:
         raise MalformedError(f"Send 1 to {MAX_BATCH} answers at once, not {len(answers)}.")
-    batch: list[tuple[UUID, Submission | RejectedError]] = []
+    batch: list[tuple[UUID, Read | RejectedError]] = []
     for number, raw in enumerate(answers, start=1):
         if not isinstance(raw, dict):
             raise MalformedError(f"Answer {number} is not an object.")
         try:
-            key = _uuid(raw, "uuid")
+            key = uuid_of(raw, "uuid")
         except RejectedError:
             raise MalformedError(f"Answer {number} has no valid “uuid”.") from None
         try:
-            batch.append((key, read_submission(raw)))
+            batch.append((key, read(raw)))
         except RejectedError as problem:
             batch.append((key, problem))
     return batch
@@ -90,15 +106,15 @@ def read_submission(raw: Mapping[str, Any]) -> Submission:
         raise RejectedError("reason_missing", "Say why the pair is skipped.")
     if reason and answer not in {"skip", "cant_tell"}:
         raise RejectedError("reason_unwanted", f"“{answer}” takes no reason.")
-    undoes = None if raw.get("undoes") is None else _uuid(raw, "undoes")
+    undoes = None if raw.get("undoes") is None else uuid_of(raw, "undoes")
     if (undoes is None) == (answer == "withdrawn"):
         raise RejectedError("undo_mismatch", "“withdrawn” and “undoes” belong together.")
-    shown_at, decided_at = _time(raw, "shown_at"), _time(raw, "decided_at")
+    shown_at, decided_at = time_of(raw, "shown_at"), time_of(raw, "decided_at")
     if decided_at < shown_at:
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
     return Submission(
-        uuid=_uuid(raw, "uuid"),
-        question=_uuid(raw, "question"),
+        uuid=uuid_of(raw, "uuid"),
+        question=uuid_of(raw, "question"),
         answer=answer,
         reason=reason,
         mode=_one_of(raw, "mode", MODES),
@@ -112,7 +128,8 @@ def read_submission(raw: Mapping[str, Any]) -> Submission:
     )
 
 
-def _uuid(raw: Mapping[str, Any], name: str) -> UUID:
+def uuid_of(raw: Mapping[str, Any], name: str) -> UUID:
+    """Return a UUID by its name in what a browser sent; RejectedError where it is none."""
     value = raw.get(name)
     if isinstance(value, str) and len(value) == 36:
         try:
@@ -138,7 +155,8 @@ def _whole(raw: Mapping[str, Any], name: str, low: int, high: int) -> int:
     return value
 
 
-def _time(raw: Mapping[str, Any], name: str) -> datetime:
+def time_of(raw: Mapping[str, Any], name: str) -> datetime:
+    """Return a moment by its name in what a browser sent; RejectedError where it is none."""
     value = raw.get(name)
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None

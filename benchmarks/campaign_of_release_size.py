@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
 from annotation.services.bulk import copy_rows, refresh_statistics
+from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
 from catalog.formats.tables import Run as Scores
 from catalog.models import Catalog, Image, SourceFile
@@ -41,24 +42,6 @@ from releases.texts import text_files
 SLUG = "release-size"
 N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3
 DEPTH = 40
-
-EVENTS = """
-insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode, device,
-    guideline_version, decided_at, received_at, visible_ms, load_ms)
-select gen_random_uuid(), q.id, m.id,
-    case when (abs(hashtext(q.id::text) %% 100) < 60)
-           <> (abs(hashtext(q.id::text || '-' || m.number::text) %% 100) < 8)
-         then 'similar' else 'different' end,
-    '', 'pair', 'keyboard', 1, now(), now(), 900, 0
-from annotation_question q join annotation_panelmember m using (campaign_id)
-where q.campaign_id = %s
-"""
-JUDGEMENTS = """
-insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
-select e.question_id, e.member_id, e.id, e.answer, false
-from annotation_judgementevent e join annotation_question q on q.id = e.question_id
-where q.campaign_id = %s
-"""
 
 
 def asked_for() -> FreezeRequest:
@@ -116,7 +99,7 @@ def _build(rng: np.random.Generator) -> None:
         person = User.objects.create_user(f"{SLUG}-{n}", role=Role.ANNOTATOR)
         campaign.panel.create(annotator=person, number=n)
     with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [campaign.pk])
+        cursor.execute(EVENTS, [60, campaign.pk])
         cursor.execute(JUDGEMENTS, [campaign.pk])
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
+from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from evaluation.embedding_runs import unit_rows
@@ -19,24 +20,6 @@ from pooling.search_filters import Filters
 
 SLUG = "vsd-size"
 N_QUERIES, N_PAIRS, N_MODELS, N_POOLED, N_JUDGES = 2_000, 54_170, 14, 6, 3
-
-EVENTS = """
-insert into annotation_judgementevent (uuid, question_id, member_id, answer, reason, mode, device,
-    guideline_version, decided_at, received_at, visible_ms, load_ms)
-select gen_random_uuid(), q.id, m.id,
-    case when (abs(hashtext(q.id::text) %% 100) < 85)
-           <> (abs(hashtext(q.id::text || '-' || m.number::text) %% 100) < 8)
-         then 'similar' else 'different' end,
-    '', 'pair', 'keyboard', 1, now(), now(), 900, 0
-from annotation_question q join annotation_panelmember m using (campaign_id)
-where q.campaign_id = %s
-"""
-JUDGEMENTS = """
-insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
-select e.question_id, e.member_id, e.id, e.answer, false
-from annotation_judgementevent e join annotation_question q on q.id = e.question_id
-where q.campaign_id = %s
-"""
 
 
 @transaction.atomic
@@ -116,5 +99,5 @@ def judge(campaign_id: int) -> None:
     """Let every judge answer every question: about 85 % similar, 8 % of the answers turned."""
 
     with connection.cursor() as cursor:
-        cursor.execute(EVENTS, [campaign_id])
+        cursor.execute(EVENTS, [85, campaign_id])
         cursor.execute(JUDGEMENTS, [campaign_id])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from catalog.formats.errors import InputError
+from catalog.formats.command_line import run
 from conditional.commands import alignment, score_triplets, validate
 
 COMMANDS = (validate, score_triplets, alignment)
-BAD_INPUT = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,10 +19,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     sub_commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_to(sub_commands)
-    arguments = parser.parse_args(argv)
-    try:
-        status: int = arguments.command(arguments)
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return BAD_INPUT
-    return status
+    return run(parser, argv)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
+from catalog.formats.command_line import run
 from evaluation.commands import bias, negatives, score
-from evaluation.errors import InputError
 
 COMMANDS = (score, negatives, bias)
-BAD_INPUT = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,10 +19,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     sub_commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_to(sub_commands)
-    arguments = parser.parse_args(argv)
-    try:
-        status: int = arguments.command(arguments)
-    except (InputError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return BAD_INPUT
-    return status
+    return run(parser, argv)

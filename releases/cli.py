@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from catalog.formats.errors import InputError
+from catalog.formats.command_line import run
 from releases.diff import diff, difference_text
 from releases.verify import Verdict, verify
 
 DIFFERS = 1
-BAD_INPUT = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,13 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     two.add_argument("after", type=Path, help="folder or zip")
     two.add_argument("--json", action="store_true", help="print one JSON object")
     two.set_defaults(command=_diff)
-    arguments = parser.parse_args(argv)
-    try:
-        status: int = arguments.command(arguments)
-    except (InputError, OSError) as problem:
-        sys.stderr.write(f"error: {problem}\n")
-        return BAD_INPUT
-    return status
+    return run(parser, argv)
 
 
 def _verify(arguments: argparse.Namespace) -> int:
