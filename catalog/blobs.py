@@ -1,17 +1,20 @@
-"""The files of pictures on disk, named by the SHA-256 of the original's bytes.
+"""The files of pictures, named by the SHA-256 of the original's bytes.
 
-No name from outside ever becomes a path here.
+They lie in Django's default storage: the data folder, or an object storage. No name from outside
+ever becomes a path here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, cast
 
 from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import connection
 
 from catalog.files import write_atomically
@@ -22,8 +25,8 @@ SIZES = ("thumb", "view", "original")
 _IN_USE = 0x10_0CA1E  # PostgreSQL advisory lock: held shared by imports, alone by the clean-up
 
 
-def blob_path(sha256: str, size: str) -> Path:
-    """Return where one size of a picture lies (or would lie).
+def blob_name(sha256: str, size: str) -> str:
+    """Return the name of one size of a picture in the storage.
 
     Raises:
         ValueError: not a SHA-256 in hexadecimal, or not one of SIZES.
@@ -32,20 +35,60 @@ def blob_path(sha256: str, size: str) -> Path:
     if not is_hash or size not in SIZES:
         raise ValueError(f"No such file: {size} of {sha256!r}.")
     ending = "" if size == "original" else ".webp"
-    return Path(settings.DATA_DIR) / "blobs" / size / sha256[:2] / f"{sha256}{ending}"
+    return f"{size}/{sha256[:2]}/{sha256}{ending}"
+
+
+def blob_path(sha256: str, size: str) -> Path:
+    """Return where one size of a picture lies on this machine's disk (or would lie).
+
+    Raises:
+        ValueError: as `blob_name`.
+    """
+    return Path(settings.DATA_DIR) / "blobs" / blob_name(sha256, size)
 
 
 def has_blobs(sha256: str) -> bool:
-    """Whether the original and its previews are all on disk."""
-    return all(blob_path(sha256, size).exists() for size in SIZES)
+    """Whether the original and its previews are all stored."""
+    return all(default_storage.exists(blob_name(sha256, size)) for size in SIZES)
+
+
+def open_blob(sha256: str, size: str) -> BinaryIO:
+    """Return one size of a picture, open for reading.
+
+    Raises:
+        FileNotFoundError: it is not stored.
+        OSError: the disk or the object storage failed.
+        ValueError: as `blob_name`.
+    """
+    return cast(BinaryIO, default_storage.open(blob_name(sha256, size), "rb"))
+
+
+def read_blob(sha256: str, size: str) -> bytes:
+    """Return the bytes of one size of a picture; raises as `open_blob`."""
+    with open_blob(sha256, size) as file:
+        return file.read()
+
+
+def original_on_disk(sha256: str) -> Path:
+    """Return a file of this machine with the original's bytes, for code that needs a path.
+
+    From an object storage it is fetched once and kept; it may be deleted at any time.
+
+    Raises:
+        OSError: as `open_blob`.
+    """
+    path = blob_path(sha256, "original")
+    if not path.exists():
+        write_atomically(path, partial(_write, read_blob(sha256, "original")))
+    return path
 
 
 def store_blobs(sha256: str, content: bytes, picture: Picture) -> None:
     """Store the original and its previews, each whole or not at all; twice is once."""
     for size, data in (("original", content), ("view", picture.view), ("thumb", picture.thumb)):
-        path = blob_path(sha256, size)
-        if not path.exists():
-            write_atomically(path, partial(_write, data))
+        name = blob_name(sha256, size)
+        if not default_storage.exists(name):
+            default_storage.save(name, ContentFile(data))
 
 
 def _write(data: bytes, file: BinaryIO) -> None:
@@ -83,11 +126,17 @@ def remove_unused_blobs() -> int:
 def _remove_unused() -> int:
     used = set(Image.objects.values_list("sha256", flat=True).iterator())
     unused = set()
-    root = Path(settings.DATA_DIR) / "blobs"
-    for size in SIZES:
-        for path in (root / size).glob("??/*"):
-            sha256 = path.name.partition(".")[0]
-            if sha256 not in used:  # also what a killed writer left behind
-                unused.add(sha256)
-                path.unlink()
+    for name in _stored_names():
+        sha256 = PurePosixPath(name).name.partition(".")[0]
+        if sha256 not in used:  # also what a killed writer left behind
+            unused.add(sha256)
+            default_storage.delete(name)
     return len(unused - {""})
+
+
+def _stored_names() -> Iterator[str]:
+    for size in SIZES:
+        with suppress(FileNotFoundError):  # nothing was ever stored
+            for folder in default_storage.listdir(size)[0]:
+                _, names = default_storage.listdir(f"{size}/{folder}")
+                yield from (f"{size}/{folder}/{name}" for name in names)

@@ -7,7 +7,7 @@ import logging
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
 
-from catalog.blobs import SIZES, blob_path
+from catalog.blobs import SIZES, blob_name, open_blob, read_blob
 from catalog.models import Image
 
 CONTENT_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -27,7 +27,7 @@ def image_response(request: HttpRequest, image: Image, size: str) -> HttpRespons
         size: `thumb`, `view` (both WebP, without the camera's notes) or `original`.
 
     Raises:
-        Http404: no such size, or the file is missing from the disk.
+        Http404: no such size, or the file is missing.
     """
     if size not in SIZES:
         raise Http404
@@ -42,14 +42,14 @@ def image_response(request: HttpRequest, image: Image, size: str) -> HttpRespons
 
 
 def _bytes(image: Image, size: str) -> HttpResponseBase:
-    path = blob_path(image.sha256, size)
     content_type = CONTENT_TYPES[image.image_format if size == "original" else "WEBP"]
     try:
         if size != "original":
-            return HttpResponse(path.read_bytes(), content_type=content_type)
-        response = FileResponse(path.open("rb"), content_type=content_type)
+            return HttpResponse(read_blob(image.sha256, size), content_type=content_type)
+        response = FileResponse(open_blob(image.sha256, size), content_type=content_type)
     except FileNotFoundError:
-        logger.error("The file %s is missing; import the catalog again.", path)
+        name = blob_name(image.sha256, size)
+        logger.error("The file %s is missing; import the catalog again.", name)
         raise Http404 from None
     del response["Content-Disposition"]
     return response

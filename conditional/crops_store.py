@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from django.conf import settings
 
-from catalog.blobs import blob_path
+from catalog.blobs import read_blob
 from catalog.files import write_atomically
 from catalog.models import Image
 from catalog.pictures import read_rgb
@@ -36,7 +36,7 @@ def crop_file(image: Image, box: list[float], size: str, how: Dilation = "paper"
     digest = hashlib.sha256(said.encode()).hexdigest()
     path = Path(settings.DATA_DIR) / "crops" / digest[:2] / f"{digest}.webp"
     if not path.exists():
-        content = blob_path(image.sha256, "original").read_bytes()
+        content = read_blob(image.sha256, "original")
         shown = crop_view(read_rgb(content), Box(*box), how)
         shown.thumbnail((SIDES[size], SIDES[size]))
         buffer = io.BytesIO()

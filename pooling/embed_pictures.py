@@ -27,12 +27,15 @@ def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
             or 1/8 of its size (never below that side), which is several times faster.
 
     Raises:
-        PictureProblem: it cannot be decoded, or has more than 8 bits a channel.
+        PictureProblem: it is missing, cannot be decoded, or has more than 8 bits a channel.
+        OSError: the function could not get at it, which says nothing about the picture.
     """
     try:
-        if isinstance(source, Path):
-            return _decoded(source, smallest_side)
-        with closing(source()) as file:
+        file = source.open("rb") if isinstance(source, Path) else source()
+    except FileNotFoundError as problem:
+        raise PictureProblem(f"{name_of(source)}: {problem}") from problem
+    try:
+        with closing(file):
             return _decoded(file, smallest_side)
     except Exception as problem:  # decoders meet damaged bytes with errors of every type
         reason = str(problem) or type(problem).__name__
@@ -44,7 +47,7 @@ def name_of(source: Path | Opener) -> str:
     return str(source) if isinstance(source, Path) else getattr(source, "__name__", repr(source))
 
 
-def _decoded(file: Path | BinaryIO, smallest_side: int) -> Image.Image:
+def _decoded(file: BinaryIO, smallest_side: int) -> Image.Image:
     with Image.open(file) as image:
         if image.width * image.height > MAX_PIXELS:
             raise ValueError(f"{image.width} x {image.height} pixels are more than {MAX_PIXELS:,}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from catalog.blobs import blob_path
+from catalog.blobs import original_on_disk
 from catalog.formats.errors import InputError
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, Progress
@@ -133,8 +133,8 @@ def _by_plugin(source: PoolSource, k: int, progress: Progress) -> Answer:
 
     def scores_of(query: int, allowed: Ints) -> Doubles:
         progress.update(query)
-        candidates = [images.paths[row] for row in allowed.tolist()]
-        return scores_by(plugin, dotted, blob_path(sha256_of[query], "original"), candidates)
+        candidates = [original_on_disk(images.sha256[row]) for row in allowed.tolist()]
+        return scores_by(plugin, dotted, original_on_disk(sha256_of[query]), candidates)
 
     found = _scored(source.pool, k, query_ids, images, scores_of)
     return Answer(found, version=plugin.version)
@@ -142,10 +142,10 @@ def _by_plugin(source: PoolSource, k: int, progress: Progress) -> Answer:
 
 @dataclass(frozen=True)
 class _Images:
-    """A catalog's images by content hash: their ids, shape (n,), and their files."""
+    """A catalog's images by content hash: their ids, shape (n,), and these hashes."""
 
     ids: Ints
-    paths: list[Path]
+    sha256: list[str]
 
 
 def _images_of(pool: Pool) -> tuple[Ints, _Images]:
@@ -153,7 +153,7 @@ def _images_of(pool: Pool) -> tuple[Ints, _Images]:
     query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
     rows = list(pool.catalog.images.order_by("sha256").values_list("pk", "sha256"))
     ids = np.array([pk for pk, _ in rows], np.int64)
-    return query_ids, _Images(ids, [blob_path(sha256, "original") for _, sha256 in rows])
+    return query_ids, _Images(ids, [sha256 for _, sha256 in rows])
 
 
 def _sha256_of(image_ids: Ints) -> list[str]:

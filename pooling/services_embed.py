@@ -7,10 +7,11 @@ row is written after its file lies whole on disk, in the transaction that ends t
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from django.conf import settings
@@ -19,7 +20,7 @@ from django.db.models import Exists, F, Func, IntegerField, Max, OuterRef, Q, Qu
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from catalog.blobs import blob_path
+from catalog.blobs import blob_name, read_blob
 from catalog.embeddings import damaged_shards, shard_path, write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
@@ -227,9 +228,8 @@ def _embed_shard(
     found = Image.objects.in_bulk(planned.image_ids)
     images = [found[pk] for pk in planned.image_ids if pk in found]
     planned.image_ids = [image.pk for image in images]
-    paths = [blob_path(image.sha256, "original") for image in images]
     try:
-        vectors = embed_images(backbone, paths, on_batch=on_batch)
+        vectors = embed_images(backbone, [_Original(image) for image in images], on_batch=on_batch)
     except OutOfMemoryError as problem:
         raise PassingError(f"{backbone.spec}: {problem}") from problem
     except (PictureProblem, ValueError) as problem:
@@ -237,10 +237,21 @@ def _embed_shard(
     store_shard(planned=planned, vectors=vectors)
 
 
+class _Original:
+    """Opens an image's original, from wherever it is stored."""
+
+    def __init__(self, image: Image) -> None:
+        self._sha256 = image.sha256
+        self.__name__ = blob_name(image.sha256, "original")
+
+    def __call__(self) -> BinaryIO:
+        return io.BytesIO(read_blob(self._sha256, "original"))
+
+
 def _by_name(message: str, images: Sequence[Image]) -> str:
     """Return a message about stored files with the names under which people know them."""
     for image in images:
-        path = str(blob_path(image.sha256, "original"))
+        path = blob_name(image.sha256, "original")
         if path in message:
             source = image.source_files.first()
             name = source.path if source else str(image.uid)

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from catalog.blobs import blob_path
+from catalog.blobs import open_blob
 from evaluation.errors import InputError
 from evaluation.version import ROOT, code_version
 from releases.archive import write_archive
@@ -161,10 +161,14 @@ def _copy_images(subjects: Subjects, request: FreezeRequest, files: Path) -> Non
     for at in images.first_row.tolist():
         row = images.rows[at]
         try:
-            shutil.copyfile(blob_path(row[1], "original"), files / _file_of(row, request))
+            with (
+                open_blob(row[1], "original") as stored,
+                (files / _file_of(row, request)).open("wb") as copy,
+            ):
+                shutil.copyfileobj(stored, copy)
         except FileNotFoundError:
             raise ReleaseError(
-                f"The picture {row[3]} is missing on disk; import the catalog again, or freeze "
+                f"The picture {row[3]} is missing; import the catalog again, or freeze "
                 "without images."
             ) from None
 

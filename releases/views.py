@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
-from catalog.blobs import blob_path
+from catalog.blobs import open_blob
 from evaluation.presentation import TITLES
 from jobs.services import JobConflictError
 from releases.documents.citation import bibtex, cite_as
@@ -217,7 +217,7 @@ def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpR
     if not has_picture(found, sha256):
         raise Http404
     try:
-        opened = blob_path(sha256, "thumb").open("rb")
+        opened = open_blob(sha256, "thumb")
     except (FileNotFoundError, ValueError):
         raise Http404 from None
     headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
