@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from annotation.pseudonyms import pseudonyms
 from catalog.formats.tables import Ints
 from releases.layout import TABLES
 from releases.snapshot import Row, Snapshot
@@ -62,23 +61,6 @@ join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candi
 where q.campaign_id = any(%s) and q.kind = 'pair'
 order by a.sha256 collate "C", b.sha256 collate "C"
 """
-
-
-def pseudonyms(annotators: Iterable[int], secret: bytes) -> dict[int, str]:
-    """Return a name for each judge that nobody without the secret can trace back.
-
-    Judges are ordered by a keyed hash, so neither the order of accounts nor that of the panel
-    shows, and another secret gives another order.
-
-    Args:
-        annotators: ids of accounts.
-        secret: of this release; not stored in it.
-    """
-    keyed = sorted(
-        {(hmac.new(secret, str(pk).encode(), hashlib.sha256).digest(), pk) for pk in annotators}
-    )
-    width = max(2, len(str(len(keyed))))
-    return {pk: f"a{number:0{width}d}" for number, (_, pk) in enumerate(keyed, 1)}
 
 
 def write_images(
