@@ -30,8 +30,11 @@ from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
 from annotation.queries.preferences import preferred
 from annotation.queries.serving import (
+    AskedQuestion,
+    are_lent_for_long,
     campaigns_of,
     image_for,
+    next_questions,
     progress,
     recent_answers,
 )
@@ -115,8 +118,8 @@ def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase
     if after is None or n is None:
         return _bad_request("“after” and “n” are whole numbers, n at most 200.")
     judge = _judge(request, campaign_uid)
-    _claim(request, campaign_uid, judge, after, n)
-    return JsonResponse(next_reply(campaign_uid, judge, after, n))
+    asked = _asked(request, campaign_uid, judge, after, n)
+    return JsonResponse(next_reply(campaign_uid, judge, asked, judge.n_done))
 
 
 @annotator_required
@@ -146,8 +149,8 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         raise Http404 from None
     reply = receipt_reply([key for key, _ in batch], receipt)
     if wanted is not None:
-        _claim(request, campaign_uid, receipt.judge, *wanted)
-        reply |= next_reply(campaign_uid, receipt.judge, *wanted, progress=reply["progress"])
+        asked = _asked(request, campaign_uid, receipt.judge, *wanted)
+        reply |= next_reply(campaign_uid, receipt.judge, asked, receipt.n_done)
     return JsonResponse(reply, status=receipt_status(receipt))
 
 
@@ -215,12 +218,23 @@ def _judge(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
         raise Http404 from None
 
 
-def _claim(request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int) -> None:
-    """Lend the judge what is wanted, where pairs are lent."""
-    if judge.is_leased:
-        claim_questions(
-            campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
-        )
+def _asked(
+    request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int
+) -> list[AskedQuestion]:
+    """Return the next open questions; none while the campaign is not open.
+
+    Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
+    anew when half of the time is over.
+    """
+    if judge.refusal is not None:
+        return []
+    asked = next_questions(judge, after=after, n=n)
+    if not judge.is_leased or (len(asked) >= n and are_lent_for_long(judge, asked)):
+        return asked
+    claim_questions(
+        campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
+    )
+    return next_questions(judge, after=after, n=n)
 
 
 def _wanted(body: Any) -> tuple[int, int] | None:

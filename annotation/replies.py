@@ -17,7 +17,6 @@ from annotation.queries.serving import (
     AskedQuestion,
     Picture,
     RecentAnswer,
-    next_questions,
     progress,
 )
 from annotation.services.answers import Receipt
@@ -28,22 +27,12 @@ NO_UID = str(uuid.UUID(int=0))
 
 
 def next_reply(
-    campaign_uid: uuid.UUID,
-    judge: Judge,
-    after: int,
-    n: int,
-    *,
-    progress: dict[str, int] | None = None,
+    campaign_uid: uuid.UUID, judge: Judge, asked: Iterable[AskedQuestion], n_done: int
 ) -> dict[str, Any]:
-    """Return the next open questions; none while the campaign is not open.
-
-    Args:
-        progress: how far the judge has come, if that is known already.
-    """
-    asked = next_questions(judge, after=after, n=n) if judge.refusal is None else []
+    """Return the next open questions, and how far the judge has come."""
     return {
         "questions": [question_reply(campaign_uid, question) for question in asked],
-        "progress": progress or progress_reply(judge, judge.n_done),
+        "progress": progress_reply(judge, n_done),
         "guideline_version": judge.guideline_version,
         "state": judge.state,
         "stage": judge.stage,

@@ -44,7 +44,11 @@ def rules_of(campaign: Campaign) -> CountingRules:
 
 @dataclass(frozen=True)
 class Judge:
-    """One judge of one campaign, with what the campaign says now."""
+    """One judge of one campaign, with what the campaign says now.
+
+    `n_asked` is how many questions the judge is to answer: those of the queue or, where k of n
+    judge, a fair share of the votes wanted, since nobody knows yet who will give them.
+    """
 
     member_id: int
     campaign_id: int
@@ -58,7 +62,7 @@ class Judge:
     seed: int
     number: int
     stage: str
-    n_total: int
+    n_asked: int
     n_done: int
     last_place: int
     claimed_to: int
@@ -88,8 +92,12 @@ class Judge:
 
 JUDGE_COLUMNS = """
     m.id as member_id, c.id as campaign_id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled,
-    c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage, m.n_total, m.n_done,
-    m.last_place, m.claimed_to,
+    c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage,
+    case when c.serving = 'everyone' then m.n_total else (
+        select ceil(c.n_questions * c.k / greatest(count(*), 1)::numeric)::int
+        from annotation_panelmember p where p.campaign_id = c.id and p.is_active
+    ) end as n_asked,
+    m.n_done, m.last_place, m.claimed_to,
     (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
         select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
     )) as has_controls

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from annotation.models import (
     Answer,
@@ -26,19 +27,14 @@ from annotation.queries.judges import Judge, find_judge
 from catalog.models import Image
 
 NEXT = """
-select q.uid, e.place, e.stage = 'training', a.uid, a.width, a.height, b.uid, b.width, b.height
+select q.uid, e.place, e.stage = 'training', e.lease_until,
+       a.uid, a.width, a.height, b.uid, b.width, b.height
 from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
 join catalog_image a on a.id = q.query_id
 join catalog_image b on b.id = q.candidate_id
 where e.member_id = %s and e.state = 'open' and e.stage = %s and e.place > %s
 order by e.place, e.id limit {n}
-"""
-
-WANTED = """
-select c.n_questions * c.k, (select count(*) from annotation_panelmember m
-                             where m.campaign_id = c.id and m.is_active)
-from annotation_campaign c where c.id = %s
 """
 
 
@@ -53,7 +49,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class AskedQuestion:
-    """A question as a judge sees it.
+    """A question as a judge sees it, and until when it is lent (which they do not see).
 
     Only training shows itself; gold, repeats and mirrored pairs look like any other pair.
     """
@@ -61,6 +57,7 @@ class AskedQuestion:
     uid: uuid.UUID
     place: int
     is_training: bool
+    lease_until: datetime | None
     query: Picture
     candidate: Picture
 
@@ -86,25 +83,25 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     with prepared_cursor() as cursor:
         cursor.execute(statement, [judge.member_id, judge.stage, after])
         return [
-            AskedQuestion(uid, place, is_training, Picture(*pictures[:3]), Picture(*pictures[3:]))
-            for uid, place, is_training, *pictures in cursor.fetchall()
+            AskedQuestion(uid, place, is_training, until, Picture(*shown[:3]), Picture(*shown[3:]))
+            for uid, place, is_training, until, *shown in cursor.fetchall()
         ]
+
+
+def are_lent_for_long(judge: Judge, asked: Iterable[AskedQuestion]) -> bool:
+    """Return whether none of the judge's questions is lent for less than half of the time yet."""
+    until = timezone.now() + timedelta(minutes=judge.lease_minutes) / 2
+    return all(one.lease_until is None or one.lease_until > until for one in asked)
 
 
 def progress(judge: Judge, n_done: int | None = None) -> tuple[int, int]:
     """Return how many questions the judge has answered, and of how many.
 
-    When k of n judge, the total is a fair share of the votes wanted, since nobody knows yet who
-    will give them. Pairs that are settled need no answer and are left out.
+    Pairs that are settled need no answer and are left out.
     """
     done = judge.n_done if n_done is None else n_done
-    total = judge.n_total
-    if judge.is_leased:
-        with prepared_cursor() as cursor:
-            cursor.execute(WANTED, [judge.campaign_id])
-            [(n_wanted, n_judges)] = cursor.fetchall()
-        total = math.ceil(n_wanted / max(n_judges, 1))
-    elif judge.closes_settled:
+    total = judge.n_asked
+    if judge.closes_settled and not judge.is_leased:
         settled = QueueEntry.objects.filter(member_id=judge.member_id, state=EntryState.SETTLED)
         total -= settled.count()
     return done, max(done, total)
@@ -133,6 +130,7 @@ def _recent(event: JudgementEvent, entry: QueueEntry) -> RecentAnswer:
         question.uid,
         entry.place,
         question.kind == QuestionKind.TRAINING,
+        entry.lease_until,
         _picture(question.query),
         _picture(question.candidate),
     )

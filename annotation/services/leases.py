@@ -25,13 +25,6 @@ RENEW = """
 update annotation_queueentry set lease_until = %s
 where member_id = %s and state = 'open' and lease_until is not null
 """
-GLANCE = """
-select count(*) filter (where e.place > %s) >= %s
-   and min(e.lease_until - c.lease_minutes * interval '30 seconds') > %s
-from annotation_queueentry e join annotation_panelmember m on m.id = e.member_id
-join annotation_campaign c on c.id = m.campaign_id
-where c.uid = %s and m.annotator_id = %s and e.state = 'open' and e.stage = 'judging'
-"""
 HELD = """
 select count(*), count(*) filter (where place > %s)
 from annotation_queueentry where member_id = %s and state = 'open' and stage = 'judging'
@@ -84,27 +77,18 @@ returning returned.n
 """
 
 
+@transaction.atomic
 def claim_questions(
     *, campaign_uid: uuid.UUID, annotator_id: int, n_wanted: int, after: int = 0
 ) -> int:
     """Lend a judge pairs until `n_wanted` open ones lie behind place `after`; return how many.
 
-    Nothing is lent while the campaign is not open or the judge is still in training, nor more
-    than `MAX_HELD` at once. Where there are enough, and no lease is half over, nothing is
-    locked or written.
+    What the judge holds is renewed. Nothing is lent while the campaign is not open or the judge
+    is still in training, nor more than `MAX_HELD` at once.
 
     Raises:
         NotOnPanelError: as `find_judge`.
     """
-    with prepared_cursor() as cursor:
-        cursor.execute(GLANCE, [after, n_wanted, timezone.now(), campaign_uid, annotator_id])
-        [(is_enough,)] = cursor.fetchall()
-    return 0 if is_enough else _claim(campaign_uid, annotator_id, n_wanted, after)
-
-
-@transaction.atomic
-def _claim(campaign_uid: uuid.UUID, annotator_id: int, n_wanted: int, after: int) -> int:
-    """Renew the judge's leases and lend what is missing."""
     judge = find_judge(campaign_uid, annotator_id, locked=True)
     if not judge.is_leased or judge.refusal is not None or judge.stage != Stage.JUDGING:
         return 0
