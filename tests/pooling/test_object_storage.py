@@ -79,7 +79,7 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture
-def data_dir(settings, tmp_path) -> Path:
+def data_dir(settings, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path / "data"
     return tmp_path / "data"
 

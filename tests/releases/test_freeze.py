@@ -122,7 +122,7 @@ def test_a_version_is_never_frozen_twice(release: Release, world: World) -> None
 def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:
     world.campaign.tie_rule = "undecided"
     world.campaign.save()
-    with pytest.raises(JobError, match="missing on disk"):
+    with pytest.raises(JobError, match="is missing; import"):
         freeze_now(request_for(world, with_images=True))
     assert Release.objects.count() == 0
     assert not list((releases_folder() / ".building").glob("*"))
