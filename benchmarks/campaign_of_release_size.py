@@ -171,6 +171,6 @@ def export() -> None:
     for path, pieces in text_files(release).items():
         if path in {"csv/labels.csv", "csv/judgements.csv", "vsd/annotations.json"}:
             (folder / path).parent.mkdir(exist_ok=True)
-            with (folder / path).open("w", encoding="utf-8", newline="") as file:
+            with (folder / path).open("wb") as file:
                 file.writelines(pieces(release))
     print(json.dumps({"seconds": time.monotonic() - before, "peak_mb": peak_mb()}))

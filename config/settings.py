@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,6 +14,9 @@ from config import embedded, env, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
+# Arrow's own allocator keeps what each thread has freed, up to 100 MB in a freeze; settings are
+# read before it loads.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 DEBUG = env.flag("DEBUG", False)
 
 

@@ -49,7 +49,7 @@ def derive(
     for path, pieces in text_files(release).items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("w", encoding="utf-8", newline="") as file:
+        with target.open("wb") as file:
             file.writelines(pieces(release))
     tell("Writing documents")
     if hashes is None:

@@ -1,10 +1,9 @@
-"""Write the primary tables of a release from a snapshot, block by block."""
+"""Write the primary tables of a release from a snapshot, without a Python object for each row."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,51 +15,59 @@ from catalog.formats.tables import Ints
 from releases.layout import TABLES
 from releases.snapshot import Row, Snapshot
 from releases.subjects import NEAR, Images, Subjects
-from releases.tables import TableWriter, named, write_table
+from releases.tables import ROWS, TableWriter, named, write_table
 
 PAIRS = """
-select q.query_id, q.candidate_id, c.slug,
-       coalesce(s.strata -> d.stratum::int ->> 'name', 'pool'), coalesce(d.inclusion, 1.0)
-from annotation_question q join annotation_campaign c on c.id = q.campaign_id
-left join evaluation_sample s on s.campaign_id = c.id
+select q.query_id as query, q.candidate_id as image, q.campaign_id as campaign,
+       coalesce(s.strata -> d.stratum::int ->> 'name', 'pool') as stratum,
+       coalesce(d.inclusion, 1.0) as inclusion
+from annotation_question q
+left join evaluation_sample s on s.campaign_id = q.campaign_id
 left join evaluation_sampledpair d
     on d.sample_id = s.id and d.query_id = q.query_id and d.candidate_id = q.candidate_id
-join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
-order by a.sha256 collate "C", b.sha256 collate "C"
 """
 PROPOSALS = """
-select o.query_id, o.candidate_id, s.spec, o.rank + 1, o.score, p.slug
+select o.query_id as query, o.candidate_id as image, o.source_id as source, o.rank + 1 as rank,
+       o.score, q.position
 from pooling_proposal o join pooling_poolsource s on s.id = o.source_id
-join pooling_pool p on p.id = o.pool_id
 join pooling_poolquery q on q.pool_id = o.pool_id and q.image_id = o.query_id
 where o.pool_id = any(%s) and s.done_at is not null
-order by p.slug, s.position, q.position, o.rank
+"""
+SOURCES = """
+select s.id, s.spec, p.slug from pooling_poolsource s join pooling_pool p on p.id = s.pool_id
+where s.pool_id = any(%s) and s.done_at is not null order by p.slug, s.position
 """
 MEMBERS = """
 select id, annotator_id from annotation_panelmember where campaign_id = any(%s)
 """
 JUDGEMENTS = """
-select q.query_id, q.candidate_id, m.pseudonym, j.answer, e.reason,
-       not j.is_surplus and j.answer in ('similar', 'different'), e.mode,
-       to_char(date_trunc('hour', e.decided_at at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI"Z"'),
-       least(round(e.visible_ms, -2), 2147483600)::int, e.guideline_version, c.slug
+select q.query_id as query, q.candidate_id as image, j.member_id as member, j.answer, e.reason,
+       not j.is_surplus and j.answer in ('similar', 'different') as is_counted, e.mode,
+       floor(extract(epoch from e.decided_at) / 3600)::bigint as hour,
+       least(round(e.visible_ms, -2), 2147483600)::int as visible_ms, e.guideline_version,
+       q.campaign_id as campaign
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_judgementevent e on e.id = j.event_id
-join annotation_campaign c on c.id = q.campaign_id
-join unnest(%s::bigint[], %s::text[]) as m(id, pseudonym) on m.id = j.member_id
-join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
-order by a.sha256 collate "C", b.sha256 collate "C", m.pseudonym
 """
 RULINGS = """
-select q.query_id, q.candidate_id, r.answer
+select q.query_id as query, q.candidate_id as image, r.answer
 from annotation_adjudication r join annotation_question q on q.id = r.question_id
-join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
-order by a.sha256 collate "C", b.sha256 collate "C"
 """
+_PAIR = {"query": pa.int64(), "image": pa.int64()}
+_TEXT = pa.dictionary(pa.int32(), pa.string())
+PAIR_KINDS = {**_PAIR, "campaign": pa.int64(), "stratum": _TEXT, "inclusion": pa.float64()}
+PROPOSAL_KINDS = {**_PAIR, "source": pa.int64(), "rank": pa.int32(), "score": pa.float64(),
+                  "position": pa.int64()}  # fmt: skip
+JUDGEMENT_KINDS = {
+    **_PAIR, "member": pa.int64(), "answer": _TEXT, "reason": _TEXT, "is_counted": pa.bool_(),
+    "mode": _TEXT, "hour": pa.int64(), "visible_ms": pa.int32(), "guideline_version": pa.int32(),
+    "campaign": pa.int64(),
+}  # fmt: skip
+RULING_KINDS = {**_PAIR, "answer": _TEXT}
 
 
 def write_images(
@@ -85,7 +92,7 @@ def write_images(
             "n_bytes": [row[8] for row in rows],
             "perceptual_hash": [row[9] for row in rows],
             "duplicate_group": _groups(images, view.rows(NEAR, [sorted(_catalogs(images))])),
-            "attributes": [_json(row[10]) for row in rows],
+            "attributes": _json_texts([row[10] for row in rows]),
             "is_candidate": [code in ranked_codes for code in range(len(rows))],
             "file": [file_of(row) for row in rows],
         },
@@ -96,9 +103,13 @@ def _catalogs(images: Images) -> set[int]:
     return {row[2] for row in images.rows}
 
 
-def _json(value: Any) -> str:
-    given = json.loads(value) if isinstance(value, str) else value
-    return json.dumps(given, ensure_ascii=False, sort_keys=True)
+def _json_texts(given: list[str]) -> list[str]:
+    """Return JSON in one way of writing it; the same text is read once."""
+    written = {
+        text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
+        for text in set(given)
+    }
+    return [written[text] for text in given]
 
 
 def _groups(images: Images, near: Sequence[Row]) -> list[str]:
@@ -139,85 +150,118 @@ def write_queries(subjects: Subjects, folder: Path) -> None:
 
 def write_pairs(view: Snapshot, subjects: Subjects, folder: Path) -> tuple[Ints, Ints]:
     """Write the pairs put to the judges; return the database ids of both images of each."""
-    found: list[Ints] = []
-    with TableWriter(folder / TABLES["pairs"].path, TABLES["pairs"].schema) as writer:
-        for block in view.blocks(PAIRS, [subjects.campaign_ids]):
-            queries, candidates, slugs, strata, chances = zip(*block, strict=True)
-            writer.add(
-                {
-                    **_pair(subjects, queries, candidates),
-                    "campaign": slugs,
-                    "stratum": strata,
-                    "inclusion": chances,
-                }
-            )
-            found.append(np.array([queries, candidates], np.int64))
-    both = np.concatenate(found, axis=1) if found else np.zeros((2, 0), np.int64)
-    return both[0], both[1]
+    found = view.columns(PAIRS, [subjects.campaign_ids], PAIR_KINDS)
+    rows = _Rows(subjects, found)
+    rows.write(
+        folder,
+        "pairs",
+        rows.by_pair(),
+        campaign=_texts(found["campaign"], subjects.slugs),
+        stratum=found["stratum"],
+        inclusion=found["inclusion"],
+    )
+    return found["query"].to_numpy(), found["image"].to_numpy()
 
 
 def write_pool(view: Snapshot, subjects: Subjects, folder: Path, model_ids: dict[str, str]) -> None:
     """Write who proposed what at which rank."""
-    with TableWriter(folder / TABLES["pool"].path, TABLES["pool"].schema) as writer:
-        for block in view.blocks(PROPOSALS, [subjects.pool_ids]):
-            queries, candidates, specs, ranks, scores, slugs = zip(*block, strict=True)
-            writer.add(
-                {
-                    **_pair(subjects, queries, candidates),
-                    "model_id": [model_ids[spec] for spec in specs],
-                    "rank": ranks,
-                    "score": scores,
-                    "pool": slugs,
-                }
-            )
+    sources = view.rows(SOURCES, [subjects.pool_ids])
+    found = view.columns(PROPOSALS, [subjects.pool_ids], PROPOSAL_KINDS)
+    place = {source: at for at, (source, _, _) in enumerate(sources)}
+    places = _looked_up(found["source"], place)
+    order = np.lexsort((found["rank"].to_numpy(), found["position"].to_numpy(), places))
+    _Rows(subjects, found).write(
+        folder,
+        "pool",
+        order,
+        model_id=_texts(found["source"], {pk: model_ids[spec] for pk, spec, _ in sources}),
+        rank=found["rank"],
+        score=found["score"],
+        pool=_texts(found["source"], {pk: slug for pk, _, slug in sources}),
+    )
 
 
 def write_judgements(
     view: Snapshot, subjects: Subjects, folder: Path, hidden_folder: Path | None, secret: bytes
 ) -> None:
     """Write judgements and rulings; those of hidden queries go into the other folder."""
-    members = view.rows(MEMBERS, [subjects.campaign_ids])
-    names = pseudonyms((annotator for _, annotator in members), secret)
-    ids = [member for member, _ in members]
-    told = [names[annotator] for _, annotator in members]
-    for table, statement, parameters in (
-        ("judgements", JUDGEMENTS, [ids, told, subjects.campaign_ids]),
-        ("rulings", RULINGS, [subjects.campaign_ids]),
-    ):
-        columns = TABLES[table].schema.names[2:]
-        with ExitStack() as stack:
-            public, hidden = (
-                stack.enter_context(TableWriter(place / TABLES[table].path, TABLES[table].schema))
-                if place
-                else None
-                for place in (folder, hidden_folder)
-            )
-            for block in view.blocks(statement, parameters):
-                queries, candidates, *others = zip(*block, strict=True)
-                whole = pa.table(
-                    {
-                        **_pair(subjects, queries, candidates),
-                        **dict(zip(columns, map(pa.array, others), strict=True)),
-                    }
-                )
-                is_hidden = np.isin(subjects.images.code(queries), subjects.hidden)
-                _split(whole, is_hidden, public, hidden)
-
-
-def _split(
-    whole: pa.Table, is_hidden: Any, public: TableWriter | None, hidden: TableWriter | None
-) -> None:
-    for writer, kept in ((public, ~is_hidden), (hidden, is_hidden)):
-        if writer is not None and kept.any():
-            part = whole.filter(pa.array(kept))
-            writer.add({name: part[name] for name in part.schema.names})
-
-
-def _pair(
-    subjects: Subjects, queries: Sequence[int], candidates: Sequence[int]
-) -> dict[str, pa.Array]:
-    images = subjects.images
-    return {
-        "query_id": named(images.names, images.code(queries)),
-        "image_id": named(images.names, images.code(candidates)),
+    member_of: dict[int, int] = dict(view.rows(MEMBERS, [subjects.campaign_ids]))
+    names = pseudonyms(member_of.values(), secret)
+    found = view.columns(JUDGEMENTS, [subjects.campaign_ids], JUDGEMENT_KINDS)
+    annotator = _texts(found["member"], {pk: names[person] for pk, person in member_of.items()})
+    judged = _Rows(subjects, found)
+    columns = {
+        **{name: found[name] for name in ("answer", "reason", "is_counted", "mode")},
+        "annotator": annotator,
+        "decided_at": _hours(found["hour"]),
+        "visible_ms": found["visible_ms"],
+        "guideline_version": found["guideline_version"],
+        "campaign": _texts(found["campaign"], subjects.slugs),
     }
+    order = judged.by_pair(annotator.indices.to_numpy())
+    ruled = view.columns(RULINGS, [subjects.campaign_ids], RULING_KINDS)
+    rulings = _Rows(subjects, ruled)
+    for place, is_hidden in ((folder, False), (hidden_folder, True)):
+        if place is not None:
+            judged.write(place, "judgements", judged.kept(order, is_hidden), **columns)
+            kept = rulings.kept(rulings.by_pair(), is_hidden)
+            rulings.write(place, "rulings", kept, answer=ruled["answer"])
+
+
+class _Rows:
+    """Rows about pairs of images, in the order of the database."""
+
+    def __init__(self, subjects: Subjects, found: pa.Table) -> None:
+        self._images = subjects.images
+        self._hidden = subjects.hidden
+        self.queries = subjects.images.code(found["query"].to_numpy())
+        self.candidates = subjects.images.code(found["image"].to_numpy())
+
+    def by_pair(self, third: Ints | None = None) -> Ints:
+        """Return the order of the rows by query, image and a third number."""
+        keys = self.queries * len(self._images.names) + self.candidates
+        order: Ints = (
+            np.argsort(keys, kind="stable") if third is None else np.lexsort((third, keys))
+        )
+        return order
+
+    def kept(self, order: Ints, is_hidden: bool) -> Ints:
+        """Return what of an order is of hidden queries, or of the others."""
+        mask = np.isin(self.queries[order], self._hidden)
+        kept: Ints = order[mask == is_hidden]
+        return kept
+
+    def write(self, folder: Path, table: str, order: Ints, **columns: Any) -> None:
+        """Write rows in an order, a block in memory at a time."""
+        texts = pa.array(self._images.names, pa.string())
+        with TableWriter(folder / TABLES[table].path, TABLES[table].schema) as writer:
+            for start in range(0, order.size, ROWS):
+                rows = order[start : start + ROWS]
+                taken = {name: column.take(rows) for name, column in columns.items()}
+                taken["query_id"] = named(texts, self.queries[rows])
+                taken["image_id"] = named(texts, self.candidates[rows])
+                writer.add(taken)
+
+
+def _looked_up(column: pa.ChunkedArray, place: Mapping[int, int]) -> Ints:
+    """Return the value of each id of a column; every id is known."""
+    known = np.array(sorted(place), np.int64)
+    values = np.array([place[pk] for pk in known.tolist()], np.int64)
+    found: Ints = values[np.searchsorted(known, column.to_numpy())] if known.size else known
+    return found
+
+
+def _texts(column: pa.ChunkedArray, text_of: Mapping[int, str]) -> pa.DictionaryArray:
+    """Return the text of each id of a column; codes are in the order of the texts."""
+    texts = sorted(set(text_of.values()))
+    place = {text: code for code, text in enumerate(texts)}
+    codes = _looked_up(column, {pk: place[text] for pk, text in text_of.items()})
+    return pa.DictionaryArray.from_arrays(codes.astype(np.int32), pa.array(texts, pa.string()))
+
+
+def _hours(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return hours since 1970 as text."""
+    hours, codes = np.unique(column.to_numpy(), return_inverse=True)
+    texts = np.datetime_as_string(hours.astype("datetime64[h]").astype("datetime64[m]"))
+    words = pa.array([f"{text}Z" for text in texts.tolist()], pa.string())
+    return pa.DictionaryArray.from_arrays(codes.astype(np.int32), words)

@@ -40,7 +40,7 @@ select i.id, i.sha256, i.catalog_id,
        coalesce((select min(path collate "C") from catalog_sourcefile f where f.image_id = i.id),
                 i.sha256),
        i.product_id, i.width, i.height, i.image_format, i.n_bytes, i.perceptual_hash,
-       i.attributes
+       i.attributes::text
 from catalog_image i where i.catalog_id = any(%s) order by i.sha256 collate "C", i.id
 """
 NEAR = """
@@ -136,6 +136,11 @@ class Subjects:
         return [one["id"] for one in self.campaigns]
 
     @property
+    def slugs(self) -> dict[int, str]:
+        """Slug of each campaign by database id."""
+        return {one["id"]: one["slug"] for one in self.campaigns}
+
+    @property
     def pool_ids(self) -> list[int]:
         """Database ids of the pools."""
         return [pool.pk for pool in self.pools]
@@ -196,7 +201,7 @@ def _pool(row: Row) -> PoolRow:
 
 
 def _images(view: Snapshot, catalogs: list[int]) -> Images:
-    rows = [row for block in view.blocks(IMAGES, [catalogs]) for row in block]
+    rows = view.rows(IMAGES, [catalogs])
     hashes = [row[1] for row in rows]
     sha256 = sorted(set(hashes))
     n = shortest_prefix(sha256)

@@ -121,9 +121,7 @@ def codes_in(names: Sequence[str], column: pa.ChunkedArray) -> Ints:
     return at[codes] if found else codes
 
 
-def named(names: Sequence[str], codes: Ints) -> pa.Array:
+def named(names: Sequence[str] | pa.StringArray, codes: Ints) -> pa.Array:
     """Return a text column from codes, without a Python string for each row."""
-    indices = pa.array(codes.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(names), pa.string())).cast(
-        pa.string()
-    )
+    texts = names if isinstance(names, pa.StringArray) else pa.array(list(names), pa.string())
+    return texts.take(pa.array(codes.astype(np.int32)))

@@ -6,28 +6,23 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
-from catalog.formats.text import protected
-from evaluation.formats.write import (
-    csv_pieces,
-    trec_qrels_pieces,
-    trec_run_pieces,
-    vsd_pieces,
-)
 from evaluation.match import match_run
 from evaluation.rank import ranked_candidates
 from releases.folder import Folder
-from releases.layout import RULES, TABLES
-from releases.tables import values_of
+from releases.labelling import pair_keys
+from releases.layout import RULES
+from releases.lines import Cells, csv_cell, csv_lines, json_lines, json_list, json_value, lines
+from releases.tables import named, values_of
 
 RUN_DEPTH = 100
-Pieces = Callable[[Folder], Iterator[str]]
-BLOCK = 16_384
+Pieces = Callable[[Folder], Iterator[bytes]]
 
 
 def text_files(folder: Folder) -> dict[str, Pieces]:
-    """Return what writes each list of a release, by path."""
+    """Return what writes each list of a release, by path, as UTF-8 in pieces."""
     found: dict[str, Pieces] = {
         "csv/labels.csv": _labels_csv,
         "csv/judgements.csv": partial(_table_csv, name="judgements"),
@@ -46,103 +41,117 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
     return found
 
 
-def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
-    for block in table.to_batches(max_chunksize=BLOCK):
-        yield from zip(*(values_of(column) for column in block.columns), strict=True)
+def _table_csv(folder: Folder, name: str) -> Iterator[bytes]:
+    table = folder.table(name)
+    return csv_lines({column: Cells(table[column], csv_cell) for column in table.schema.names})
 
 
-def _safe_rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
-    """Yield rows whose text no spreadsheet runs: each distinct name is looked at once a block."""
-    for block in table.to_batches(max_chunksize=BLOCK):
-        yield from zip(*(map(_safe, block.columns)), strict=True)
+def _labels_csv(folder: Folder) -> Iterator[bytes]:
+    table, path = folder.table("labels"), folder.path_of
+    columns = {
+        f"{name}_path": Cells(table[f"{name}_id"], lambda image: csv_cell(path[image]))
+        for name in ("query", "image")
+    }
+    columns |= {name: Cells(table[name], csv_cell) for name in table.schema.names}
+    return csv_lines(columns)
 
 
-def _safe(column: pa.Array) -> list[object]:
-    if not pa.types.is_dictionary(column.type):
-        return values_of(column)
-    names = [protected(name) for name in column.dictionary.to_pylist()]
-    codes = column.indices.to_numpy(zero_copy_only=False).tolist()
-    return list(map(names.__getitem__, codes))
+def _jsonl(folder: Folder, name: str) -> Iterator[bytes]:
+    table = folder.table(name)
+    return json_lines({column: Cells(table[column], json_value) for column in table.schema.names})
 
 
-def _table_csv(folder: Folder, name: str) -> Iterator[str]:
-    rows = _safe_rows(folder.table(name))
-    return csv_pieces(rows, TABLES[name].schema.names, is_safe=True)
-
-
-def _labels_csv(folder: Folder) -> Iterator[str]:
-    path = {name: protected(path) for name, path in folder.path_of.items()}
-    rows = ((path[row[0]], path[row[1]], *row) for row in _safe_rows(folder.table("labels")))  # type: ignore[index]
-    return csv_pieces(
-        rows, ("query_path", "image_path", *TABLES["labels"].schema.names), is_safe=True
+def _vsd(folder: Folder) -> Iterator[bytes]:
+    table, path = folder.compared(), folder.path_of
+    query, image = (
+        Cells(table[name], lambda image: json_value(path[image]))
+        for name in ("query_id", "image_id")
+    )
+    return json_list(
+        ['{"key": [', query, ", ", image, '], "value": ', Cells(table["label"], str), "}"]
     )
 
 
-def _jsonl(folder: Folder, name: str) -> Iterator[str]:
-    names = TABLES[name].schema.names
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    for row in _rows(folder.table(name)):
-        yield encode(dict(zip(names, row, strict=True))) + "\n"
+def _vsd_metadata(folder: Folder) -> Iterator[bytes]:
+    table = folder.table("images", ["path", "product_id", "attributes"])
+    product, path = (Cells(table[name], json_value) for name in ("product_id", "path"))
+    others = Cells(table["attributes"], _extra)
+    return json_list(
+        ['{"id": ', product, ', "path": ', path, ', "phase": "test"', others, "}"],
+        begin='{"images": ', end="}",
+    )  # fmt: skip
 
 
-def _decided(folder: Folder, rule: str) -> Iterator[tuple[str, str, int]]:
-    yield from _rows(folder.compared(rule))  # type: ignore[misc]
+def _extra(attributes: str) -> str:
+    """Return what VSD metadata may say beyond product and path, to stand after them."""
+    given = json.loads(attributes)
+    kept = {name: given[name] for name in ("category", "color") if name in given}
+    return "".join(f", {json_value(name)}: {json_value(value)}" for name, value in kept.items())
 
 
-def _vsd(folder: Folder) -> Iterator[str]:
-    path = folder.path_of
-    return vsd_pieces((path[q], path[c], label) for q, c, label in _decided(folder, "label"))
+def _trec_qrels(folder: Folder, rule: str) -> Iterator[bytes]:
+    table = folder.compared(rule)
+    query, image = (Cells(table[name], str) for name in ("query_id", "image_id"))
+    return lines([query, " 0 ", image, " ", Cells(table[rule], str), "\n"])
 
 
-def _vsd_metadata(folder: Folder) -> Iterator[str]:
-    before = '{"images": [\n'
-    for name, product, attributes in _rows(
-        folder.table("images", ["path", "product_id", "attributes"])
-    ):
-        given = json.loads(str(attributes))
-        entry = {"id": product, "path": name, "phase": "test", **_extra(given)}
-        yield before + json.dumps(entry, ensure_ascii=False)
-        before = ",\n"
-    yield "\n]}\n"
-
-
-def _extra(attributes: dict[str, str]) -> dict[str, str]:
-    return {name: attributes[name] for name in ("category", "color") if name in attributes}
-
-
-def _trec_qrels(folder: Folder, rule: str) -> Iterator[str]:
-    return trec_qrels_pieces(_decided(folder, rule))
-
-
-def _xinfap(folder: Folder) -> Iterator[str]:
+def _xinfap(folder: Folder) -> Iterator[bytes]:
+    ids, public = folder.image_ids, public_queries(folder)
+    queries = folder.table("queries", ["query_id", "position"])
     topics = {
-        str(query): int(str(position)) + 1
-        for query, position in _rows(folder.table("queries", ["query_id", "position"]))
+        query: position + 1
+        for query, position in zip(
+            values_of(queries["query_id"]), values_of(queries["position"]), strict=True
+        )
     }
-    public = public_queries(folder)
-    labels = folder.table("labels", ["query_id", "image_id", "label"])
-    label_of = {(q, c): label for q, c, label in _rows(labels) if label is not None}
+    pairs = folder.table("pairs", ["query_id", "image_id", "stratum"])
     numbers: dict[str, int] = {"pool": 0}
-    for row in _rows(folder.table("pairs", ["query_id", "image_id", "stratum"])):
-        query, image, stratum = str(row[0]), str(row[1]), str(row[2])
-        number = numbers.setdefault(stratum, len(numbers))
-        if query in public:
-            yield f"{topics[query]} 0 {image} {number} {label_of.get((query, image), -1)}\n"
+    for stratum in dict.fromkeys(values_of(pairs["stratum"])):
+        numbers.setdefault(stratum, len(numbers))
+    labels = folder.table("labels", ["query_id", "image_id", "label"])
+    known = pair_keys(ids, labels, "labels")
+    asked = pair_keys(ids, pairs, "pairs")
+    at = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
+    label = labels["label"].fill_null(-1).to_numpy()
+    value = np.where(known[at] == asked, label[at], -1) if known.size else np.full(asked.size, -1)
+    is_public = pa.array([query in public for query in values_of(pairs["query_id"])], pa.bool_())
+    shown = pairs.append_column("value", pa.array(value)).filter(is_public)
+    return lines(
+        [
+            Cells(shown["query_id"], lambda query: str(topics[query])),
+            " 0 ",
+            Cells(shown["image_id"], str),
+            " ",
+            Cells(shown["stratum"], lambda stratum: str(numbers[stratum])),
+            " ",
+            Cells(shown["value"], str),
+            "\n",
+        ]
+    )
 
 
 def public_queries(folder: Folder) -> set[str]:
     """Return the queries whose labels the release shows."""
     table = folder.table("queries", ["query_id", "split"])
-    return {str(query) for query, split in _rows(table) if split == "public"}
+    rows = zip(values_of(table["query_id"]), values_of(table["split"]), strict=True)
+    return {query for query, split in rows if split == "public"}
 
 
-def _trec_run(folder: Folder, model_id: str) -> Iterator[str]:
+def _trec_run(folder: Folder, model_id: str) -> Iterator[bytes]:
+    """Write the heads of a model's lists so that trec_eval, which breaks ties by name and compares
+    scores as float32, orders them by rank.
+    """
     matched = match_run(folder.qrels(), folder.run(model_id), products=folder.products)
-    lists = ranked_candidates(matched)
-    ids = matched.candidate_ids
-    rows = (
-        (query, ids[code], rank)
-        for query, codes in zip(matched.query_ids, lists, strict=True)
-        for rank, code in enumerate(codes[:RUN_DEPTH].tolist(), 1)
+    heads = [codes[:RUN_DEPTH] for codes in ranked_candidates(matched)]
+    ranks = np.concatenate([np.arange(1, head.size + 1) for head in heads])
+    queries = np.repeat(np.arange(len(heads)), [head.size for head in heads])
+    return lines(
+        [
+            Cells(named(matched.query_ids, queries), str),
+            " Q0 ",
+            Cells(named(matched.candidate_ids, np.concatenate(heads)), str),
+            " ",
+            Cells(pa.array(ranks), lambda rank: f"{rank} {RUN_DEPTH + 1 - rank}"),
+            f" {model_id}\n",
+        ]
     )
-    return trec_run_pieces(rows, model_id, RUN_DEPTH)
