@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from accounts.models import Role, User
 from catalog.models import Catalog
-from conditional.models import TASK_LABELS, TemplateSet
+from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from conditional.recipes import BUILDABLE, Recipe
 from conditional.types import Task
 from pooling.query_rule import QueryRuleError, parse_filters
@@ -95,35 +95,40 @@ def _columns(text: str) -> tuple[str, ...]:
 
 
 class VerificationForm(forms.Form):
-    """Who shall verify a set, and how much of it."""
+    """Who shall answer the questions of a set, and how many of them."""
 
     name = forms.CharField(max_length=80)
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Everybody on the panel answers every template. More than half of them decide.",
+        help_text="Everybody on the panel answers everything, not knowing what others answer.",
     )
-    n_templates = forms.IntegerField(
+    n_questions = forms.IntegerField(
+        required=False, min_value=1, help_text="A random sample of the set. Empty: all of it."
+    )
+    guidelines = forms.CharField(
         required=False,
-        min_value=1,
-        label="How many templates",
-        help_text="A random sample of the set. Empty: all of it.",
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What counts as alike, in Markdown. Judges read it with G.",
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
         initial=0,
-        help_text="Of the sample, and of each judge's own order of templates and pictures.",
+        help_text="Of the sample, and of each judge's own order of questions and pictures.",
     )
 
-    def __init__(self, *args: Any, template_set: TemplateSet, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["panel"]
         assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
             "is_simulated", "username"
         )
-        self.fields["name"].initial = template_set.name
+        noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
+        self.fields["n_questions"].label = f"How many {noun}"
+        self.fields["name"].initial = asked_set.name
 
 
 class RulingForm(forms.Form):

@@ -1,7 +1,8 @@
-"""The addresses of the page on which a judge verifies templates: JSON in and out.
+"""The addresses of the page on which a judge answers templates or triplets: JSON in and out.
 
-Nothing here tells which image is the target: pictures are named by the place at which this judge
-sees them, in an order drawn for this judge and template alone.
+Nothing here tells which image is the target, or which side a file or a model put closer: pictures
+are named by the place at which this judge sees them, in an order drawn for this judge and
+question alone.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.access import annotator_required, signed_in
+from annotation.markdown import to_html
 from annotation.submissions import MalformedError, RejectedError
 from catalog.serving import image_response
-from conditional.models import RetrievalTemplate, Verifier
+from conditional.models import Asked, Verification, Verifier
 from conditional.queries_verify import (
     NotVerifierError,
     find_verifier,
-    next_templates,
+    next_questions,
     picture_for,
     progress_of,
 )
@@ -42,39 +44,47 @@ ASKED = {
     Task.CHANGE_OBJECT: "Which is like the reference, but with this added:",
     Task.COMPOSED: "Which is the reference, changed like this:",
 }
+ASKED_OF_TRIPLETS = "Which of the two is more like the image above?"
 
 
 @annotator_required
 @private
 @require_GET
 def page(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse:
-    """Show the judging page; the templates come by `next`."""
+    """Show the judging page; the questions come by `next`."""
     verifier = _verifier(request, verification_uid)
     verification = verifier.verification
     context = {
         "verification": verification,
-        "asked": ASKED[Task(verification.template_set.task)],
+        "asked": _asked(verification),
+        "guidelines_html": to_html(verification.guidelines),
         "progress": progress_of(verifier),
         "next_url": reverse("conditional:next", args=[verification_uid]),
         "answers_url": reverse("conditional:answers", args=[verification_uid]),
     }
-    return render(request, "conditional/judge.html", context)
+    kind = "triplets" if verification.is_of_triplets else "templates"
+    return render(request, f"conditional/judge_{kind}.html", context)
+
+
+def _asked(verification: Verification) -> str:
+    template_set = verification.template_set
+    return ASKED_OF_TRIPLETS if template_set is None else ASKED[Task(template_set.task)]
 
 
 @annotator_required
 @private
 @require_GET
 def questions(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponseBase:
-    """Return the judge's next templates; `but` names those that the page has already."""
+    """Return the judge's next questions; `but` names those that the page has already."""
     verifier = _verifier(request, verification_uid)
     try:
         skipped = [uuid.UUID(part) for part in request.GET.get("but", "").split(",") if part]
     except ValueError:
         return JsonResponse({"error": "“but” is a list of UUIDs."}, status=400)
-    found = next_templates(verifier, AHEAD, but=skipped[:MAX_SKIPPED])
+    found = next_questions(verifier, AHEAD, but=skipped[:MAX_SKIPPED])
     return JsonResponse(
         {
-            "questions": [_question(verifier, template) for template in found],
+            "questions": [_question(verifier, question) for question in found],
             "progress": _progress(verifier),
             "is_open": verifier.verification.is_open,
         }
@@ -109,17 +119,17 @@ def picture(
     verification_uid: uuid.UUID,
     *,
     number: int,
-    template_uid: uuid.UUID,
+    question_uid: uuid.UUID,
     slot: str,
     size: str,
 ) -> HttpResponseBase:
-    """Return a picture of one of the judge's own templates; any other does not exist.
+    """Return a picture of one of the judge's own questions; any other does not exist.
 
     The judge's number stands in the address, so that two judges who share a browser never get
     each other's kept pictures.
     """
     verifier = _verifier(request, verification_uid)
-    found = picture_for(verifier, template_uid, slot)
+    found = picture_for(verifier, question_uid, slot)
     if found is None or number != verifier.number or size not in {"thumb", "view"}:
         raise Http404
     image, box = found
@@ -140,22 +150,22 @@ def _progress(verifier: Verifier) -> dict[str, int]:
     return {"n_done": found.n_done, "n_total": found.n_total}
 
 
-def _question(verifier: Verifier, template: RetrievalTemplate) -> dict[str, Any]:
-    slots = ["reference", *map(str, range(template.n_candidates))]
-    urls = [_address(verifier, template, slot) for slot in slots]
+def _question(verifier: Verifier, question: Asked) -> dict[str, Any]:
+    slots = ["reference", *map(str, range(question.n_candidates))]
+    urls = [_address(verifier, question, slot) for slot in slots]
     return {
-        "uid": str(template.uid),
-        "condition": template.condition,
+        "uid": str(question.uid),
+        "condition": question.condition,
         "reference": urls[0],
         "images": urls[1:],
     }
 
 
-def _address(verifier: Verifier, template: RetrievalTemplate, slot: str) -> dict[str, str]:
+def _address(verifier: Verifier, question: Asked, slot: str) -> dict[str, str]:
     uid = verifier.verification.uid
     sizes = {"url": "view", "thumb_url": "thumb"}
     return {
-        name: reverse("conditional:picture", args=[uid, verifier.number, template.uid, slot, size])
+        name: reverse("conditional:picture", args=[uid, verifier.number, question.uid, slot, size])
         for name, size in sizes.items()
     }
 

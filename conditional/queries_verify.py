@@ -1,4 +1,4 @@
-"""Reads of verifications: a judge's queue, and what the panel's answers come to."""
+"""Reads of verifications: judges' queues and answers, and what becomes of templates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from annotation.agreement import Agreement
 from catalog.models import Image
 from conditional.models import (
+    Asked,
     Choice,
     RetrievalTemplate,
     TemplateRuling,
@@ -24,8 +25,8 @@ from conditional.verdicts import (
     Vote,
     agreement_of,
     gallery_order,
+    question_order,
     share_of,
-    template_order,
     verdict_of,
 )
 
@@ -40,7 +41,9 @@ def find_verifier(verification_uid: uuid.UUID, annotator_id: int) -> Verifier:
     Raises:
         NotVerifierError: no such verification, or the person is not on its panel.
     """
-    found = Verifier.objects.select_related("verification", "verification__template_set")
+    found = Verifier.objects.select_related(
+        "verification", "verification__template_set", "verification__triplet_set"
+    )
     verifier = found.filter(verification__uid=verification_uid, annotator_id=annotator_id).first()
     if verifier is None:
         raise NotVerifierError
@@ -48,23 +51,29 @@ def find_verifier(verification_uid: uuid.UUID, annotator_id: int) -> Verifier:
 
 
 def current_answers(verification: Verification) -> list[VerifierAnswer]:
-    """Return the answers that count: the last of each judge and template, unless taken back."""
+    """Return the answers that count: the last of each judge and question, unless taken back."""
+    field = f"{verification.answered_field}_id"
     last = (
         VerifierAnswer.objects.filter(verifier__verification=verification)
-        .order_by("verifier_id", "template_id", "-id")
-        .distinct("verifier_id", "template_id")
+        .order_by("verifier_id", field, "-id")
+        .distinct("verifier_id", field)
     )
     return [answer for answer in last if answer.choice != Choice.WITHDRAWN]
 
 
+def votes_by_question(verification: Verification) -> dict[int, list[Vote]]:
+    """Return the votes that count by the id of what they answer, in no order of people."""
+    votes: dict[int, list[Vote]] = {}
+    for answer in current_answers(verification):
+        votes.setdefault(answer.question_id, []).append(Vote(answer.choice, answer.picked))
+    return {pk: sorted(given, key=str) for pk, given in votes.items()}
+
+
 def answered_by(verifier: Verifier) -> set[int]:
-    """Return the ids of the templates that a judge has answered."""
-    last = (
-        verifier.answers.order_by("template_id", "-id")
-        .distinct("template_id")
-        .values_list("template_id", "choice")
-    )
-    return {template for template, choice in last if choice != Choice.WITHDRAWN}
+    """Return the ids of the questions that a judge has answered."""
+    field = f"{verifier.verification.answered_field}_id"
+    last = verifier.answers.order_by(field, "-id").distinct(field).values_list(field, "choice")
+    return {question for question, choice in last if choice != Choice.WITHDRAWN}
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ class Progress:
 
 def progress_of(verifier: Verifier) -> Progress:
     """Return how far a judge has come."""
-    return Progress(len(answered_by(verifier)), verifier.verification.templates.count())
+    return Progress(len(answered_by(verifier)), verifier.verification.questions.count())
 
 
 @dataclass(frozen=True)
@@ -104,10 +113,8 @@ def queues_of(annotator_id: int) -> list[Queue]:
     return [Queue(seat.verification, progress_of(seat)) for seat in seats.order_by("-id")]
 
 
-def next_templates(
-    verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ()
-) -> list[RetrievalTemplate]:
-    """Return the next templates that a judge has not answered, in the judge's own order.
+def next_questions(verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ()) -> list[Asked]:
+    """Return the next questions that a judge has not answered, in the judge's own order.
 
     Args:
         n: how many at most.
@@ -117,40 +124,40 @@ def next_templates(
     if verification.state != VerificationState.OPEN:
         return []
     done = answered_by(verifier)
-    known = verification.templates.order_by("position").values_list("position", "pk", "uid")
+    known = verification.questions.order_by("position").values_list("position", "pk", "uid")
     pk_of = {position: (pk, uid) for position, pk, uid in known}
-    order = template_order(verification.seed, verifier.number, list(pk_of))
+    order = question_order(verification.seed, verifier.number, list(pk_of))
     skipped = set(but)
     wanted = [
         pk for pk, uid in map(pk_of.__getitem__, order) if pk not in done and uid not in skipped
     ][:n]
-    found = RetrievalTemplate.objects.in_bulk(wanted)
+    found = verification.questions.in_bulk(wanted)
     return [found[pk] for pk in wanted]
 
 
-def seen_order(verifier: Verifier, template: RetrievalTemplate) -> list[int]:
-    """Return the template's candidates in the order in which this judge sees them."""
+def seen_order(verifier: Verifier, question: Asked) -> list[int]:
+    """Return the question's candidates in the order in which this judge sees them."""
     seed, number = verifier.verification.seed, verifier.number
-    return gallery_order(seed, number, template.position, template.n_candidates)
+    return gallery_order(seed, number, question.position, question.n_candidates)
 
 
 def picture_for(
-    verifier: Verifier, template_uid: uuid.UUID, slot: str
+    verifier: Verifier, question_uid: uuid.UUID, slot: str
 ) -> tuple[Image, list[float] | None] | None:
-    """Return the picture in a slot of a judge's own template, with its box; None if none is.
+    """Return the picture in a slot of a judge's own question, with its box; None if none is.
 
     Args:
         slot: "reference", or the number of an image as this judge sees them.
     """
-    template = verifier.verification.templates.filter(uid=template_uid).first()
-    if template is None:
+    question = verifier.verification.questions.filter(uid=question_uid).first()
+    if question is None:
         return None
     if slot == "reference":
-        return Image.objects.get(pk=template.reference_id), template.box_of(None)
-    if not (slot.isascii() and slot.isdigit() and int(slot) < template.n_candidates):
+        return Image.objects.get(pk=question.compared_id), question.box_of(None)
+    if not (slot.isascii() and slot.isdigit() and int(slot) < question.n_candidates):
         return None
-    place = seen_order(verifier, template)[int(slot)]
-    return Image.objects.get(pk=template.candidates[place]), template.box_of(place)
+    place = seen_order(verifier, question)[int(slot)]
+    return Image.objects.get(pk=question.candidates[place]), question.box_of(place)
 
 
 @dataclass(frozen=True)
@@ -178,15 +185,13 @@ class Result:
 
 
 def results_of(verification: Verification) -> list[Result]:
-    """Return what became of every template, by position."""
+    """Return what became of every template of a verification of templates, by position."""
     n_panel = verification.panel.count()
-    votes: dict[int, list[Vote]] = {}
-    for answer in current_answers(verification):
-        votes.setdefault(answer.template_id, []).append(Vote(answer.choice, answer.picked))
+    votes = votes_by_question(verification)
     rulings = {ruling.template_id: ruling for ruling in verification.rulings.order_by("id")}
     results = []
     for template in verification.templates.order_by("position"):
-        given = sorted(votes.get(template.pk, []), key=str)
+        given = votes.get(template.pk, [])
         verdict = verdict_of(given, n_panel, len(template.gallery))
         ruling = rulings.get(template.pk) if verdict.outcome == Outcome.ADJUDICATE else None
         results.append(Result(template, given, verdict, ruling))
@@ -233,7 +238,7 @@ def verified_templates(verification: Verification) -> list[RetrievalTemplate]:
 
 def panel_progress(verification: Verification) -> list[tuple[str, Progress]]:
     """Return how far each judge has come, by user name; for admins."""
-    n_total = verification.templates.count()
+    n_total = verification.questions.count()
     done: Mapping[int, int] = _done_of(verification)
     seats = verification.panel.select_related("annotator")
     return [

@@ -1,4 +1,4 @@
-"""Take triplets of others over the images of a catalog, and score embedding sets on them."""
+"""Take triplets of others over the images of a catalog, and count how people answered."""
 
 from __future__ import annotations
 
@@ -11,27 +11,19 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from django.utils.text import slugify
 
 from accounts.models import User
-from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.formats.errors import InputError
-from catalog.models import Catalog, EmbeddingSet
+from catalog.models import Catalog
 from conditional.errors import ConditionalError, DefectsError
 from conditional.formats.tables import read_scale
 from conditional.formats.triplet_files import TripletSet as ReadSet
 from conditional.formats.triplet_files import read_integer_triplets, read_names, read_triplets
 from conditional.image_names import images_by_name
 from conditional.models import Triplet as Row
-from conditional.models import TripletScore, TripletSet
-from conditional.triplet_scores import (
-    Agreement,
-    Metric,
-    human_ceiling,
-    human_figures,
-    score_triplets,
-)
+from conditional.models import TripletSet
+from conditional.triplet_scores import Agreement, human_ceiling, human_figures
 from conditional.triplets import TripletTable, questions_of
 from conditional.types import Defect, Triplet
 from jobs.services import Progress
@@ -127,7 +119,7 @@ def import_triplet_set(
         owner=owner,
     )
     progress.start(0, len(good), "Storing triplets")
-    _store(triplet_set, good, swapped, id_of)
+    store_triplets(triplet_set, good, swapped, id_of)
     progress.update(len(good), len(good), "Stored")
     result = {"set": slug, "n_entries": n_entries, "n_left_out": n_entries - len(good)}
     return {**result, **figures, "defects": triplet_set.defects}
@@ -164,8 +156,8 @@ def people_figures(
         "n_workers": len({one.worker for one in triplets} - {""}),
         "n_human_ties": int((questions.majority == 0).sum()),
         "n_often": int((questions.n_votes >= MIN_VOTES).sum()),
-        "ceiling": _known(human_ceiling(questions)),
-        "ceiling_often": _known(human_ceiling(questions, MIN_VOTES)),
+        "ceiling": known(human_ceiling(questions)),
+        "ceiling_often": known(human_ceiling(questions, MIN_VOTES)),
         "conditions": {
             name: int((table.conditions == code).sum())
             for code, name in enumerate(table.condition_names)
@@ -180,57 +172,12 @@ def people_figures(
         values = np.array([scale[image] for image in table.images])
         every, often = human_figures(table, values), human_figures(table, values, MIN_VOTES)
         figures["scale"] = {
-            "all_votes": _figures(every.single),
-            "single_votes": _figures(often.single),
-            "majority": _figures(often.majority),
+            "all_votes": figures_of(every.single),
+            "single_votes": figures_of(often.single),
+            "majority": figures_of(often.majority),
             "n_questions": often.n_questions,
         }
     return figures
-
-
-def score_set(
-    *, triplet_set: TripletSet, embedding_set: EmbeddingSet, metric: Metric
-) -> TripletScore:
-    """Score an embedding set on triplets and keep the figures; again replaces them.
-
-    Raises:
-        ConditionalError: it is of another catalog, an image has no vector, or vectors are
-            missing, damaged or of length zero.
-    """
-    if embedding_set.catalog_id != triplet_set.catalog_id:
-        raise ConditionalError("embeddings", f"{embedding_set} is not of the triplets' catalog.")
-    rows = triplet_set.triplets.order_by("position")
-    stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
-    found = list(stored.iterator(chunk_size=BATCH))
-    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
-    table = TripletTable.of(triplets, [swapped for *_, swapped in found])
-    try:
-        image_ids, vectors = load_vectors(embedding_set)
-        row_of = {int(pk): row for row, pk in enumerate(image_ids)}
-        missing = [name for name in table.images if int(name) not in row_of]
-        if missing:
-            raise ConditionalError(
-                "embeddings", f"{len(missing):,} images of the triplets have no vector in it."
-            )
-        chosen = np.array([vectors[row_of[int(name)]] for name in table.images])
-        score = score_triplets(table, chosen, metric)
-    except (EmbeddingError, ValueError) as problem:
-        raise ConditionalError("embeddings", str(problem)) from problem
-    figures = {
-        "votes": _figures(score.votes),
-        "majority": _figures(score.majority),
-        "n_human_ties": score.n_human_ties,
-        "ceiling": _known(score.ceiling),
-        "macro": _known(score.macro),
-        "by_condition": {name: _figures(one) for name, one in score.by_condition.items()},
-    }
-    kept, _ = TripletScore.objects.update_or_create(
-        triplet_set=triplet_set,
-        embedding_set=embedding_set,
-        metric=metric,
-        defaults={"figures": figures, "scored_at": timezone.now()},
-    )
-    return kept
 
 
 def _sound(
@@ -256,12 +203,17 @@ def _sound(
 
 
 @transaction.atomic
-def _store(
+def store_triplets(
     triplet_set: TripletSet,
     triplets: Sequence[Triplet],
     swapped: Sequence[bool],
     id_of: Mapping[str, int],
 ) -> None:
+    """Save a set with its answers, all or nothing.
+
+    Raises:
+        ConditionalError: another set took the slug meanwhile.
+    """
     try:
         with transaction.atomic():
             triplet_set.save()
@@ -285,15 +237,16 @@ def _store(
     Row.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _figures(found: Agreement) -> dict[str, Any]:
+def figures_of(found: Agreement) -> dict[str, Any]:
+    """Return an agreement as it is stored."""
     return {
-        "accuracy": _known(found.accuracy),
-        "without_ties": _known(found.decided),
+        "accuracy": known(found.accuracy),
+        "without_ties": known(found.decided),
         "n": found.n,
         "n_ties": found.n_ties,
     }
 
 
-def _known(value: float) -> float | None:
+def known(value: float) -> float | None:
     """Return a figure, or None where it is undefined."""
     return None if isnan(value) else float(value)

@@ -1,4 +1,4 @@
-"""Put templates to a panel, take its answers, and rule where it has no majority."""
+"""Put templates or triplets to a panel, take its answers, and rule about templates."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import uuid
 from collections.abc import Sequence
 
 import numpy as np
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils.text import slugify
 
 from accounts.models import User
 from annotation.submissions import RejectedError
 from conditional.errors import ConditionalError
 from conditional.models import (
-    RetrievalTemplate,
+    Asked,
     TemplateRuling,
     TemplateSet,
+    TripletSet,
     Verification,
     VerificationState,
     Verifier,
     VerifierAnswer,
 )
 from conditional.queries_verify import find_verifier, results_of, seen_order
+from conditional.services_judged import ensure_questions
 from conditional.verdicts import PICK, Outcome
-from conditional.verifier_answers import Batch, GivenAnswer
+from conditional.verifier_answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, GivenAnswer
 from pooling.errors import PoolError
 from pooling.services_campaign import check_panel
 
@@ -31,22 +33,24 @@ from pooling.services_campaign import check_panel
 @transaction.atomic
 def open_verification(
     *,
-    template_set: TemplateSet,
+    asked_set: TemplateSet | TripletSet,
     name: str,
     panel: Sequence[User],
-    n_templates: int | None = None,
+    n_questions: int | None = None,
     seed: int = 0,
+    guidelines: str = "",
     owner: User | None = None,
 ) -> Verification:
-    """Ask a panel about a set's templates, or about a random sample of them.
+    """Ask a panel about a set's templates or triplets, or about a random sample of them.
 
     Args:
-        n_templates: how many to draw; None for all.
+        n_questions: how many to draw; None for all.
         seed: of the sample and of every judge's orders; at least 0.
+        guidelines: markdown that judges can read beside the questions.
 
     Raises:
         ConditionalError: the name is taken or has no letter, nobody or somebody who may not
-            judge is on the panel, or the number of templates is out of range.
+            judge is on the panel, or the number of questions is out of range.
     """
     try:
         check_panel(panel)
@@ -55,28 +59,44 @@ def open_verification(
     slug = slugify(name)[:80].strip("-")
     if not slug:
         raise ConditionalError("name", "give a name with at least one letter or digit.")
-    known = list(template_set.templates.order_by("position").values_list("pk", flat=True))
-    n_asked = len(known) if n_templates is None else n_templates
-    if not 1 <= n_asked <= len(known):
-        raise ConditionalError("n_templates", f"draw 1 to {len(known):,} templates.")
     if seed < 0:
         raise ConditionalError("seed", "the seed is a whole number from 0.")
+    verification = Verification(
+        slug=slug, name=name[:200], seed=seed, guidelines=guidelines, owner=owner
+    )
+    if isinstance(asked_set, TripletSet):
+        ensure_questions(triplet_set=asked_set)
+        verification.triplet_set = asked_set
+    else:
+        verification.template_set = asked_set
+    chosen = _sample(asked_set, n_questions, seed)
     try:
         with transaction.atomic():
-            verification = Verification.objects.create(
-                slug=slug, name=name[:200], template_set=template_set, seed=seed, owner=owner
-            )
+            verification.save()
     except IntegrityError:
         raise ConditionalError(
-            "name", f"there is a verification “{slug}” already; choose another name."
+            "name", f"there is a campaign “{slug}” already; choose another name."
         ) from None
-    chosen = np.random.default_rng([seed, 2]).permutation(known)[:n_asked].tolist()
-    verification.templates.add(*chosen)
+    asked = verification.triplets if verification.is_of_triplets else verification.templates
+    asked.add(*chosen)
     Verifier.objects.bulk_create(
         Verifier(verification=verification, annotator=person, number=number)
         for number, person in enumerate(panel)
     )
     return verification
+
+
+def _sample(asked_set: TemplateSet | TripletSet, n: int | None, seed: int) -> list[int]:
+    """Draw the ids of so many questions of a set."""
+    is_of_triplets = isinstance(asked_set, TripletSet)
+    rows = asked_set.questions if isinstance(asked_set, TripletSet) else asked_set.templates
+    known = list(rows.order_by("position").values_list("pk", flat=True))
+    n_asked = len(known) if n is None else n
+    if not 1 <= n_asked <= len(known):
+        noun = "triplets" if is_of_triplets else "templates"
+        raise ConditionalError("n_questions", f"draw 1 to {len(known):,} {noun}.")
+    chosen: list[int] = np.random.default_rng([seed, 2]).permutation(known)[:n_asked].tolist()
+    return chosen
 
 
 def set_state(*, verification: Verification, is_open: bool) -> None:
@@ -100,8 +120,9 @@ def record_verdicts(
     found = find_verifier(verification_uid, annotator_id)
     seat = Verifier.objects.select_for_update(of=("self",)).select_related("verification")
     verifier = seat.get(pk=found.pk)
-    uids = [given.template for _, given in batch if isinstance(given, GivenAnswer)]
-    templates = {row.uid: row for row in verifier.verification.templates.filter(uid__in=uids)}
+    is_open = _holds_open(verifier.verification)
+    uids = [given.question for _, given in batch if isinstance(given, GivenAnswer)]
+    questions = {row.uid: row for row in verifier.verification.questions.filter(uid__in=uids)}
     keys = [key for key, _ in batch]
     holders = dict(VerifierAnswer.objects.filter(uuid__in=keys).values_list("uuid", "verifier_id"))
     results: list[str | RejectedError] = []
@@ -110,39 +131,59 @@ def record_verdicts(
         if key in fresh or holders.get(key) == verifier.pk:
             results.append("duplicate")
             continue
-        taken = _answer(verifier, templates, holders, given)
-        if isinstance(taken, VerifierAnswer):
-            fresh[key] = taken
-        results.append(taken if isinstance(taken, RejectedError) else "saved")
+        try:
+            fresh[key] = _answer(verifier, questions, holders, given, is_open=is_open)
+        except RejectedError as refusal:
+            results.append(refusal)
+        else:
+            results.append("saved")
     VerifierAnswer.objects.bulk_create(fresh.values())
     return results
 
 
+def _holds_open(verification: Verification) -> bool:
+    """Say whether answers are taken; whoever closes it meanwhile waits for this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select state from conditional_verification where id = %s for share", [verification.pk]
+        )
+        [state] = cursor.fetchone()
+    return bool(state == VerificationState.OPEN)
+
+
 def _answer(
     verifier: Verifier,
-    templates: dict[uuid.UUID, RetrievalTemplate],
+    questions: dict[uuid.UUID, Asked],
     holders: dict[uuid.UUID, int],
     given: GivenAnswer | RejectedError,
-) -> VerifierAnswer | RejectedError:
+    *,
+    is_open: bool,
+) -> VerifierAnswer:
+    """Return an unsaved answer; raise RejectedError where it cannot be taken."""
     if isinstance(given, RejectedError):
-        return given
+        raise given
     if given.uuid in holders:
-        return RejectedError("uuid_taken", "This “uuid” belongs to another answer.")
-    if not verifier.verification.is_open:
-        return RejectedError("closed", "An admin has closed this campaign.")
-    template = templates.get(given.template)
-    if template is None:
-        return RejectedError("not_served", "This campaign has no such question.")
+        raise RejectedError("uuid_taken", "This “uuid” belongs to another answer.")
+    verification = verifier.verification
+    if not is_open:
+        raise RejectedError("closed", "An admin has closed this campaign.")
+    question = questions.get(given.question)
+    if question is None:
+        raise RejectedError("not_served", "This campaign has no such question.")
+    allowed = ABOUT_TRIPLETS if verification.is_of_triplets else ABOUT_TEMPLATES
+    if given.choice not in allowed:
+        listed = ", ".join(sorted(allowed))
+        raise RejectedError("bad_value", f"Here “choice” is one of: {listed}.")
     picked = None
     if given.choice == PICK:
-        order = seen_order(verifier, template)
+        order = seen_order(verifier, question)
         if given.place is None or given.place >= len(order):
-            return RejectedError("bad_value", f"There are {len(order)} images to choose from.")
+            raise RejectedError("bad_value", f"There are {len(order)} images to choose from.")
         picked = order[given.place]
     return VerifierAnswer(
         uuid=given.uuid,
         verifier=verifier,
-        template=template,
+        **{f"{verification.answered_field}_id": question.pk},
         choice=given.choice,
         picked=picked,
         device=given.device,

@@ -1,9 +1,9 @@
 from django.urls import path
 
-from conditional import judging, views, views_triplets, views_verify
+from conditional import judging, views, views_closer, views_verify
 
 app_name = "conditional"
-_PICTURE = "<int:number>/<uuid:template_uid>/<str:slot>/<str:size>"
+_PICTURE = "<int:number>/<uuid:question_uid>/<str:slot>/<str:size>"
 urlpatterns = [
     # readers and admins
     path("templates/", views.sets, name="sets"),
@@ -20,14 +20,21 @@ urlpatterns = [
     ),
     path("templates/verifications/<slug:slug>/", views_verify.verification, name="verification"),
     path("templates/verifications/<slug:slug>/rule", views_verify.rule, name="rule"),
+    path("templates/verifications/<slug:slug>/answers.csv", views_closer.answers_csv, name="csv"),
+    path("templates/verifications/<slug:slug>/keep", views_closer.keep, name="keep"),
     path("templates/verifications/<slug:slug>/<str:verb>", views_verify.move, name="move"),
-    path("templates/triplets/<slug:slug>/", views_triplets.triplets, name="triplets"),
-    # the judge
-    path("judge/templates/<uuid:verification_uid>/", judging.page, name="judge"),
-    path("judge/templates/<uuid:verification_uid>/next", judging.questions, name="next"),
-    path("judge/templates/<uuid:verification_uid>/answers", judging.answers, name="answers"),
+    path("templates/triplets/<slug:slug>/", views_closer.triplets, name="triplets"),
     path(
-        f"judge/templates/<uuid:verification_uid>/images/{_PICTURE}",
+        "templates/triplets/<slug:slug>/judge/",
+        views_verify.new_triplet_campaign,
+        name="new_triplet_campaign",
+    ),
+    # the judge
+    path("judge/conditional/<uuid:verification_uid>/", judging.page, name="judge"),
+    path("judge/conditional/<uuid:verification_uid>/next", judging.questions, name="next"),
+    path("judge/conditional/<uuid:verification_uid>/answers", judging.answers, name="answers"),
+    path(
+        f"judge/conditional/<uuid:verification_uid>/images/{_PICTURE}",
         judging.picture,
         name="picture",
     ),

@@ -58,24 +58,24 @@ class Verdict:
         return self.answer is not None and self.answer.choice == PICK
 
 
-def gallery_order(seed: int, judge: int, template: int, n: int) -> list[int]:
+def gallery_order(seed: int, judge: int, question: int, n: int) -> list[int]:
     """Return the candidates in the order in which a judge sees them.
 
     Args:
         seed: of the campaign, at least 0.
         judge: the judge's number on the panel.
-        template: the template's position in its set.
+        question: the question's position in its set.
         n: how many candidates there are.
 
     Returns:
         A permutation of 0 to n - 1; every one is equally likely.
     """
-    order: list[int] = np.random.default_rng([seed, 1, judge, template]).permutation(n).tolist()
+    order: list[int] = np.random.default_rng([seed, 1, judge, question]).permutation(n).tolist()
     return order
 
 
-def template_order(seed: int, judge: int, positions: Sequence[int]) -> list[int]:
-    """Return the positions of templates in the order in which a judge gets them."""
+def question_order(seed: int, judge: int, positions: Sequence[int]) -> list[int]:
+    """Return the positions of questions in the order in which a judge gets them."""
     rng = np.random.default_rng([seed, 0, judge])
     return [positions[place] for place in rng.permutation(len(positions)).tolist()]
 
@@ -136,28 +136,33 @@ def share_of(verdicts: Iterable[Verdict]) -> Share:
     return Share(len(found), {outcome: counts[outcome] for outcome in Outcome}, n_unique)
 
 
-def agreement_of(votes: Sequence[Sequence[Vote]], n_candidates: Sequence[int]) -> Agreement:
+def agreement_of(
+    votes: Sequence[Sequence[Vote]],
+    n_candidates: Sequence[int],
+    others: Sequence[str] = OTHER_CHOICES,
+) -> Agreement:
     """Return how far judges agree on exactly the same answer.
 
-    Nominal: the same image, or the same of the three other answers. Candidates are named by
-    their place with the target last, so chance is taken over places that mean nothing but the
+    Nominal: the same image, or the same of the other answers. Candidates are named by their
+    place (a target's is the last), so chance is taken over places that mean nothing but the
     target's; percent agreement needs no such assumption.
 
     Args:
-        votes: for each template its votes.
-        n_candidates: for each template how many images there were.
+        votes: for each question its votes.
+        n_candidates: for each question how many images there were.
+        others: the answers beside picking an image.
     """
     width = max(n_candidates, default=1)
-    counts = np.zeros((len(votes), width + len(OTHER_CHOICES)), np.int64)
+    counts = np.zeros((len(votes), width + len(others)), np.int64)
     for row, (given, n) in enumerate(zip(votes, n_candidates, strict=True)):
         for vote in given:
-            counts[row, _column(vote, n, width)] += 1
+            counts[row, _column(vote, n, width, others)] += 1
     return agreement(counts)
 
 
-def _column(vote: Vote, n: int, width: int) -> int:
+def _column(vote: Vote, n: int, width: int, others: Sequence[str]) -> int:
     if vote.choice != PICK:
-        return width + OTHER_CHOICES.index(vote.choice)
+        return width + others.index(vote.choice)
     picked = vote.picked
     if picked is None or not 0 <= picked < n:
         raise ValueError(f"a pick of {picked} among {n} candidates")

@@ -1,4 +1,4 @@
-"""Read what a browser posts about templates, and refuse what cannot be an answer. Pure."""
+"""Read what a browser posts about templates or triplets; refuse what is no answer. Pure."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from typing import Any
 from uuid import UUID
 
 from annotation.submissions import DEVICES, RejectedError, read_each, time_of, uuid_of
+from conditional.closer import CANT_TELL
 from conditional.verdicts import OTHER_CHOICES, PICK
 
 WITHDRAWN = "withdrawn"
-CHOICES = frozenset({PICK, *OTHER_CHOICES, WITHDRAWN})
+ABOUT_TEMPLATES = frozenset({PICK, *OTHER_CHOICES, WITHDRAWN})
+ABOUT_TRIPLETS = frozenset({PICK, CANT_TELL, WITHDRAWN})
+CHOICES = ABOUT_TEMPLATES | ABOUT_TRIPLETS
 MAX_PLACE = 1000
 
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """One answer; `place` counts in the order in which this judge saw the gallery."""
+    """One answer; `place` counts in the order in which this judge saw the candidates."""
 
     uuid: UUID
-    template: UUID
+    question: UUID
     choice: str
     place: int | None
     device: str
@@ -42,7 +45,7 @@ def read_answers(body: object) -> Batch:
 
 
 def _answer(raw: Mapping[str, Any]) -> GivenAnswer:
-    key, template = uuid_of(raw, "uuid"), uuid_of(raw, "template")
+    key, question = uuid_of(raw, "uuid"), uuid_of(raw, "question")
     choice, place = raw.get("choice"), raw.get("place")
     if not isinstance(choice, str) or choice not in CHOICES:
         raise RejectedError("bad_value", f"“choice” is none of: {', '.join(sorted(CHOICES))}.")
@@ -56,4 +59,4 @@ def _answer(raw: Mapping[str, Any]) -> GivenAnswer:
     shown_at, decided_at = time_of(raw, "shown_at"), time_of(raw, "decided_at")
     if decided_at < shown_at:
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
-    return GivenAnswer(key, template, choice, place, device, shown_at, decided_at)
+    return GivenAnswer(key, question, choice, place, device, shown_at, decided_at)

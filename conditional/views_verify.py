@@ -6,16 +6,19 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from conditional.errors import ConditionalError
 from conditional.forms import RulingForm, VerificationForm
-from conditional.models import TemplateSet, Verification
+from conditional.models import TemplateSet, TripletSet, Verification
 from conditional.queries import ShownTemplate, shown_templates
+from conditional.queries_triplets import n_questions_of
 from conditional.queries_verify import Result, panel_progress, results_of, statistics_of
 from conditional.services_verify import open_verification, rule_template, set_state
 from conditional.verdicts import Outcome, Vote
+from conditional.views_closer import triplet_results_page
 
 RESULTS_A_PAGE = 10
 TABS = {
@@ -28,28 +31,53 @@ TABS = {
 
 @admin_required
 def new_verification(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel; open the verification."""
-    template_set = get_object_or_404(TemplateSet, slug=slug)
-    form = VerificationForm(request.POST or None, template_set=template_set)
+    """Ask for a panel; put a set of templates to it."""
+    return _open(request, get_object_or_404(TemplateSet, slug=slug))
+
+
+@admin_required
+def new_triplet_campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for a panel; put a set of triplets to it."""
+    return _open(request, get_object_or_404(TripletSet, slug=slug))
+
+
+def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResponse:
+    form = VerificationForm(request.POST or None, asked_set=asked_set)
     if request.method == "POST" and form.is_valid():
         try:
-            verification = open_verification(
-                template_set=template_set, owner=signed_in(request), **form.cleaned_data
+            found = open_verification(
+                asked_set=asked_set, owner=signed_in(request), **form.cleaned_data
             )
         except ConditionalError as problem:
             form.add_error(problem.field if problem.field in form.fields else None, problem.message)
         else:
-            return redirect("conditional:verification", verification.slug)
-    n_templates = template_set.templates.count()
-    context = {"form": form, "set": template_set, "n_templates": n_templates}
+            return redirect("conditional:verification", found.slug)
+    is_of_triplets = isinstance(asked_set, TripletSet)
+    if isinstance(asked_set, TripletSet):
+        n_questions = n_questions_of(asked_set)
+    else:
+        n_questions = asked_set.templates.count()
+    context = {
+        "form": form,
+        "set": asked_set,
+        "is_of_triplets": is_of_triplets,
+        "n_questions": n_questions,
+        "back_url": reverse(
+            "conditional:triplets" if is_of_triplets else "conditional:set", args=[asked_set.slug]
+        ),
+    }
     return render(request, "conditional/new_verification.html", context)
 
 
 @require_safe
 @reader_required
 def verification(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show progress, figures, and the templates by how they came out."""
-    found = get_object_or_404(Verification.objects.select_related("template_set"), slug=slug)
+    """Show progress, figures, and what was asked by how it came out."""
+    found = get_object_or_404(
+        Verification.objects.select_related("template_set", "triplet_set"), slug=slug
+    )
+    if found.is_of_triplets:
+        return triplet_results_page(request, found)
     results = results_of(found)
     outcome = _outcome(request.GET.get("outcome", ""), results)
     chosen = [one for one in results if one.verdict.outcome == outcome]

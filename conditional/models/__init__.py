@@ -3,11 +3,16 @@
 from conditional.models.sets import (
     KIND_LABELS,
     TASK_LABELS,
+    Asked,
     RetrievalTemplate,
     TemplateSet,
+)
+from conditional.models.triplets import (
     Triplet,
+    TripletQuestion,
     TripletScore,
     TripletSet,
+    TripletSource,
 )
 from conditional.models.verification import (
     Choice,
@@ -21,13 +26,16 @@ from conditional.models.verification import (
 __all__ = [
     "KIND_LABELS",
     "TASK_LABELS",
+    "Asked",
     "Choice",
     "RetrievalTemplate",
     "TemplateRuling",
     "TemplateSet",
     "Triplet",
+    "TripletQuestion",
     "TripletScore",
     "TripletSet",
+    "TripletSource",
     "Verification",
     "VerificationState",
     "Verifier",

@@ -1,4 +1,4 @@
-"""Sets of retrieval templates and of triplets, over the images of a catalog."""
+"""Sets of retrieval templates over the images of a catalog, and what any judge is asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
-from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.models import Catalog, Image
 from conditional.types import DistractorKind, Task
 
 TASK_LABELS = {
@@ -53,7 +53,40 @@ class TemplateSet(models.Model):
         return self.name
 
 
-class RetrievalTemplate(models.Model):
+class Asked(models.Model):
+    """What a judge is asked: which of some candidates fits an image, maybe given a condition.
+
+    `uid` is all that a judge's browser knows of it.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    position = models.PositiveIntegerField(help_text="Place in the draw or in the file.")
+    condition = models.TextField()
+
+    class Meta:
+        abstract = True
+
+    @property
+    def compared_id(self) -> int:
+        """The id of the image that the candidates are compared with."""
+        raise NotImplementedError
+
+    @property
+    def candidates(self) -> list[int]:
+        """The image ids to choose from; an answer names a place in this list."""
+        raise NotImplementedError
+
+    @property
+    def n_candidates(self) -> int:
+        """How many images there are to choose from."""
+        return len(self.candidates)
+
+    def box_of(self, place: int | None) -> list[float] | None:
+        """Return the box of a candidate, or of the compared image for None; None for all of it."""
+        raise NotImplementedError
+
+
+class RetrievalTemplate(Asked):
     """Which image of a gallery is most like the reference, given the condition?
 
     As `conditional.types.RetrievalTemplate`: the gallery holds the distractors only, in the order
@@ -63,9 +96,6 @@ class RetrievalTemplate(models.Model):
     template_set = models.ForeignKey(
         TemplateSet, on_delete=models.CASCADE, related_name="templates"
     )
-    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    position = models.PositiveIntegerField(help_text="Place in the draw or in the file.")
-    condition = models.TextField()
     reference = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
     target = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
     gallery = ArrayField(models.BigIntegerField(), help_text="Image ids of the distractors.")
@@ -88,14 +118,14 @@ class RetrievalTemplate(models.Model):
         return f"{self.template_set} {self.position}"
 
     @property
+    def compared_id(self) -> int:
+        """The reference."""
+        return self.reference_id
+
+    @property
     def candidates(self) -> list[int]:
         """The image ids to choose from: the distractors in their order, then the target."""
         return [*self.gallery, self.target_id]
-
-    @property
-    def n_candidates(self) -> int:
-        """How many images there are to choose from."""
-        return len(self.gallery) + 1
 
     def box_of(self, place: int | None) -> list[float] | None:
         """Return the box of a candidate, or of the reference for None; None for all of it."""
@@ -105,65 +135,3 @@ class RetrievalTemplate(models.Model):
             role = "target" if place == len(self.gallery) else f"gallery[{place}]"
         found: list[float] | None = self.boxes.get(role)
         return found
-
-
-class TripletSet(models.Model):
-    """Imported answers to "which of two is more like the anchor?". Fixed for good."""
-
-    slug = models.SlugField(max_length=80, unique=True)
-    name = models.CharField(max_length=200)
-    catalog = models.ForeignKey(Catalog, on_delete=models.PROTECT, related_name="triplet_sets")
-    file_name = models.CharField(max_length=300, blank=True)
-    file_sha256 = models.CharField(max_length=64, blank=True)
-    defects = models.JSONField(default=list, help_text="Rows of the file that were left out.")
-    scale = models.JSONField(default=dict, help_text="{image id: known value}, if one is known.")
-    figures = models.JSONField(default=dict, help_text="Counted when it was imported.")
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
-    )
-    created_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Triplet(models.Model):
-    """One person's answer: to the anchor, `closer` is more similar than `farther`."""
-
-    triplet_set = models.ForeignKey(TripletSet, on_delete=models.CASCADE, related_name="triplets")
-    position = models.PositiveIntegerField(help_text="Among the rows that were taken.")
-    anchor = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    closer = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    farther = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    condition = models.CharField(max_length=200, blank=True)
-    worker = models.CharField(max_length=200, blank=True)
-    is_swapped = models.BooleanField(default=False, help_text="Reversed on purpose in the file.")
-
-    class Meta:
-        ordering = ["triplet_set", "position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["triplet_set", "position"], name="one_triplet_per_position"
-            )
-        ]
-
-
-class TripletScore(models.Model):
-    """What one embedding set scores on a triplet set, by one metric."""
-
-    triplet_set = models.ForeignKey(TripletSet, on_delete=models.CASCADE, related_name="scores")
-    embedding_set = models.ForeignKey(EmbeddingSet, on_delete=models.CASCADE, related_name="+")
-    metric = models.CharField(max_length=10)
-    figures = models.JSONField()
-    scored_at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ["triplet_set", "id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["triplet_set", "embedding_set", "metric"], name="one_score_per_metric"
-            )
-        ]

@@ -42,7 +42,7 @@ def admin(client_of):
 
 @pytest.fixture
 def verification(template_set, people):
-    return open_verification(template_set=template_set, name="Check", panel=people(2))
+    return open_verification(asked_set=template_set, name="Check", panel=people(2))
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.RESEARCHER])
@@ -112,8 +112,8 @@ def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, p
     url = reverse("conditional:new_verification", args=[template_set.slug])
     assert admin.get(url).status_code == 200
     panel = [person.pk for person in people(3)]
-    given = {"name": "Mine", "panel": panel, "n_templates": "4", "seed": "0"}
-    assert admin.post(url, {**given, "n_templates": "99"}).status_code == 200
+    given = {"name": "Mine", "panel": panel, "n_questions": "4", "seed": "0"}
+    assert admin.post(url, {**given, "n_questions": "99"}).status_code == 200
     assert admin.post(url, given).status_code == 302
     mine = Verification.objects.get()
     assert (mine.templates.count(), mine.panel.count()) == (4, 3)

@@ -10,8 +10,8 @@ from conditional.verdicts import (
     Vote,
     agreement_of,
     gallery_order,
+    question_order,
     share_of,
-    template_order,
     verdict_of,
 )
 
@@ -85,5 +85,5 @@ def test_the_target_stands_everywhere_equally_often():
 
 
 def test_templates_come_in_an_order_of_each_judge():
-    assert sorted(template_order(5, 0, [2, 4, 9])) == [2, 4, 9]
-    assert len({tuple(template_order(5, judge, list(range(30)))) for judge in range(9)}) == 9
+    assert sorted(question_order(5, 0, [2, 4, 9])) == [2, 4, 9]
+    assert len({tuple(question_order(5, judge, list(range(30)))) for judge in range(9)}) == 9

@@ -19,7 +19,7 @@ from conditional.models import Choice, VerifierAnswer
 from conditional.queries_verify import (
     NotVerifierError,
     find_verifier,
-    next_templates,
+    next_questions,
     picture_for,
     progress_of,
     results_of,
@@ -45,7 +45,7 @@ SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
 def answer(template, choice="pick", place=0, **changes):
     given = {
         "uuid": str(uuid.uuid4()),
-        "template": str(template.uid),
+        "question": str(template.uid),
         "choice": choice,
         "device": "keyboard",
         "shown_at": SHOWN,
@@ -73,7 +73,7 @@ def pick(verifier, template, candidate):
 @pytest.fixture
 def verification(template_set, people):
     return open_verification(
-        template_set=template_set, name="Check", panel=people(3), n_templates=5, seed=11
+        asked_set=template_set, name="Check", panel=people(3), n_questions=5, seed=11
     )
 
 
@@ -84,7 +84,7 @@ def judges(verification):
 
 
 def test_a_sample_is_asked_of_everybody_in_an_order_of_their_own(verification, judges):
-    orders = [[row.pk for row in next_templates(judge, 10)] for judge in judges]
+    orders = [[row.pk for row in next_questions(judge, 10)] for judge in judges]
     assert all(len(order) == 5 for order in orders)
     assert len({frozenset(order) for order in orders}) == 1
     assert len({tuple(order) for order in orders}) > 1
@@ -93,7 +93,7 @@ def test_a_sample_is_asked_of_everybody_in_an_order_of_their_own(verification, j
 
 def test_an_answer_is_stored_once_however_often_it_is_sent(judges):
     judge = judges[0]
-    [template] = next_templates(judge, 1)
+    [template] = next_questions(judge, 1)
     given = answer(template, place=4)
     assert [record(judge, given, given), record(judge, given)] == [
         ["saved", "duplicate"], ["duplicate"]
@@ -101,13 +101,13 @@ def test_an_answer_is_stored_once_however_often_it_is_sent(judges):
     stored = VerifierAnswer.objects.get()
     assert stored.picked == seen_order(judge, template)[4]
     assert progress_of(judge).n_done == 1
-    assert template not in next_templates(judge, 10)
+    assert template not in next_questions(judge, 10)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_answer_that_arrives_twice_at_once_is_stored_once(judges):
     judge = judges[0]
-    [template] = next_templates(judge, 1)
+    [template] = next_questions(judge, 1)
     given = answer(template, place=4)
     barrier = Barrier(2)
 
@@ -126,11 +126,11 @@ def test_an_answer_that_arrives_twice_at_once_is_stored_once(judges):
 
 def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
     judge = judges[0]
-    [template] = next_templates(judge, 1)
+    [template] = next_questions(judge, 1)
     record(judge, answer(template, "none"))
     record(judge, answer(template, "withdrawn"))
     assert progress_of(judge).n_done == 0
-    assert template in next_templates(judge, 10)
+    assert template in next_questions(judge, 10)
     assert not any(one.votes for one in results_of(judge.verification))
     record(judge, answer(template, "several"))
     choices = list(VerifierAnswer.objects.values_list("choice", flat=True))
@@ -138,7 +138,7 @@ def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
 
 
 def test_answers_are_append_only(judges):
-    [template] = next_templates(judges[0], 1)
+    [template] = next_questions(judges[0], 1)
     record(judges[0], answer(template, "none"))
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         VerifierAnswer.objects.update(choice=Choice.SEVERAL)
@@ -153,21 +153,21 @@ def test_answers_are_append_only(judges):
         ({"place": -1}, "bad_value"),
         ({"choice": "none"}, "bad_value"),
         ({"device": "mind"}, "bad_value"),
-        ({"template": "x"}, "bad_value"),
-        ({"template": str(uuid.uuid4())}, "not_served"),
+        ({"question": "x"}, "bad_value"),
+        ({"question": str(uuid.uuid4())}, "not_served"),
         ({"decided_at": "2026-03-01T09:59:59Z"}, "bad_time"),
         ({"shown_at": "yesterday"}, "bad_value"),
     ],
 )
 def test_what_is_no_answer_is_refused_and_the_rest_is_taken(judges, changes, code):
-    first, second = next_templates(judges[0], 2)
+    first, second = next_questions(judges[0], 2)
     results = record(judges[0], {**answer(first), **changes}, answer(second, "none"))
     assert [getattr(results[0], "code", ""), results[1]] == [code, "saved"]
     assert VerifierAnswer.objects.count() == 1
 
 
 def test_a_uuid_of_somebody_else_is_refused(judges):
-    [template] = next_templates(judges[0], 1)
+    [template] = next_questions(judges[0], 1)
     given = answer(template, "none")
     record(judges[0], given)
     [result] = record(judges[1], given)
@@ -181,12 +181,12 @@ def test_a_body_without_answers_is_malformed(body):
 
 
 def test_a_closed_verification_takes_no_answers(verification, judges):
-    [template] = next_templates(judges[0], 1)
+    [template] = next_questions(judges[0], 1)
     set_state(verification=verification, is_open=False)
     [result] = record(judges[0], answer(template, "none"))
     assert result.code == "closed"
     closed = find_verifier(verification.uid, judges[0].annotator_id)
-    assert next_templates(closed, 5) == []
+    assert next_questions(closed, 5) == []
 
 
 def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judges, people):
@@ -234,12 +234,12 @@ def test_judges_agree_wherever_their_galleries_put_the_target(verification, judg
         ({"panel": []}, "panel"),
         ({"name": "…"}, "name"),
         ({"name": "check"}, "name"),
-        ({"n_templates": 31}, "n_templates"),
+        ({"n_questions": 31}, "n_questions"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_what_cannot_be_opened_is_refused(verification, template_set, people, changes, field):
-    given = {"template_set": template_set, "name": "Other", "panel": people(1), **changes}
+    given = {"asked_set": template_set, "name": "Other", "panel": people(1), **changes}
     with pytest.raises(ConditionalError) as caught:
         open_verification(**given)
     assert caught.value.field == field
@@ -249,7 +249,7 @@ def test_only_annotators_judge_and_a_set_under_verification_is_kept(
     verification, template_set, people
 ):
     with pytest.raises(ConditionalError, match="only annotators are kept blind"):
-        open_verification(template_set=template_set, name="X", panel=people(1, Role.ADMIN))
+        open_verification(asked_set=template_set, name="X", panel=people(1, Role.ADMIN))
     with pytest.raises(ConditionalError, match="is under verification"):
         delete_set(template_set=template_set)
 
@@ -311,7 +311,7 @@ def test_a_judge_answers_over_http_and_a_stranger_finds_nothing(
     verification, judges, client_of, people
 ):
     url = reverse("conditional:answers", args=[verification.uid])
-    [template] = next_templates(judges[0], 1)
+    [template] = next_questions(judges[0], 1)
     given = {"answers": [answer(template, place=2)]}
     client = client_of(judges[0].annotator)
     for status in ("saved", "duplicate"):

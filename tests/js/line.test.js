@@ -4,7 +4,7 @@ import { Line } from "../../static/js/verify/line.js";
 
 const question = (uid) => ({ uid });
 
-test("templates come in their order, each once", () => {
+test("questions come in their order, each once", () => {
   const line = new Line();
   line.add([question("a"), question("b")]);
   line.add([question("b"), question("c")]);
@@ -31,9 +31,9 @@ test("what is taken back is shown again, the last first", () => {
 test("what an earlier page has answered is not asked again, unless it was taken back", () => {
   const line = new Line();
   line.skip([
-    { template: "a", choice: "pick" },
-    { template: "b", choice: "none" },
-    { template: "b", choice: "withdrawn" },
+    { question: "a", choice: "pick" },
+    { question: "b", choice: "none" },
+    { question: "b", choice: "withdrawn" },
   ]);
   line.add([question("a"), question("b")]);
   assert.equal(line.current().uid, "b");
@@ -41,7 +41,7 @@ test("what an earlier page has answered is not asked again, unless it was taken 
 
 test("the server is told what need not come again", () => {
   const line = new Line();
-  line.skip([{ template: "x", choice: "none" }]);
+  line.skip([{ question: "x", choice: "none" }]);
   line.add([question("a"), question("b")]);
   line.answered();
   assert.deepEqual(new Set(line.known()), new Set(["a", "b", "x"]));

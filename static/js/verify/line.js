@@ -1,5 +1,5 @@
 /*
- * The templates of a judge in their order: those to come, the one shown, and those answered here,
+ * The questions of a judge in their order: those to come, the one shown, and those answered here,
  * which can be taken back one after the other. Knows no page.
  */
 
@@ -20,9 +20,9 @@ export class Line {
 
   /** Leave out what answers of an earlier page have settled; bodies in their order. */
   skip(bodies) {
-    for (const { template, choice } of bodies) {
-      if (choice === "withdrawn") this.#skipped.delete(template);
-      else this.#skipped.add(template);
+    for (const { question, choice } of bodies) {
+      if (choice === "withdrawn") this.#skipped.delete(question);
+      else this.#skipped.add(question);
     }
   }
 

@@ -1,4 +1,4 @@
-/* The page on which a judge verifies templates: shows one, takes the answer, keeps it safe. */
+/* The page on which a judge answers templates or triplets: shows one, keeps the answer safe. */
 import { Gate, actionFor, KeyMap } from "../lib/keys.js";
 import { Outbox } from "../lib/outbox.js";
 import { openStore } from "../lib/stores.js";
@@ -7,13 +7,14 @@ import { steadyNow } from "../lib/watch.js";
 import { Api } from "../judge/api.js";
 import { Line } from "./line.js";
 
-const PICK_KEYS = [..."1234567890qwertyiopasdf"].filter((key) => key !== "s");
-const ANSWERS = new Set(["none", "several", "bad_condition"]);
+const ANSWERS = new Set(["none", "several", "bad_condition", "cant_tell"]);
 const MOVES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 const AHEAD_MIN = 3;
 
 const root = document.getElementById("verify");
 const given = root.dataset;
+const pickKeys = [...given.pickKeys];
+const names = given.names.split(",");
 const part = (name) => root.querySelector(`[data-part="${name}"]`);
 const scope = `lookalike.verdicts.${given.person}.${given.campaign}`; // nobody sends another's
 
@@ -32,15 +33,20 @@ let current = null; // {question, shownAt}
 let chosen = 0; // the picture that the arrows are on
 let isFetching = false;
 
-const keyMap = new KeyMap({
-  none: "n",
-  several: "s",
-  bad_condition: "b",
-  undo: "u",
-  enter: "Enter",
-  ...Object.fromEntries(PICK_KEYS.map((key, place) => [`pick ${place}`, key])),
-  ...Object.fromEntries(Object.entries(MOVES).map(([key, way]) => [`move ${way}`, key])),
-});
+const keyMap = new KeyMap({ enter: "Enter" }, twins());
+
+/** {key: action}: of the pictures, of the buttons that name their keys, and of the arrows. */
+function twins() {
+  const found = Object.fromEntries(pickKeys.map((key, place) => [key, `pick ${place}`]));
+  for (const { dataset } of root.querySelectorAll("[data-keys]")) {
+    for (const key of dataset.keys.split(" ")) found[key] = dataset.action;
+  }
+  for (const [key, way] of Object.entries(MOVES)) {
+    if (given.arrows === "move") found[key] = `move ${way}`;
+  }
+  if (given.arrows === "pick") Object.assign(found, { ArrowLeft: "pick 0", ArrowRight: "pick 1" });
+  return found;
+}
 
 // ---- supply ----
 async function fetchMore() {
@@ -63,7 +69,8 @@ async function fetchMore() {
 }
 
 function preload(question) {
-  for (const { thumb_url } of [question.reference, ...question.images]) new Image().src = thumb_url;
+  new Image().src = question.reference.url;
+  for (const image of question.images) new Image().src = image[given.picture];
 }
 
 // ---- showing ----
@@ -79,7 +86,7 @@ function show() {
   part("gallery").replaceChildren(...tiles);
   chosen = 0;
   mark({ isFocused: false });
-  part("said").textContent = `${question.condition}: ${question.images.length} images`;
+  part("said").textContent = `${question.condition} ${question.images.length} images`.trim();
 }
 
 function tile(image, place) {
@@ -88,12 +95,12 @@ function tile(image, place) {
   button.className = "verify-tile";
   button.dataset.pick = place;
   const picture = document.createElement("img");
-  picture.src = image.thumb_url;
-  picture.alt = `Image ${place + 1}`;
+  picture.src = image[given.picture];
+  picture.alt = names.length > 1 ? `${names[place]} image` : `${names[0]} ${place + 1}`;
   button.append(picture);
-  if (PICK_KEYS[place]) {
+  if (pickKeys[place]) {
     const key = document.createElement("kbd");
-    key.textContent = PICK_KEYS[place].toUpperCase();
+    key.textContent = pickKeys[place].toUpperCase();
     button.append(key);
   }
   return button;
@@ -102,7 +109,7 @@ function tile(image, place) {
 function mark({ isFocused = true } = {}) {
   const tiles = [...part("gallery").children];
   tiles.forEach((one, place) => {
-    one.tabIndex = place === chosen ? 0 : -1;
+    one.tabIndex = given.arrows === "pick" || place === chosen ? 0 : -1;
   });
   if (isFocused) tiles[chosen]?.focus();
 }
@@ -116,7 +123,7 @@ function state(title, text, canRetry = false) {
 }
 
 function ended(isOpen) {
-  if (isOpen) state("All done", "You have answered every template. Undo takes the last one back.");
+  if (isOpen) state("All done", "You have answered everything. Undo takes the last one back.");
   else state("Closed", "An admin has closed this campaign. Your answers are kept.");
 }
 
@@ -139,7 +146,7 @@ function answer(choice, place, device, timeStamp) {
   if (!current || !gate.admits(timeStamp)) return;
   const { question, shownAt } = current;
   if (choice === "pick" && place >= question.images.length) return;
-  send({ template: question.uid, choice, ...(choice === "pick" ? { place } : {}) }, device, shownAt);
+  send({ question: question.uid, choice, ...(choice === "pick" ? { place } : {}) }, device, shownAt);
   line.answered();
   next();
 }
@@ -160,7 +167,7 @@ function next() {
 function undo(device) {
   const question = line.back();
   if (!question) return;
-  send({ template: question.uid, choice: "withdrawn" }, device, steadyNow());
+  send({ question: question.uid, choice: "withdrawn" }, device, steadyNow());
   show();
 }
 
@@ -180,13 +187,15 @@ function act(action, device, timeStamp) {
   else if (ANSWERS.has(verb)) answer(verb, null, device, timeStamp);
   else if (verb === "undo") undo(device);
   else if (verb === "move") move(what);
+  else if (verb === "guidelines") document.getElementById("guidelines").showModal();
   else if (verb === "retry") fetchMore();
   else if (verb === "release") for (const { uuid } of outbox.parked) outbox.release(uuid);
   else if (verb === "discard") for (const { uuid } of outbox.parked) outbox.discard(uuid);
 }
 
 document.addEventListener("keydown", (event) => {
-  const action = actionFor(event, keyMap);
+  const isDialogOpen = Boolean(document.querySelector("dialog[open]"));
+  const action = actionFor(event, keyMap, { isDialogOpen });
   if (!action) return;
   if (action === "enter") {
     const picked = document.activeElement?.dataset?.pick;

@@ -1,0 +1,180 @@
+"""Reads of triplets: questions, what panels said of them, and the pictures that show it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Greatest, Least
+
+from annotation.agreement import Agreement
+from catalog.models import Image
+from conditional.closer import CANT_TELL, Closer, Tally, closer_of, tally_of
+from conditional.models import Triplet, TripletQuestion, TripletSet, Verification
+from conditional.queries_verify import votes_by_question
+from conditional.verdicts import Vote, agreement_of
+
+
+def triplet_sets() -> QuerySet[TripletSet]:
+    """Return the sets of triplets with how many panels they were put to, newest first."""
+    found = TripletSet.objects.select_related("catalog").order_by("-pk")
+    return found.annotate(n_campaigns=Count("verifications"))
+
+
+def n_questions_of(triplet_set: TripletSet) -> int:
+    """Return how many questions a set holds, or how many its answers are about."""
+    n_stored = triplet_set.questions.count()
+    if n_stored:
+        return n_stored
+    asked = triplet_set.triplets.order_by().annotate(
+        low=Least("closer_id", "farther_id"), high=Greatest("closer_id", "farther_id")
+    )
+    return asked.values("condition", "anchor_id", "low", "high").distinct().count()
+
+
+@dataclass(frozen=True)
+class TripletResult:
+    """What became of a triplet.
+
+    Attributes:
+        question: its row.
+        votes: as given, without names, in no order of people.
+        outcome: what they come to.
+    """
+
+    question: TripletQuestion
+    votes: list[Vote]
+    outcome: Closer
+
+
+def triplet_results(verification: Verification) -> list[TripletResult]:
+    """Return what became of every triplet of a campaign, by position."""
+    n_panel = verification.panel.count()
+    votes = votes_by_question(verification)
+    results = []
+    for question in verification.triplets.order_by("position"):
+        given = votes.get(question.pk, [])
+        results.append(TripletResult(question, given, closer_of(given, n_panel)))
+    return results
+
+
+@dataclass(frozen=True)
+class Group:
+    """The figures of one condition, or of all triplets."""
+
+    tally: Tally
+    agreement: Agreement
+
+
+@dataclass(frozen=True)
+class TripletStatistics:
+    """The figures of a campaign; `by_condition` has the largest condition first."""
+
+    total: Group
+    by_condition: list[tuple[str, Group]]
+
+
+def triplet_statistics(results: Sequence[TripletResult]) -> TripletStatistics:
+    """Count results."""
+    of_condition: dict[str, list[TripletResult]] = {}
+    for one in results:
+        of_condition.setdefault(one.question.condition, []).append(one)
+    by_condition = [(name, _group(found)) for name, found in of_condition.items()]
+    return TripletStatistics(
+        total=_group(results),
+        by_condition=sorted(by_condition, key=lambda pair: (-pair[1].tally.n, pair[0])),
+    )
+
+
+def _group(results: Sequence[TripletResult]) -> Group:
+    return Group(
+        tally_of(one.outcome for one in results),
+        agreement_of([one.votes for one in results], [2] * len(results), others=(CANT_TELL,)),
+    )
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A picture of a triplet: what it is there, and a note beneath it."""
+
+    role: str
+    uid: uuid.UUID
+    note: str = ""
+    is_closer: bool = False
+
+
+@dataclass(frozen=True)
+class ShownTriplet:
+    """A triplet with its pictures, the anchor first; for people who may see everything."""
+
+    condition: str
+    pictures: list[ShownPicture]
+    note: str = ""
+
+
+def shown_answers(triplets: Iterable[Triplet]) -> list[ShownTriplet]:
+    """Join answers with their pictures."""
+    rows = list(triplets)
+    uids = _uids(pk for row in rows for pk in (row.anchor_id, row.closer_id, row.farther_id))
+    return [
+        ShownTriplet(
+            row.condition,
+            [
+                ShownPicture("Anchor", uids[row.anchor_id]),
+                ShownPicture("Closer", uids[row.closer_id], is_closer=True),
+                ShownPicture("Farther", uids[row.farther_id]),
+            ],
+        )
+        for row in rows
+    ]
+
+
+def shown_questions(questions: Iterable[TripletQuestion]) -> list[ShownTriplet]:
+    """Join questions with their pictures, and with who said what where they were suggested."""
+    rows = list(questions)
+    uids = _uids(pk for row in rows for pk in (row.anchor_id, *row.candidates))
+    return [_question(row, uids) for row in rows]
+
+
+def _question(row: TripletQuestion, uids: dict[int, uuid.UUID]) -> ShownTriplet:
+    says: list[list[str]] = [[], []]
+    for spec, margin in row.facts.get("margins", {}).items():
+        if margin:
+            says[0 if margin > 0 else 1].append(spec)
+    pictures = [ShownPicture("Anchor", uids[row.anchor_id])]
+    for role, pk, specs in zip(("One", "Other"), row.candidates, says, strict=True):
+        note = f"closer to {', '.join(specs)}" if specs else ""
+        pictures.append(ShownPicture(role, uids[pk], note))
+    found = row.facts.get("disagreement")
+    return ShownTriplet(
+        row.condition, pictures, "" if found is None else f"disagreement {found:.2f}"
+    )
+
+
+def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
+    """Join results with their pictures and votes."""
+    uids = _uids(pk for one in results for pk in (one.question.anchor_id, *one.question.candidates))
+    rows = []
+    for one in results:
+        pictures = [ShownPicture("Anchor", uids[one.question.anchor_id])]
+        counts = (one.outcome.n_first, one.outcome.n_second)
+        for place, (pk, n) in enumerate(zip(one.question.candidates, counts, strict=True)):
+            is_closer = one.outcome.place == place
+            pictures.append(
+                ShownPicture("Closer" if is_closer else "", uids[pk], _votes(n), is_closer)
+            )
+        n_cant = one.outcome.n_cant_tell
+        rows.append(
+            ShownTriplet(one.question.condition, pictures, f"{n_cant} can’t tell" if n_cant else "")
+        )
+    return rows
+
+
+def _votes(n: int) -> str:
+    return f"{n} vote" if n == 1 else f"{n} votes"
+
+
+def _uids(wanted: Iterable[int]) -> dict[int, uuid.UUID]:
+    return dict(Image.objects.filter(pk__in=set(wanted)).values_list("pk", "uid"))
