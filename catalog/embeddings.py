@@ -18,8 +18,10 @@ from django.conf import settings
 from catalog.files import write_atomically
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 
-Vectors = npt.NDArray[np.float32]
+Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float16]
+Floats = npt.NDArray[np.float32]
 ImageIds = npt.NDArray[np.int64]
+BLOCK = 8192  # rows that are widened at once
 
 
 class EmbeddingError(Exception):
@@ -61,7 +63,8 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     that they need no memory of their own. Each shard's hash and shape are checked then.
 
     Returns:
-        Image ids, shape (n,), int64; vectors, shape (n, dim), float32, read-only.
+        Image ids, shape (n,), int64; vectors, shape (n, dim), read-only: float16 if all shards
+        are, else float32.
 
     Raises:
         EmbeddingError: a shard is missing, or is not what its row says.
@@ -73,7 +76,17 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     path = _merged_path([shard.sha256 for shard in shards])
     if not path.exists():
         write_atomically(path, lambda file: _merge(file, shards, embedding_set.dim))
-    return image_ids, _mapped(path, (len(image_ids), embedding_set.dim))
+    return image_ids, _mapped(path, (len(image_ids), embedding_set.dim), _dtype_of(shards))
+
+
+def _dtype_of(shards: list[EmbeddingShard]) -> str:
+    """Return the narrowest of the two types that holds what all shards hold."""
+    return "<f2" if all(shard.dtype == "float16" for shard in shards) else "<f4"
+
+
+def forget_vectors() -> None:
+    """Let go of the mapped files: what was read of them counts as memory while they are held."""
+    _mapped.cache_clear()
 
 
 def damaged_shards(embedding_set: EmbeddingSet) -> list[EmbeddingShard]:
@@ -105,9 +118,7 @@ def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int
     (rows,) = np.nonzero(image_ids == image.pk)
     if len(rows) == 0 or n < 1:
         return []
-    query = np.asarray(vectors[rows[0]], np.float32)
-    lengths = _lengths(vectors) * np.linalg.norm(query)
-    scores = np.divide(vectors @ query, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    scores = _cosines(vectors, np.asarray(vectors[rows[0]], np.float32))
     others = np.flatnonzero(image_ids != image.pk)
     if len(others) > n:
         floor = np.partition(scores[others], -n)[-n]
@@ -116,10 +127,14 @@ def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int
     return [(int(image_ids[row]), float(scores[row])) for row in others[order]]
 
 
-def _lengths(vectors: Vectors) -> Vectors:
-    """Return the Euclidean length of each row, shape (n,), without copying the array."""
-    squares: Vectors = np.einsum("nd,nd->n", vectors, vectors)
-    return np.sqrt(squares)
+def _cosines(vectors: Vectors, query: Floats) -> Floats:
+    """Return the cosine of each row with a query, shape (n,), in memory for a block of rows."""
+    scores = np.zeros(len(vectors), np.float32)
+    for start in range(0, len(vectors), BLOCK):
+        block: Floats = np.asarray(vectors[start : start + BLOCK], np.float32)
+        lengths = np.sqrt(np.einsum("nd,nd->n", block, block)) * np.linalg.norm(query)
+        np.divide(block @ query, lengths, out=scores[start : start + BLOCK], where=lengths > 0)
+    return scores
 
 
 def _merged_path(hashes: list[str]) -> Path:
@@ -129,10 +144,11 @@ def _merged_path(hashes: list[str]) -> Path:
 
 def _merge(file: BinaryIO, shards: list[EmbeddingShard], dim: int) -> None:
     n_rows = sum(len(shard.image_ids) for shard in shards)
-    header = {"descr": "<f4", "fortran_order": False, "shape": (n_rows, dim)}
+    dtype = _dtype_of(shards)
+    header = {"descr": dtype, "fortran_order": False, "shape": (n_rows, dim)}
     np.lib.format.write_array_header_1_0(file, header)
     for shard in shards:
-        rows = _checked(shard, dim).astype("<f4", copy=False)
+        rows = _checked(shard, dim).astype(dtype, copy=False)
         file.write(np.ascontiguousarray(rows).data)
 
 
@@ -155,8 +171,8 @@ def _checked(shard: EmbeddingShard, dim: int) -> npt.NDArray[np.floating]:
 
 
 @lru_cache(maxsize=16)
-def _mapped(path: Path, shape: tuple[int, int]) -> Vectors:
+def _mapped(path: Path, shape: tuple[int, int], dtype: str) -> Vectors:
     array: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.shape != shape or array.dtype != np.float32:
+    if array.shape != shape or array.dtype != np.dtype(dtype):
         raise EmbeddingError(f"Delete {path}: it is not what was written, and is made anew.")
     return array

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalog.embeddings import load_vectors
+from catalog.embeddings import Vectors, load_vectors
 from catalog.formats.tables import Ints, Run
 from catalog.models import EmbeddingSet
-from evaluation.embedding_runs import Gallery, Vectors, embedding_run
+from evaluation.embedding_runs import Gallery, embedding_run
 from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, ImageTable
 from pooling.models import Pool
@@ -32,14 +32,15 @@ class Asked:
     catalog_ids: Ints
     gallery: Gallery
 
-    def run_of(self, model: EmbeddedModel) -> Run:
-        """Return what a model with stored vectors answers."""
+    def run_of(self, model: EmbeddedModel, *, is_lean: bool = False) -> Run:
+        """Return what a model with stored vectors answers; lean as in `embedding_run`."""
         return embedding_run(
             model.name,
             _vectors(model.queries, self.query_ids),
             _vectors(model.images, self.catalog_ids),
             self.gallery,
             n_products=N_PRODUCTS,
+            is_lean=is_lean,
         )
 
 

@@ -27,7 +27,7 @@ from jobs.models import Job, JobState
 from jobs.services import JobError, PassingError, Progress
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.loading import load_backbone
-from pooling.backbones.protocol import Backbone, OutOfMemoryError
+from pooling.backbones.protocol import Backbone, OutOfMemoryError, stored_dtype
 from pooling.embed import PictureProblem, embed_images
 from pooling.models import PlannedShard
 from pooling.services_help import ask_for_help, end_help
@@ -234,7 +234,7 @@ def _embed_shard(
         raise PassingError(f"{backbone.spec}: {problem}") from problem
     except (PictureProblem, ValueError) as problem:
         raise JobError(f"{backbone.spec}: {_by_name(str(problem), images)}") from problem
-    store_shard(planned=planned, vectors=vectors)
+    store_shard(planned=planned, vectors=vectors.astype(stored_dtype(backbone.card), copy=False))
 
 
 class _Original:

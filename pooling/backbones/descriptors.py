@@ -78,9 +78,6 @@ class DescriptorBackbone:
     """A descriptor as a backbone. It is computed in `transform`, so in the decoding threads."""
 
     metric = "cosine"
-    batch_size = 32
-    on_gpu = False
-    metric = "cosine"
     smallest_side = SIDE
     batch_size = 16
     on_gpu = False

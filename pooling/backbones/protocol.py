@@ -54,6 +54,11 @@ class OutOfMemoryError(Exception):
     """A batch does not fit into the device's memory; a smaller one may."""
 
 
+def stored_dtype(card: Mapping[str, Any]) -> str:
+    """Return how vectors are stored by a model's card: as it says, or else as float32."""
+    return str(card.get("stored_as", "float32"))
+
+
 NAMES = frozenset({"spec", "weights", "weights_licence"})  # of a card: decide no vector
 
 

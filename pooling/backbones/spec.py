@@ -1,6 +1,7 @@
 """Names of backbones: `timm:...`, `open_clip:...`, `file:...`, `descriptor:...`.
 
-The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`.
+The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`. Vectors are stored
+as float16; `@stored-float32` in the end asks for float32.
 
 No torch here: pages and forms read specs too. Whether a library knows a model is only checked
 when the model is loaded.
@@ -27,6 +28,7 @@ DESCRIPTORS = {
 FORMS = "timm:MODEL[.TAG], open_clip:ARCH/PRETRAINED, file:PATH?arch=TIMM_MODEL or descriptor:NAME"
 PRECISIONS = ("float32", "bfloat16", "float16")
 _PRECISION = re.compile(rf"@({'|'.join(PRECISIONS)})$")
+_STORED = re.compile(r"@stored-(float16|float32)$")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -49,15 +51,18 @@ class Spec:
         weights: timm's tag, open_clip's pretrained name, or the path of a file; "" for timm's
             default tag and for descriptors.
         precision: of a network's forward pass; "" for float32.
+        stored: of the vectors that are kept; "" for float16.
     """
 
     source: Source
     model: str
     weights: str = ""
     precision: str = ""
+    stored: str = ""
 
     def __str__(self) -> str:
-        return f"{self._name}@{self.precision}" if self.precision else self._name
+        precision = f"@{self.precision}" if self.precision else ""
+        return self._name + precision + (f"@stored-{self.stored}" if self.stored else "")
 
     @property
     def _name(self) -> str:
@@ -84,12 +89,21 @@ def parse_spec(text: str) -> Spec:
         raise SpecError(f"{text!r} names no backbone. Write {FORMS}.")
     if not rest:
         raise SpecError(f"{text!r} lacks a name after the colon. Write {FORMS}.")
-    found = _PRECISION.search(rest)
-    precision = found.group(1) if found else ""
+    stored, rest = _cut(_STORED, rest)
+    precision, rest = _cut(_PRECISION, rest)
     if precision and source == Source.DESCRIPTOR:
         raise SpecError(f"{text!r}: a descriptor has no precision; leave @{precision} out.")
-    spec = _PARSERS[Source(source)](text, _PRECISION.sub("", rest))
-    return replace(spec, precision="" if precision == "float32" else precision)
+    return replace(
+        _PARSERS[Source(source)](text, rest),
+        precision="" if precision == "float32" else precision,
+        stored="" if stored == "float16" else stored,
+    )
+
+
+def _cut(ending: re.Pattern[str], text: str) -> tuple[str, str]:
+    """Return what an ending says, "" where there is none, and the text without it."""
+    found = ending.search(text)
+    return (found.group(1), text[: found.start()]) if found else ("", text)
 
 
 def _timm(text: str, rest: str) -> Spec:

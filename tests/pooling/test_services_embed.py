@@ -14,11 +14,12 @@ from django.db import connection
 from django.utils import timezone
 
 from catalog.blobs import blob_path
-from catalog.embeddings import load_vectors, shard_path
+from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
 from pooling import services_embed
+from pooling.backbones.descriptors import DescriptorBackbone
 from pooling.backbones.loading import load_backbone
 from pooling.embed import embed_images
 from pooling.models import PlannedShard
@@ -90,8 +91,54 @@ def test_every_image_has_the_vector_that_the_backbone_gives_it(catalog_of, backb
     assert sorted(ids.tolist()) == sorted(catalog.images.values_list("pk", flat=True))
     path_of = {image.pk: image.sha256 for image in catalog.images.all()}
     alone = embed_images(backbone, [blob_path(path_of[int(pk)], "original") for pk in ids])
-    np.testing.assert_allclose(vectors, alone, rtol=1e-6)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    assert vectors.dtype == np.float16
+    assert vectors.tobytes() == alone.astype(np.float16).tobytes()
+    assert {shard.dtype for shard in found.shards.all()} == {"float16"}
+    np.testing.assert_allclose(np.linalg.norm(vectors.astype(float), axis=1), 1, rtol=2e-4)
+
+
+def test_vectors_are_stored_as_float32_on_request_in_a_set_of_their_own(catalog_of, backbone):
+    catalog = catalog_of(6)
+    wide = load_backbone(f"{COLOUR}@stored-float32")
+    narrow_set, wide_set = (
+        embed_catalog(catalog=catalog, backbone=one, progress=Progress(running_job()))
+        for one in (backbone, wide)
+    )
+    assert narrow_set != wide_set
+    assert wide_set.spec == f"{COLOUR}@stored-float32"
+    assert {shard.dtype for shard in wide_set.shards.all()} == {"float32"}
+    _, narrow = load_vectors(narrow_set)
+    _, vectors = load_vectors(wide_set)
+    assert vectors.dtype == np.float32
+    assert vectors.astype(np.float16).tobytes() == narrow.tobytes()
+
+
+def test_a_set_of_before_float16_is_what_float32_on_request_is(catalog_of):
+    before = DescriptorBackbone("colour-histogram")  # a card that says nothing of storage
+    wide, narrow = load_backbone(f"{COLOUR}@stored-float32"), load_backbone(COLOUR)
+    assert before.fingerprint == wide.fingerprint != narrow.fingerprint
+    old = embed_catalog(catalog=catalog_of(6), backbone=before, progress=Progress(running_job()))
+    again = plan_shards(catalog=old.catalog, backbone=wide)
+    assert again == old
+    assert not again.planned_shards.exists()
+
+
+def test_a_descriptor_too_fine_for_float16_stays_float32(catalog_of):
+    fine = load_backbone("descriptor:lbp-texture")
+    found = embed_catalog(catalog=catalog_of(4), backbone=fine, progress=Progress(running_job()))
+    assert {shard.dtype for shard in found.shards.all()} == {"float32"}
+
+
+def test_shards_of_two_types_are_read_as_the_wider_one(catalog_of, backbone):
+    catalog = catalog_of(8)
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    first, _ = found.shards.order_by("position")
+    rows = load_vectors(found)[1][:4].astype(np.float32) * np.float32(1 / 3)
+    first.sha256, first.dtype = write_shard(rows), "float32"
+    first.save()
+    _, vectors = load_vectors(found)
+    assert vectors.dtype == np.float32
+    assert vectors[:4].tobytes() == rows.tobytes()
 
 
 def test_images_that_came_later_are_embedded_and_the_others_are_kept(catalog_of, backbone):

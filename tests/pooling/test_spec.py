@@ -24,6 +24,14 @@ from pooling.presets import OFFLINE, PAPER, PRESETS, expanded
         ("descriptor:hog-shape", Spec(Source.DESCRIPTOR, "hog-shape")),
         ("timm:resnet50.a1_in1k@bfloat16", Spec(Source.TIMM, "resnet50", "a1_in1k", "bfloat16")),
         (
+            "timm:resnet50@bfloat16@stored-float32",
+            Spec(Source.TIMM, "resnet50", "", "bfloat16", "float32"),
+        ),
+        (
+            "descriptor:hog-shape@stored-float32",
+            Spec(Source.DESCRIPTOR, "hog-shape", stored="float32"),
+        ),
+        (
             "file:/x@y.pth?arch=resnet18@float16",
             Spec(Source.FILE, "resnet18", "/x@y.pth", "float16"),
         ),
@@ -59,6 +67,8 @@ def test_float32_is_what_a_spec_means_that_names_no_precision() -> None:
         ("descriptor:color-histogram", "Did you mean descriptor:colour-histogram"),
         ("descriptor:zzz", "Known: colour-histogram"),
         ("descriptor:hog-shape@bfloat16", "a descriptor has no precision"),
+        ("timm:resnet50@stored-float64", "is no model"),
+        ("timm:resnet50@stored-float32@bfloat16", "is no model"),
         ("timm:resnet50@int8", "is no model"),
     ],
 )
