@@ -18,8 +18,9 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.services.bulk import copy_rows, refresh_statistics
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
+from catalog.embeddings import write_shard
 from catalog.formats.tables import Run as Scores
-from catalog.models import Catalog, Image, SourceFile
+from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from evaluation.models import Run
 from evaluation.runs import store_run
 from jobs.services import run_here
@@ -42,12 +43,13 @@ from releases.texts import text_files
 SLUG = "release-size"
 N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3
 DEPTH = 40
+DIM = 512
 
 
-def asked_for() -> FreezeRequest:
+def asked_for(version: str = "1.0.0", *, with_runs: bool = True) -> FreezeRequest:
     """Return the release that is frozen."""
-    return FreezeRequest(slug=SLUG, title="Release size", version="1.0.0", campaigns=(SLUG,),
-                         date="2026-11-21", with_runs=True)  # fmt: skip
+    return FreezeRequest(slug=SLUG, title="Release size", version=version, campaigns=(SLUG,),
+                         date="2026-11-21", with_runs=with_runs)  # fmt: skip
 
 
 def build() -> None:
@@ -136,10 +138,36 @@ def _model(m, rng, owners, pairs_asked, rows) -> None:
 
 
 def freeze() -> None:
-    """Freeze it anew and print seconds and memory."""
-    request = asked_for()
-    Release.objects.filter(slug=SLUG).delete()
-    shutil.rmtree(final_folder(SLUG, "1.0.0"), ignore_errors=True)
+    """Freeze it anew with the uploaded scores and print seconds and memory."""
+    EmbeddingSet.objects.filter(catalog__slug=SLUG).delete()
+    _freeze(asked_for())
+
+
+def freeze_embedded() -> None:
+    """Freeze it with stored vectors of five models instead of scores."""
+    _embed(np.random.default_rng(1))
+    _freeze(asked_for("1.0.1", with_runs=False))
+
+
+def _embed(rng: np.random.Generator) -> None:
+    catalog = Catalog.objects.get(slug=SLUG)
+    ids = list(catalog.images.order_by("id").values_list("id", flat=True))
+    EmbeddingSet.objects.filter(catalog=catalog).delete()
+    for m in range(N_MODELS):
+        found = EmbeddingSet.objects.create(
+            catalog=catalog, spec=f"descriptor:vectors-{m}", fingerprint=f"{m:064x}", dim=DIM,
+            is_complete=True,
+        )  # fmt: skip
+        for position, start in enumerate(range(0, N_IMAGES, 4096)):
+            rows = ids[start : start + 4096]
+            sha256 = write_shard(rng.standard_normal((len(rows), DIM), np.float32))
+            found.shards.create(position=position, image_ids=rows, sha256=sha256, dtype="float32")
+
+
+def _freeze(request: FreezeRequest) -> None:
+    same = dict(zip(("major", "minor", "patch"), map(int, request.version.split(".")), strict=True))
+    Release.objects.filter(slug=SLUG, **same).delete()
+    shutil.rmtree(final_folder(SLUG, request.version), ignore_errors=True)
     before = time.monotonic()
     run_here(**freeze_job(request), work=lambda progress: freeze_release(request, progress))
     seconds = time.monotonic() - before

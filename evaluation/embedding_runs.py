@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catalog.formats.tables import Floats, Ints, Run
-from pooling.search import top_k
 from pooling.search_filters import Filters, Keys
+from pooling.search_lean import pair_scores
 from pooling.topk import TopK
 
 Vectors = NDArray[np.float32]
 LIST_DEPTH = 50
-_PAIRS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,24 @@ def unit_rows(vectors: NDArray[np.floating]) -> Vectors:
     return scaled
 
 
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows of an array scaled to length 1, made when asked for: an array of any size."""
+
+    vectors: NDArray[np.floating]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of dimensions."""
+        return self.vectors.shape
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: slice | Ints, /) -> Vectors:
+        return unit_rows(self.vectors[rows])
+
+
 def embedding_run(
     name: str,
     query_vectors: NDArray[np.floating],
@@ -56,6 +74,7 @@ def embedding_run(
     *,
     n_products: int = 10,
     depth: int = LIST_DEPTH,
+    is_lean: bool = False,
 ) -> Run:
     """Return a model's cosines for the top of each list and for every judged pair.
 
@@ -70,18 +89,21 @@ def embedding_run(
         gallery: queries, images and judged pairs.
         n_products: how many different products the head of each list must show.
         depth: where to begin.
+        is_lean: search in plain numpy, slower, but with neither torch nor numba in memory, nor
+            a second copy of the vectors; the scores agree to float32 rounding.
 
     Raises:
         ValueError: shapes that do not fit, or values that are not finite.
     """
-    queries, images = unit_rows(query_vectors), unit_rows(image_vectors)
+    queries = unit_rows(query_vectors)
+    images = UnitRows(image_vectors) if is_lean else unit_rows(image_vectors)
     found = _lists(queries, images, gallery, n_products, depth)
     rows = np.repeat(np.arange(len(queries)), found.k)
     is_listed = found.indices.ravel() >= 0
     listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
     judged = _unlisted(gallery, listed[0], listed[1])
     q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
-    scores = _cosines(queries, images, q, c)
+    scores = pair_scores(queries, images, q, c)
     return _run(
         name,
         gallery,
@@ -92,13 +114,15 @@ def embedding_run(
 
 
 def _lists(
-    queries: Vectors, images: Vectors, gallery: Gallery, n_products: int, depth: int
+    queries: Vectors, images: Vectors | UnitRows, gallery: Gallery, n_products: int, depth: int
 ) -> TopK:
     """Return lists that are deep enough for every query."""
+    is_lean = isinstance(images, UnitRows)
+    search = import_module("pooling.search_lean" if is_lean else "pooling.search")  # loads torch
     filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
     while True:
         depth = min(depth, len(images))
-        found = top_k(queries, images, depth, filters=filters)
+        found: TopK = search.top_k(queries, images, depth, filters=filters)
         if depth == len(images) or _shows(found, gallery.image_products, n_products):
             return found
         depth *= 4
@@ -124,15 +148,6 @@ def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
     at = np.minimum(np.searchsorted(listed, keys), listed.size - 1)
     mask: NDArray[np.bool_] = listed[at] != keys
     return mask
-
-
-def _cosines(queries: Vectors, images: Vectors, q: Ints, c: Ints) -> Vectors:
-    """Return the cosine of each pair of rows, a few thousand pairs at a time."""
-    scores = np.empty(q.size, np.float32)
-    for at in range(0, q.size, _PAIRS_AT_ONCE):
-        part = slice(at, at + _PAIRS_AT_ONCE)
-        np.einsum("nd,nd->n", queries[q[part]], images[c[part]], out=scores[part])
-    return scores
 
 
 def _run(name: str, gallery: Gallery, queries: Ints, images: Ints, scores: Floats) -> Run:

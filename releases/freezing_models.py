@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.utils.module_loading import import_string
 
 from annotation.models import Campaign
-from catalog.embeddings import EmbeddingError
+from catalog.embeddings import EmbeddingError, forget_vectors
 from catalog.formats.tables import Ints, Run
 from catalog.models import Image
 from evaluation.gather import EmbeddedModel, ImageTable, family_of, models_on
+from evaluation.model_runs import Asked, ask
 from evaluation.models import Run as UploadedRun
 from evaluation.runs import load_run
 from pooling.models import Pool, PoolSource
@@ -138,16 +138,15 @@ def write_runs(
     Raises:
         ReleaseError: a model's vectors or scores are missing or damaged.
     """
-    asked: Any = None
-    if any(entrant.embedded for entrant in entrants):
-        asked = _asked(subjects, pairs)
+    asked = _asked(subjects, pairs) if any(entrant.embedded for entrant in entrants) else None
     for entrant in entrants:
         if entrant.kind == "proposals":
             continue
         tell(f"Reading the scores of {entrant.name}")
         try:
-            if entrant.embedded is not None:
-                run = asked.run_of(entrant.embedded)
+            if entrant.embedded is not None and asked is not None:
+                run = asked.run_of(entrant.embedded, is_lean=True)
+                forget_vectors()
             else:
                 run = load_run(entrant.sha256, entrant.name)
         except (EmbeddingError, ValueError) as problem:
@@ -155,8 +154,8 @@ def write_runs(
         _write_run(folder / "runs" / f"{entrant.id}.parquet", run, subjects.images)
 
 
-def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Any:
-    """Return what embedded models are asked; loads torch, which runs of scores do not need."""
+def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Asked:
+    """Return what embedded models are asked."""
     images = subjects.images
     rows = sorted(images.rows, key=lambda row: int(row[0]))
     table = ImageTable(
@@ -168,7 +167,6 @@ def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Any:
     pool = Pool.objects.get(pk=subjects.pools[0].pk)
     held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})
     newer = set(held.values_list("pk", flat=True)) - set(images.ids.tolist())
-    ask = import_string("evaluation.model_runs.ask")
     return ask(pool, table, pairs[0], pairs[1], without=sorted(newer))
 
 

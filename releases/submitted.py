@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.utils.module_loading import import_string
 
 from catalog.formats.errors import FormatError
 from catalog.formats.runs import run_rows
 from catalog.formats.tables import Ints, Qrels, Row, Run, scores_from
 from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
+from evaluation.embedding_runs import Gallery, embedding_run
 from evaluation.scoring import Scored
 from releases.folder import Folder
 from releases.labelling import pair_keys, qrels_of
@@ -42,7 +43,7 @@ class Judged:
         table = self.folder.table("images", ["image_id", "sha256", "path"])
         ids, hashes, paths = (table[name].to_pylist() for name in table.schema.names)
         found = dict(zip(paths, ids, strict=True))
-        twice = {path for path in paths if paths.count(path) > 1} if len(found) < len(ids) else ()
+        twice = [path for path, n in Counter(paths).items() if n > 1]
         for path in twice:
             del found[path]
         return found | dict(zip(hashes, ids, strict=True)) | dict(zip(ids, ids, strict=True))
@@ -93,7 +94,7 @@ def _named(judged: Judged, rows: Iterator[Row], path: Path, unit: str) -> Iterat
 
 
 def _from_vectors(judged: Judged, name: str, path: Path, table: VectorTable) -> Run:
-    """Rank the candidates of the release by cosine; loads torch."""
+    """Rank the candidates of the release by cosine."""
     row_of: dict[str, int] = {}
     for row, given in enumerate(table.ids):
         image = judged.image_of.get(given)
@@ -108,19 +109,18 @@ def _from_vectors(judged: Judged, name: str, path: Path, table: VectorTable) -> 
     if not ranked or not queries:
         raise FormatError(path, None, "it has vectors of none of the queries or of no candidate")
     gallery = _gallery(judged, queries, ranked)
-    embedding_run = import_string("evaluation.embedding_runs.embedding_run")
     vectors = table.vectors
-    run: Run = embedding_run(
+    return embedding_run(
         name,
         vectors[[row_of[query] for query in queries]],
         vectors[[row_of[image] for image in ranked]],
         gallery,
         n_products=N_PRODUCTS,
+        is_lean=True,
     )
-    return run
 
 
-def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Any:
+def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Gallery:
     products = judged.folder.product_of if judged.folder.info["exclude_same_product"] else {}
     number = {product: at for at, product in enumerate(sorted(set(products.values()) - {""}))}
 
@@ -134,7 +134,7 @@ def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Any:
     pairs = [(ids[q], ids[c]) for q, c in zip(keys // len(ids), keys % len(ids), strict=True)]
     kept = [(asked[q], place[c]) for q, c in pairs if q in asked and c in place]
     both = np.array(kept, np.int64).reshape(-1, 2)
-    return import_string("evaluation.embedding_runs.Gallery")(
+    return Gallery(
         query_ids=queries,
         image_ids=ranked,
         own=np.array([place.get(query, -1) for query in queries], np.int64),
