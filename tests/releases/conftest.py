@@ -54,7 +54,11 @@ def build_now(request: FreezeRequest, target: Path) -> Path:
 def world(transactional_db: None) -> World:
     """A judged, evaluated and closed campaign, and no release yet."""
     shutil.rmtree(releases_folder(), ignore_errors=True)
-    made = judge_world(build_world())
+    return close_world(judge_world(build_world()))
+
+
+def close_world(made: World) -> World:
+    """Evaluate and close a judged campaign."""
     found = assess(made.campaign, n_bootstraps=20)
     store_result(campaign=made.campaign, assessment=found, job=None)
     close_campaign(campaign=made.campaign, by=None, reason="All pairs are judged.")

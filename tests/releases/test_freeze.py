@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from accounts.models import User
 from annotation.models import Question
 from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
@@ -66,25 +65,6 @@ def test_two_freezes_of_the_same_state_are_byte_identical(world: World, tmp_path
     assert [p for p in paths if (first / p).read_bytes() != (second / p).read_bytes()] == []
     archive = "small-1.0.0.zip"
     assert (first.parent / archive).read_bytes() == (second.parent / archive).read_bytes()
-
-
-def test_no_byte_of_a_release_names_a_judge(release: Release, folder: Path) -> None:
-    users = User.objects.filter(role="annotator")
-    words = [str(user.get_username()).encode() for user in users]
-    assert len(words) == 3
-    for user in users:
-        user.email = f"{user.get_username()}@example.org"
-        user.save()
-    for path in [*(folder / name for name in paths_in(folder)), archive_of(release)]:
-        content = path.read_bytes()
-        assert not [word for word in words if word in content], path
-        if path.suffix == ".parquet":
-            text = str(pq.read_table(path).to_pydict()).encode()
-            assert not [word for word in words if word in text], path
-    judged = pq.read_table(folder / "data/judgements.parquet")
-    assert set(judged["annotator"].to_pylist()) == {"a01", "a02", "a03"}
-    numbers = {int(name[1:]) for name in judged["annotator"].to_pylist()}
-    assert numbers.isdisjoint({user.pk for user in users} - {1, 2, 3})
 
 
 def test_pseudonyms_differ_between_releases_and_keep_a_judge_together(world: World) -> None:
