@@ -11,7 +11,7 @@ from evaluation.bias.measured import MICRO_AUC, Measured
 from evaluation.segment import Floats
 from evaluation.stats.agreement import correlations, places
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
-from evaluation.stats.correlation_p import PValue, spearman_p, spearman_p_t
+from evaluation.stats.correlation_p import Orders, PValue, spearman_p, spearman_p_t
 from evaluation.stats.proportion import Interval
 from evaluation.threads import each
 
@@ -143,11 +143,14 @@ def rank_agreements(
 
     Args:
         compared: for each label set, from `compare_with_full`.
-        resampling: permutations are drawn in the order of `compared`.
+        resampling: bootstrap samples of the queries and permutations.
 
     Returns:
         For each label set, one entry per measure.
     """
+    orders = Orders.of(
+        max((c.full.size for row in compared for c in row), default=0), resampling.rng
+    )
     estimated = each(lambda row: [_estimates(c, resampling) for c in row], compared)
     return [
         tuple(
@@ -155,7 +158,7 @@ def rank_agreements(
                 measure=c.measure,
                 n_models=c.full.size,
                 n_queries=c.n_queries,
-                p=spearman_p(c.full, c.part, resampling.rng),
+                p=spearman_p(c.full, c.part, orders),
                 p_t=spearman_p_t(found["spearman"].value, c.full.size),
                 **found,
             )

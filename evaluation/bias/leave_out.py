@@ -19,7 +19,8 @@ from evaluation.bias.evidence import Bools, PoolEvidence
 from evaluation.bias.measured import Measured
 from evaluation.bias.subsets import FULL, LabelSet
 from evaluation.segment import Floats
-from evaluation.stats.bootstrap import Resampling, bootstrap_micro_aucs
+from evaluation.stats.bootstrap import Resampling
+from evaluation.stats.bootstrap_micro import bootstrap_micro_aucs
 from evaluation.threads import each
 
 

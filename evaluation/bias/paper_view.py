@@ -12,7 +12,7 @@ from evaluation.bias.measured import MACRO_AUC, MICRO_AUC, Measured
 from evaluation.bias.subsets import LabelSet
 from evaluation.segment import Floats, mean_defined
 from evaluation.stats.agreement import spearman
-from evaluation.stats.correlation_p import PValue, spearman_p, spearman_p_t
+from evaluation.stats.correlation_p import Orders, PValue, spearman_p, spearman_p_t
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ def paper_table(
     pooled = [n for n in evidence.generators if n in evidence.models]
     rows = [evidence.models.index(n) for n in pooled]
     left_out = [columns[n] for n in evidence.generators]
+    orders = Orders.of(len(rows), rng)
 
     def cell(values: Floats, m: int, g: int) -> PaperCell:
         own = values[m, left_out]
@@ -82,7 +83,7 @@ def paper_table(
             spread=float(own.std()),
             spearman=rho,
             p_t=spearman_p_t(rho, len(rows)),
-            p=spearman_p(full, part, rng),
+            p=spearman_p(full, part, orders),
         )
 
     return tuple(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from evaluation.segment import Floats
+from evaluation.segment import Floats, Ints
 from evaluation.stats.agreement import pair_signs, spearman
 
 EXACT_UP_TO = 8
@@ -32,34 +32,50 @@ class PValue:
     n_permutations: int
 
 
-def spearman_p(x: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> PValue:
+@dataclass(frozen=True)
+class Orders:
+    """Orders in which n models could stand, the same for every p-value of a report.
+
+    Attributes:
+        places: shape (n_orders, n), each row a permutation of 0..n-1.
+        is_all: these are all n! orders, not a sample.
+    """
+
+    places: Ints
+    is_all: bool
+
+    @classmethod
+    def of(cls, n: int, rng: np.random.Generator) -> Orders:
+        """Return all orders up to `EXACT_UP_TO` models, else `N_PERMUTATIONS` seeded ones."""
+        if n <= EXACT_UP_TO:
+            return cls(np.array(list(permutations(range(n)))), is_all=True)
+        drawn = rng.permuted(np.broadcast_to(np.arange(n), (N_PERMUTATIONS, n)), axis=1)
+        return cls(drawn, is_all=False)
+
+
+def spearman_p(x: ArrayLike, y: ArrayLike, orders: Orders) -> PValue:
     """Return the two-sided permutation p-value of Spearman's rho.
 
-    All n! orders up to `EXACT_UP_TO` models, else `N_PERMUTATIONS` seeded ones counted as
-    (1 + extreme) / (1 + drawn). The VSD paper uses the t approximation, which at n = 6 calls
-    .83 significant (.042) where the exact value is .058; see `spearman_p_t`.
+    A sample of orders counts as (1 + extreme) / (1 + drawn). The VSD paper uses the t
+    approximation, which at n = 6 calls .83 significant (.042) where the exact value is .058;
+    see `spearman_p_t`.
 
     Args:
         x: shape (n,).
         y: shape (n,).
-        rng: draws the permutations of longer lists.
+        orders: of n models.
 
     Returns:
         The p-value; NaN for n < 2 or an all-tied list.
     """
     observed = float(spearman(x, y))
     a, b = (signs.sum(axis=-1, dtype=np.float64) for signs in pair_signs(x, y))
-    n = a.size
+    method = "exact" if orders.is_all else "permutation"
     if np.isnan(observed):
-        return PValue(np.nan, "exact" if n <= EXACT_UP_TO else "permutation", 0)
-    if n <= EXACT_UP_TO:
-        orders = np.array(list(permutations(range(n))))
-        return PValue(_share_as_extreme(a, b[orders], observed), "exact", len(orders))
-    drawn = rng.permuted(np.broadcast_to(b, (N_PERMUTATIONS, n)), axis=1)
-    share = _share_as_extreme(a, drawn, observed)
-    return PValue(
-        (1.0 + share * N_PERMUTATIONS) / (1.0 + N_PERMUTATIONS), "permutation", N_PERMUTATIONS
-    )
+        return PValue(np.nan, method, 0)
+    n = len(orders.places)
+    share = _share_as_extreme(a, b[orders.places], observed)
+    return PValue(share if orders.is_all else (1.0 + share * n) / (1.0 + n), method, n)
 
 
 def spearman_p_t(rho: float, n: int) -> PValue:

@@ -17,7 +17,7 @@ from evaluation.stats.agreement import (
     tau_ap,
     tau_ap_b,
 )
-from evaluation.stats.correlation_p import spearman_p, spearman_p_t
+from evaluation.stats.correlation_p import Orders, spearman_p, spearman_p_t
 
 TRUTH = [6, 5, 4, 3, 2, 1]
 
@@ -64,7 +64,7 @@ def test_tau_ap_reads_the_estimated_list_and_is_not_symmetric():
 )
 def test_exact_p_of_six_models_is_the_golden_one(base, estimate, rho, p):
     assert spearman(base, estimate) == pytest.approx(rho, abs=1e-6)
-    found = spearman_p(base, estimate, rng())
+    found = spearman_p(base, estimate, Orders.of(len(base), rng()))
     assert found.value == pytest.approx(p, abs=1e-6)
     assert (found.method, found.n_permutations) == ("exact", 720)
 
@@ -145,16 +145,16 @@ def test_exact_p_equals_counting_all_orders_of_a_list_with_ties():
     rho = stats.spearmanr(x, y).statistic
     every = [stats.spearmanr(x, y[list(o)]).statistic for o in permutations(range(5))]
     exact = np.mean(np.abs(every) >= abs(rho) - 1e-9)
-    assert spearman_p(x, y, rng()).value == pytest.approx(exact)
+    assert spearman_p(x, y, Orders.of(5, rng())).value == pytest.approx(exact)
 
 
 def test_many_models_get_a_seeded_permutation_p_near_the_exact_one(monkeypatch):
     x, y = np.arange(7.0), np.array([0, 2, 1, 5, 3, 4, 6.0])
-    exact = spearman_p(x, y, rng()).value
+    exact = spearman_p(x, y, Orders.of(7, rng())).value
     monkeypatch.setattr(correlation_p, "EXACT_UP_TO", 6)
-    drawn = spearman_p(x, y, rng())
+    drawn = spearman_p(x, y, Orders.of(7, rng()))
     assert drawn.method == "permutation"
-    assert drawn.value == spearman_p(x, y, rng()).value
+    assert drawn.value == spearman_p(x, y, Orders.of(7, rng())).value
     assert drawn.value == pytest.approx(exact, abs=0.004)
 
 

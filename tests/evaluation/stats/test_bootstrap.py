@@ -7,10 +7,10 @@ from sklearn.metrics import roc_auc_score
 from evaluation.stats.bootstrap import (
     Resampling,
     bootstrap_means,
-    bootstrap_micro_auc,
     percentile_interval,
     query_counts,
 )
+from evaluation.stats.bootstrap_micro import bootstrap_micro_auc, bootstrap_micro_aucs
 
 
 def test_every_sample_draws_as_many_queries_as_there_are():
@@ -53,6 +53,20 @@ def test_micro_auc_of_a_sample_equals_sklearn_on_repeated_pairs(n_values):
         assert found[b] == pytest.approx(
             roc_auc_score(np.repeat(labels, times), np.repeat(scores, times)), abs=1e-12
         )
+
+
+@pytest.mark.parametrize("n_values", [5, 10_000])
+def test_micro_auc_of_parts_equals_that_of_their_pairs_alone(n_values):
+    rng = np.random.default_rng(4)
+    queries = rng.integers(0, 9, 200)
+    labels = (rng.random(200) < 0.4).astype(float)
+    scores = rng.integers(-n_values, n_values, 200) / 3
+    kept = rng.random((4, 200)) < [[0.95], [0.6], [0.1], [0.0]]
+    counts = query_counts(9, 140, rng)
+    found = bootstrap_micro_aucs(scores, labels, queries, counts, kept)
+    for g, part in enumerate(kept):
+        alone = bootstrap_micro_auc(scores[part], labels[part], queries[part], counts)
+        assert found[:, g] == pytest.approx(alone, abs=1e-12, nan_ok=True)
 
 
 def test_micro_auc_of_a_sample_with_one_class_is_nan():
