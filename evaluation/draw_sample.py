@@ -16,8 +16,9 @@ from evaluation.prevalence.sampling import Aim, allocate, draw, rank_strata
 from evaluation.segment import Ints
 from evaluation.services_samples import DrawnPair, check_request, store_sample
 from jobs.services import JobError, Progress
+from pooling.admission import filters_of, rows_of
 from pooling.models import Pool, PoolCampaign, PoolSource
-from pooling.nearest import filters_of, nearest_candidates, rows_of
+from pooling.nearest import nearest_candidates
 from pooling.queries import pool_pairs
 
 BOUNDS = (20, 100, 500)

@@ -32,6 +32,8 @@ class PoolOut(Schema):
     seed: int
     queries: str = Field(description="How they were chosen, in words.")
     exclude_same_product: bool
+    candidates: str = Field(description="Further rules on candidates in words; empty for none.")
+    index: str = Field(description="exact, or ivf: an approximate index.")
     n_queries: int
     n_pairs: int = Field(description="Distinct pairs; 0 until a model is done.")
     campaigns: list[str] = Field(description="Slugs of the campaigns that judge it.")
@@ -127,6 +129,8 @@ def _shown(pool: Pool, n_queries: int) -> PoolOut:
         seed=pool.seed,
         queries=pool.rule.describe(),
         exclude_same_product=pool.exclude_same_product,
+        candidates=pool.candidates.describe(),
+        index=pool.index,
         n_queries=n_queries,
         n_pairs=pool.stats.get("pairs", 0),
         campaigns=[link.campaign.slug for link in pool.campaign_links.all()],

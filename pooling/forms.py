@@ -14,16 +14,28 @@ from annotation.models import TieRule
 from catalog.models import Catalog
 from pooling.errors import PoolError
 from pooling.forms_uploads import UploadsForm
-from pooling.pool_requests import PoolRequest, check_request, choose_queries
+from pooling.models import Index
+from pooling.pool_requests import (
+    PoolRequest,
+    check_candidates,
+    check_request,
+    choose_queries,
+)
 from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
-from pooling.reading import depths_of, source_wishes
+from pooling.reading import candidate_rule, depths_of, source_wishes
 from pooling.source_names import Wish
 from pooling.uploads import Upload
 
 MAX_LIST_BYTES = 5 * 2**20
 SECONDS_PER_PAIR = 15
 # the inputs that services name in their errors, as fields of the form
-FIELD_OF = {"name": "name", "query catalog": "query_catalog", "k": "k", "models": "models"}
+FIELD_OF = {
+    "name": "name",
+    "query catalog": "query_catalog",
+    "k": "k",
+    "models": "models",
+    "candidates": "same",
+}
 
 
 def models_field(**given: Any) -> forms.CharField:
@@ -119,6 +131,32 @@ class PoolForm(UploadsForm):
         label="Leave out other images of a query's own product",
         help_text="Recommended: experts need not be asked whether a thing looks like itself.",
     )
+    same = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Only candidates with the query's own",
+        help_text="An attribute, such as category; several with commas between them.",
+    )
+    different = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Only candidates with another",
+        help_text="An attribute, such as colour: those of the query's own value are left out.",
+    )
+    one_of_alike = forms.BooleanField(
+        required=False,
+        label="Take near-duplicates for one picture",
+        help_text="Of each group only one is a candidate, and none that looks the same as the "
+        "query.",
+    )
+    index = forms.ChoiceField(
+        required=False,
+        choices=Index.choices,
+        initial=Index.EXACT,
+        label="Search",
+        help_text="Exact takes seconds for a million pictures. An index may miss some candidates; "
+        "how many is measured and shown.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -166,8 +204,13 @@ class PoolForm(UploadsForm):
     def _query_field(self) -> str:
         return "names" if self.cleaned_data["how"] == "list" else "n_queries"
 
-    def _request(self, cleaned: dict[str, Any]) -> PoolRequest:
-        request = PoolRequest(
+    def request_from(self, cleaned: dict[str, Any]) -> PoolRequest:
+        """Return what the fields ask for, unchecked.
+
+        Raises:
+            PoolError: the rule on queries or candidates contradicts itself.
+        """
+        return PoolRequest(
             name=cleaned["name"],
             catalog=cleaned["catalog"],
             query_catalog=cleaned["query_catalog"],
@@ -177,10 +220,17 @@ class PoolForm(UploadsForm):
             rule=query_rule_of(cleaned),
             seed=cleaned["seed"],
             exclude_same_product=cleaned["exclude_same_product"],
+            candidates=candidate_rule(
+                cleaned["same"], cleaned["different"], cleaned["one_of_alike"]
+            ),
+            index=cleaned["index"] or Index.EXACT,
         )
+
+    def _request(self, cleaned: dict[str, Any]) -> PoolRequest:
+        request = self.request_from(cleaned)
         to_come = [Upload(spec, "", "") for spec in self.upload_specs(cleaned)]
         check_request(replace(request, uploads=to_come))
-        choose_queries(request)
+        check_candidates(request, choose_queries(request))
         return request
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job, JobState
+from pooling.candidate_rule import CandidateRule
 from pooling.query_rule import QueryRule
 from pooling.source_names import SourceKind, kind_of
 
@@ -32,6 +33,13 @@ class SourceState(models.TextChoices):
     DONE = "done", "Done"
     FAILED = "failed", "Failed"
     CANCELLED = "cancelled", "Cancelled"
+
+
+class Index(models.TextChoices):
+    """How a pool finds the nearest vectors."""
+
+    EXACT = "exact", "Exact: every vector is compared"
+    IVF = "ivf", "Approximate: an inverted-file index (faiss IVF), its recall measured"
 
 
 STATE_OF_JOB = {
@@ -72,6 +80,15 @@ class Pool(models.Model):
     exclude_same_product = models.BooleanField(
         default=True, help_text="Other images of a query's own product are no candidates."
     )
+    candidate_rule = models.JSONField(
+        default=dict, blank=True, help_text="Which further images are no candidates."
+    )
+    index = models.CharField(
+        max_length=10,
+        choices=Index,
+        default=Index.EXACT,
+        help_text="How the nearest vectors are found.",
+    )
     stats = models.JSONField(default=dict, help_text="Of the sources that it names.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
@@ -93,6 +110,11 @@ class Pool(models.Model):
     def rule(self) -> QueryRule:
         """How the queries were chosen."""
         return QueryRule.from_json(self.query_rule)
+
+    @property
+    def candidates(self) -> CandidateRule:
+        """Which images may answer a query, beside the rule on products."""
+        return CandidateRule.from_json(self.candidate_rule)
 
     @property
     def state(self) -> PoolState:
@@ -192,6 +214,9 @@ class PoolSource(models.Model):
         EmbeddingSet, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL)
+    recall = models.JSONField(
+        default=dict, blank=True, help_text="Of an approximate index, against the exact search."
+    )
     n_proposals = models.PositiveBigIntegerField(default=0)
     done_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

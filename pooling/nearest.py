@@ -1,4 +1,4 @@
-"""A source's answers to a pool's queries, and who may not answer whom.
+"""A source's answers to a pool's queries, by its vectors.
 
 Only tasks and commands import this: the search loads torch.
 """
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
-from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
+from pooling.admission import filters_of, rows_of
 from pooling.models import Pool
 from pooling.search import top_k
-from pooling.search_filters import Filters, Keys
 from pooling.topk import Ints, TopK
-
-NO_KEY = -1
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Found:
 def nearest_candidates(
     pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet
 ) -> Found:
-    """Return every query's k nearest candidates, without itself and its own product."""
+    """Return every query's k nearest among the candidates that the pool's rules admit."""
     candidate_ids, vectors = living_vectors(candidates)
     query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
     asked_ids, asked = (
@@ -64,53 +62,3 @@ def living_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     living = np.fromiter(in_catalog.values_list("pk", flat=True), np.int64)
     is_living = np.isin(image_ids, living)
     return (image_ids, vectors) if is_living.all() else (image_ids[is_living], vectors[is_living])
-
-
-def rows_of(wanted: Ints, image_ids: Ints) -> Ints:
-    """Return the row of each wanted image id.
-
-    Args:
-        wanted: shape (n,), image ids.
-        image_ids: shape (m,), distinct, in any order.
-
-    Raises:
-        JobError: an image has no vector.
-    """
-    order = np.argsort(image_ids)
-    places = np.searchsorted(image_ids, wanted, sorter=order)
-    rows = order[np.minimum(places, len(order) - 1)] if len(order) else np.zeros_like(wanted)
-    if len(wanted) and (len(order) == 0 or (image_ids[rows] != wanted).any()):
-        raise JobError("A query has no vector: images were removed while the pool was filled.")
-    return rows
-
-
-def filters_of(pool: Pool, query_ids: Ints, candidate_ids: Ints) -> Filters:
-    """Return who may not answer whom."""
-    if pool.query_catalog is not None:
-        return Filters(apart=[_contents(pool, query_ids, candidate_ids)])
-    own = rows_of(query_ids, candidate_ids)
-    if not pool.exclude_same_product:
-        return Filters(own=own)
-    products = _products(pool.catalog, candidate_ids)
-    return Filters(own=own, apart=[Keys(queries=products[own], catalog=products)])
-
-
-def _products(catalog: Catalog, image_ids: Ints) -> Ints:
-    """Return a number for the product of each image; NO_KEY where none is known."""
-    product_of = dict(Image.objects.filter(catalog=catalog).values_list("pk", "product_id"))
-    numbers: dict[str, int] = {"": NO_KEY}
-    return np.array(
-        [numbers.setdefault(product_of[int(pk)], len(numbers)) for pk in image_ids], np.int64
-    )
-
-
-def _contents(pool: Pool, query_ids: Ints, candidate_ids: Ints) -> Keys:
-    """Return keys that keep a query from being answered with the same file in the catalog."""
-    asked = dict(Image.objects.filter(pk__in=query_ids.tolist()).values_list("pk", "sha256"))
-    number = {sha256: place for place, sha256 in enumerate(sorted(set(asked.values())))}
-    same = Image.objects.filter(catalog=pool.catalog, sha256__in=number)
-    key_of = {pk: number[sha256] for pk, sha256 in same.values_list("pk", "sha256")}
-    return Keys(
-        queries=np.array([number[asked[int(pk)]] for pk in query_ids], np.int64),
-        catalog=np.array([key_of.get(int(pk), NO_KEY) for pk in candidate_ids], np.int64),
-    )

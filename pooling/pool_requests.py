@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from catalog.models import Catalog
 from pooling.backbones.errors import SpecError
+from pooling.candidate_rule import CandidateRule
 from pooling.errors import PoolError
 from pooling.plugins import is_allowed, refusal
 from pooling.queries import image_ids_by_name, images_matching
@@ -31,6 +32,8 @@ class PoolRequest:
     Attributes:
         specs: its sources that need no file.
         k: the depth of sources without one of their own.
+        candidates: which further images are no candidates.
+        index: how the nearest vectors are found.
         depths: the own depths of sources, by spec.
         uploads: its sources that are files.
     """
@@ -43,6 +46,8 @@ class PoolRequest:
     query_catalog: Catalog | None = None
     seed: int = 0
     exclude_same_product: bool = True
+    candidates: CandidateRule = field(default_factory=CandidateRule)
+    index: str = "exact"
     depths: Mapping[str, int] = field(default_factory=dict)
     uploads: Sequence[Upload] = ()
 
@@ -141,6 +146,26 @@ def choose_queries(request: PoolRequest) -> list[int]:
             raise PoolError("queries", f"no image has the attribute {rule.strata!r}.")
         drawn = draw_evenly(values, n, rng)
     return [rows[position][0] for position in drawn]
+
+
+def check_candidates(request: PoolRequest, query_ids: Sequence[int]) -> None:
+    """Raise PoolError if queries could get no candidates by the rule on them."""
+    rule = request.candidates
+    for name in rule.attributes:
+        if not request.catalog.images.filter(attributes__has_key=name).exists():
+            raise PoolError(
+                "candidates", f"no image of “{request.catalog}” has the attribute {name!r}."
+            )
+    for name in rule.same:
+        asked = request.asking.images.filter(pk__in=query_ids)
+        n_without = asked.exclude(attributes__has_key=name).count()
+        n_without += asked.filter(**{f"attributes__{name}": ""}).count()
+        if n_without:
+            raise PoolError(
+                "candidates",
+                f"{n_without:,} of {len(query_ids):,} queries have no {name!r}, so nothing could "
+                "be proposed for them; ask only images that have it, or leave this out.",
+            )
 
 
 def _listed_queries(request: PoolRequest) -> list[int]:

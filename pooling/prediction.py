@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from django.db.models import Q
 
+from pooling.admission import n_admissible
+from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
+from pooling.pool_requests import check_candidates, choose_queries
 from pooling.queries import images_matching
 from pooling.query_rule import parse_names
 from pooling.source_names import UPLOADED
+from pooling.topk import Ints
 
 SECONDS_PER_HOUR = 3600
 
@@ -40,7 +45,9 @@ class Prediction:
     With depths of their own: |Q| times the greatest k, and |Q| times their sum.
 
     Attributes:
-        brute_force: every query with every other image of the catalog.
+        brute_force: every query with every other image of the catalog, as far as the rules on
+            candidates admit it.
+        candidates: those rules in words; "" where there are none.
     """
 
     n_models: int
@@ -49,6 +56,7 @@ class Prediction:
     fewest: Cost
     most: Cost
     brute_force: Cost
+    candidates: str = ""
 
     @property
     def most_share(self) -> float:
@@ -83,15 +91,29 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
     def cost(n_pairs: int) -> Cost:
         return Cost(n_pairs=n_pairs, seconds=seconds, n_judges=n_judges)
 
-    most = min(sum(depths), n_candidates) * n_queries
+    rule, n_of_query = _admitted(form) or ("", np.full(n_queries, n_candidates))
     return Prediction(
         n_models=len(depths),
         n_queries=n_queries,
         k=k,
-        fewest=cost(n_queries * max(depths)),
-        most=cost(most),
-        brute_force=cost(n_queries * n_candidates),
+        fewest=cost(int(np.minimum(n_of_query, max(depths)).sum())),
+        most=cost(int(np.minimum(n_of_query, sum(depths)).sum())),
+        brute_force=cost(int(n_of_query.sum())),
+        candidates=rule,
     )
+
+
+def _admitted(form: PoolForm) -> tuple[str, Ints] | None:
+    """Return the rule on candidates, and how many each query has; None without a valid rule."""
+    try:
+        request = form.request_from({"models": [], **form.cleaned_data, "name": "x"})
+        if not request.candidates:
+            return None
+        query_ids = choose_queries(request)
+        check_candidates(request, query_ids)
+        return request.candidates.describe(), n_admissible(request, np.array(query_ids, np.int64))
+    except (PoolError, KeyError):  # said beside the fields once the form is sent
+        return None
 
 
 def _n_queries(form: PoolForm) -> int:

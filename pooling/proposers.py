@@ -15,9 +15,10 @@ from catalog.blobs import original_on_disk
 from catalog.formats.errors import InputError
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, Progress
+from pooling.admission import filters_of
 from pooling.asked import asked_of
 from pooling.models import Pool, PoolSource
-from pooling.nearest import Found, filters_of, nearest_candidates
+from pooling.nearest import Found, nearest_candidates
 from pooling.plugins import load_plugin, scores_by
 from pooling.scored import Doubles, ScoresOf, best_scored, random_scores
 from pooling.services_embed import embed_catalog, ready_backbone

@@ -9,6 +9,7 @@ from typing import Any
 from catalog.models import Catalog
 from pooling.backbones.errors import SpecError
 from pooling.backbones.spec import parse_spec
+from pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from pooling.errors import PoolError
 from pooling.models import Pool
 from pooling.presets import PRESETS, expanded
@@ -122,6 +123,18 @@ def query_rule(
         return QueryRule(names=_names_in(Path(queries)), **how)
     except QueryRuleError as problem:
         raise PoolError("queries", str(problem)) from problem
+
+
+def candidate_rule(same: str, different: str, one_of_alike: bool) -> CandidateRule:
+    """Return the rule that two lists of attributes and a flag stand for.
+
+    Raises:
+        PoolError: it contradicts itself.
+    """
+    try:
+        return CandidateRule(attributes_in(same), attributes_in(different), one_of_alike)
+    except CandidateRuleError as problem:
+        raise PoolError("candidates", f"{problem}.") from problem
 
 
 def _names_in(path: Path) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from pooling.models import (
     PoolSource,
     SourceState,
 )
-from pooling.pool_requests import PoolRequest, check_request, choose_queries
+from pooling.pool_requests import PoolRequest, check_candidates, check_request, choose_queries
 from pooling.uploads import Upload
 
 FILL_TASK = "pooling.tasks.run_source"
@@ -39,6 +39,7 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
     if Pool.objects.filter(slug=request.slug).exists():
         raise PoolError("name", f"there is a pool “{request.slug}” already; choose another name.")
     image_ids = choose_queries(request)
+    check_candidates(request, image_ids)
     with transaction.atomic():
         pool = Pool.objects.create(
             slug=request.slug,
@@ -49,6 +50,8 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
             seed=request.seed,
             query_rule=request.rule.as_json(),
             exclude_same_product=request.exclude_same_product,
+            candidate_rule=request.candidates.as_json(),
+            index=request.index,
             created_by=created_by,
         )
         PoolQuery.objects.bulk_create(
@@ -119,6 +122,11 @@ def _differences(pool: Pool, request: PoolRequest) -> list[str]:
         "seed": (pool.seed, request.seed),
         "queries": (pool.rule.describe(), request.rule.describe()),
         "same product left out": (pool.exclude_same_product, request.exclude_same_product),
+        "candidates": (
+            pool.candidates.describe() or "all",
+            request.candidates.describe() or "all",
+        ),
+        "index": (pool.index, request.index),
         "models": (
             ", ".join(_described(pool.changes.get(number=1).steps, pool.k)),
             ", ".join(_described(_steps(request), request.k)),

@@ -201,6 +201,7 @@ def _info(request: FreezeRequest, subjects: Subjects) -> dict[str, Any]:
                 "query_rule": pool.rule,
                 "exclude_same_product": pool.excludes,
                 "n_queries": pool.n_queries,
+                **({"candidate_rule": pool.candidates} if pool.candidates else {}),
             }
             for pool in subjects.pools
         ],

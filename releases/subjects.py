@@ -25,7 +25,7 @@ from annotation_campaign where slug = any(%s) order by slug
 POOLS = """
 select p.id, p.slug, p.name, p.k, p.seed, p.query_rule::text, p.exclude_same_product, p.catalog_id,
        coalesce(p.query_catalog_id, p.catalog_id),
-       (select count(*) from pooling_poolquery q where q.pool_id = p.id)
+       (select count(*) from pooling_poolquery q where q.pool_id = p.id), p.candidate_rule::text
 from pooling_pool p
 where p.id in (select pool_id from pooling_poolcampaign where campaign_id = any(%s))
 order by p.slug
@@ -74,6 +74,7 @@ class PoolRow:
     catalog: int
     asking: int
     n_queries: int
+    candidates: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,11 @@ def _campaigns(view: Snapshot, request: FreezeRequest) -> list[dict[str, Any]]:
 
 
 def _pool(row: Row) -> PoolRow:
-    pk, slug, name, k, seed, rule, excludes, catalog, asking, n_queries = row
-    return PoolRow(pk, slug, name, k, seed, json.loads(rule), excludes, catalog, asking, n_queries)
+    pk, slug, name, k, seed, rule, excludes, catalog, asking, n_queries, candidates = row
+    return PoolRow(
+        pk, slug, name, k, seed, json.loads(rule), excludes, catalog, asking, n_queries,
+        json.loads(candidates),
+    )  # fmt: skip
 
 
 def _images(view: Snapshot, catalogs: list[int]) -> Images:

@@ -130,6 +130,7 @@ def _proposers(facts: Facts) -> Iterator[str]:
             f"each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
             f"{pool['seed']}). "
             f"Other images of a query’s product are {rule}."
+            + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
         )
         yield ""
     measures = facts.results["measures"]

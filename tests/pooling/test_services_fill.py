@@ -14,8 +14,9 @@ from catalog.models import EmbeddingShard
 from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
 from pooling import tasks
+from pooling.admission import rows_of
 from pooling.models import Pool, PoolState, Proposal
-from pooling.nearest import Found, rows_of
+from pooling.nearest import Found
 from pooling.proposers import Answer
 from pooling.services import start_pool, start_source
 from pooling.services_fill import run_source, store_proposals

@@ -17,9 +17,15 @@ from pooling.management.sources import (
     uploads_in,
     work_on,
 )
-from pooling.models import Pool
+from pooling.models import Index, Pool
 from pooling.pool_requests import PoolRequest, choose_queries
-from pooling.reading import catalog_by_slug, depths_of, query_rule, source_wishes
+from pooling.reading import (
+    candidate_rule,
+    catalog_by_slug,
+    depths_of,
+    query_rule,
+    source_wishes,
+)
 from pooling.services import pool_as_requested
 from pooling.services_stats import summary
 from pooling.services_top_up import settle_pool
@@ -69,6 +75,30 @@ class Command(ByModelCommand):
             help="let other images of a query's own product be candidates too",
         )
 
+        parser.add_argument(
+            "--same",
+            default="",
+            metavar="NAMES",
+            help="attributes in which a candidate has the query's own value, with commas between",
+        )
+        parser.add_argument(
+            "--different",
+            default="",
+            metavar="NAMES",
+            help="attributes in which a candidate has another value than the query",
+        )
+        parser.add_argument(
+            "--collapse",
+            action="store_true",
+            help="one candidate of each group of near-duplicates, and none like the query",
+        )
+        parser.add_argument(
+            "--index",
+            default=Index.EXACT,
+            choices=Index.values,
+            help="how the nearest vectors are found; the recall of an index is measured",
+        )
+
     def handle(self, *_: Any, **options: Any) -> None:
         """Create the pool or find it as it was left, and run the sources that are not done."""
         try:
@@ -103,6 +133,8 @@ def _request(options: dict[str, Any]) -> PoolRequest:
         seed=options["seed"],
         exclude_same_product=not options["same_product"],
         depths=depths_of(wishes),
+        candidates=candidate_rule(options["same"], options["different"], options["collapse"]),
+        index=options["index"],
     )
     if not options["embeddings"] and not options["ranking"]:
         return request

@@ -1,0 +1,200 @@
+"""Who may answer whom: a pool's rules as the filters that every search applies inside.
+
+No torch here: pages count with these too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from catalog.models import Catalog, Image, NearDuplicate
+from catalog.near_duplicates import NEAR_BITS
+from jobs.services import JobError
+from pooling.candidate_rule import CandidateRule
+from pooling.scored import admissible
+from pooling.search_filters import Filters, Keys
+from pooling.topk import Ints
+
+NO_KEY = -1
+BLOCK = 64  # queries whose hashes are compared with the catalog's at once
+
+
+class Rules(Protocol):
+    """What a pool, or a request for one, says about its candidates."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """Where candidates come from."""
+
+    @property
+    def query_catalog(self) -> Catalog | None:
+        """Where queries come from, if elsewhere."""
+
+    @property
+    def exclude_same_product(self) -> bool:
+        """Whether other images of a query's own product are left out."""
+
+    @property
+    def candidates(self) -> CandidateRule:
+        """Which others are."""
+
+
+def filters_of(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
+    """Return who may not answer whom.
+
+    Args:
+        rules: a pool, or a request for one.
+        query_ids, candidate_ids: image ids.
+
+    Raises:
+        JobError: a query of the same catalog is not among the candidates.
+    """
+    apart, own = [], None
+    if rules.query_catalog is not None:
+        apart.append(_contents(rules.catalog, query_ids, candidate_ids))
+    else:
+        own = rows_of(query_ids, candidate_ids)
+        if rules.exclude_same_product:
+            products = _products(rules.catalog, candidate_ids)
+            apart.append(Keys(queries=products[own], catalog=products))
+    if not rules.candidates:
+        return Filters(own=own, apart=apart)
+    further = _further(rules, query_ids, candidate_ids)
+    return Filters(own=own, apart=[*apart, *further.apart], alike=further.alike)
+
+
+def n_admissible(rules: Rules, query_ids: Ints) -> Ints:
+    """Return how many candidates each query has to choose from, shape (n_queries,)."""
+    images = rules.catalog.images.order_by("sha256")
+    candidate_ids = np.array(list(images.values_list("pk", flat=True)), np.int64)
+    arrays = filters_of(rules, query_ids, candidate_ids).arrays(len(query_ids), len(candidate_ids))
+    return np.array([admissible(arrays, at).sum() for at in range(len(query_ids))], np.int64)
+
+
+def rows_of(wanted: Ints, image_ids: Ints) -> Ints:
+    """Return the row of each wanted image id.
+
+    Args:
+        wanted: shape (n,), image ids.
+        image_ids: shape (m,), distinct, in any order.
+
+    Raises:
+        JobError: an image has no vector.
+    """
+    order = np.argsort(image_ids)
+    places = np.searchsorted(image_ids, wanted, sorter=order)
+    rows = order[np.minimum(places, len(order) - 1)] if len(order) else np.zeros_like(wanted)
+    if len(wanted) and (len(order) == 0 or (image_ids[rows] != wanted).any()):
+        raise JobError("A query has no vector: images were removed while the pool was filled.")
+    return rows
+
+
+def _further(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
+    """Return the filters of the rule on candidates."""
+    rule = rules.candidates
+    asked, offered = _facts(query_ids), _facts(candidate_ids)
+    keys = {name: _values(name, asked, offered) for name in rule.attributes}
+    apart = [keys[name] for name in rule.different]
+    alike = [keys[name] for name in rule.same]
+    if rule.one_of_alike:
+        groups = _groups(rules.catalog, candidate_ids)
+        apart += _like_the_query(rules, query_ids, candidate_ids, groups)
+        stands = _standing_for(groups, [keys[name].catalog for name in rule.same], offered)
+        alike.append(Keys(queries=np.ones_like(query_ids), catalog=stands))
+    return Filters(apart=apart, alike=alike)
+
+
+def _facts(image_ids: Ints) -> list[tuple[str, dict[str, Any], str]]:
+    """Return content hash, attributes and perceptual hash of each image."""
+    found = {
+        row[0]: row[1:]
+        for row in Image.objects.filter(pk__in=image_ids.tolist()).values_list(
+            "pk", "sha256", "attributes", "perceptual_hash"
+        )
+    }
+    return [found[pk] for pk in image_ids.tolist()]
+
+
+def _values(name: str, asked: list[Any], offered: list[Any]) -> Keys:
+    """Return a number for each value of an attribute; NO_KEY where an image has none."""
+    numbers: dict[str, int] = {"": NO_KEY}
+
+    def of(facts: list[Any]) -> Ints:
+        texts = [str(attributes.get(name) or "") for _, attributes, _ in facts]
+        return np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
+
+    return Keys(queries=of(asked), catalog=of(offered))
+
+
+def _groups(catalog: Catalog, image_ids: Ints) -> Ints:
+    """Return the group of each image: those that near-duplicates connect, or it alone."""
+    pairs = np.array(
+        list(NearDuplicate.objects.filter(catalog=catalog).values_list("first_id", "second_id")),
+        np.int64,
+    ).reshape(-1, 2)
+    pairs = pairs[np.isin(pairs, image_ids).all(axis=1)]
+    ends = rows_of(pairs.ravel(), image_ids).reshape(-1, 2)
+    n = len(image_ids)
+    graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    _, groups = connected_components(graph, directed=False)
+    return np.asarray(groups, np.int64)
+
+
+def _like_the_query(rules: Rules, query_ids: Ints, candidate_ids: Ints, groups: Ints) -> list[Keys]:
+    """Return keys that leave out each query's own near-duplicates, with their whole groups."""
+    if rules.query_catalog is None:
+        own = rows_of(query_ids, candidate_ids)
+        return [Keys(queries=groups[own], catalog=groups)]
+    asked, offered = _hashes(query_ids), _hashes(candidate_ids)
+    near: list[Ints] = []
+    for start in range(0, len(asked), BLOCK):
+        bits = np.bitwise_count(asked[start : start + BLOCK, None] ^ offered[None])
+        near += [np.unique(groups[row <= NEAR_BITS]) for row in bits]
+    most = max((len(found) for found in near), default=0)
+    columns = np.full((most, len(near)), NO_KEY, np.int64)
+    for query, found in enumerate(near):
+        columns[: len(found), query] = found
+    return [Keys(queries=column, catalog=groups) for column in columns]
+
+
+def _hashes(image_ids: Ints) -> NDArray[np.uint64]:
+    return np.array([int(bits, 16) for _, _, bits in _facts(image_ids)], np.uint64)
+
+
+def _standing_for(groups: Ints, same: list[Ints], offered: list[Any]) -> Ints:
+    """Return 1 for the one image that stands for its group, of the lowest content hash, else 0.
+
+    Where candidates must share attributes with the query, it is one for each of their values.
+    """
+    by_content = np.argsort(np.array([sha256 for sha256, _, _ in offered]), kind="stable")
+    table = np.stack([groups, *same], axis=1)[by_content]
+    _, first = np.unique(table, axis=0, return_index=True)
+    stands = np.zeros(len(groups), np.int64)
+    stands[by_content[first]] = 1
+    return stands
+
+
+def _products(catalog: Catalog, image_ids: Ints) -> Ints:
+    """Return a number for the product of each image; NO_KEY where none is known."""
+    product_of = dict(Image.objects.filter(catalog=catalog).values_list("pk", "product_id"))
+    numbers: dict[str, int] = {"": NO_KEY}
+    return np.array(
+        [numbers.setdefault(product_of[int(pk)], len(numbers)) for pk in image_ids], np.int64
+    )
+
+
+def _contents(catalog: Catalog, query_ids: Ints, candidate_ids: Ints) -> Keys:
+    """Return keys that keep a query from being answered with the same file in the catalog."""
+    asked = dict(Image.objects.filter(pk__in=query_ids.tolist()).values_list("pk", "sha256"))
+    number = {sha256: place for place, sha256 in enumerate(sorted(set(asked.values())))}
+    same = Image.objects.filter(catalog=catalog, sha256__in=number)
+    key_of = {pk: number[sha256] for pk, sha256 in same.values_list("pk", "sha256")}
+    return Keys(
+        queries=np.array([number[asked[int(pk)]] for pk in query_ids], np.int64),
+        catalog=np.array([key_of.get(int(pk), NO_KEY) for pk in candidate_ids], np.int64),
+    )
