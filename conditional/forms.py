@@ -11,11 +11,16 @@ from accounts.models import Role, User
 from catalog.models import Catalog
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from conditional.recipes import BUILDABLE, Recipe
+from conditional.suggesting import SuggestRecipe
 from conditional.types import Task
+from pooling.models import Pool
 from pooling.query_rule import QueryRuleError, parse_filters
 
 MAX_SEED = 2**63 - 1
 MAX_TEMPLATES = 20_000
+MAX_TRIPLETS = 20_000
+MAX_ANCHORS = 20_000
+Sources = list[tuple[str, list[tuple[str, str]]]]
 
 
 def _lines(rows: int, help_text: str, **given: Any) -> forms.CharField:
@@ -129,6 +134,79 @@ class VerificationForm(forms.Form):
         noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
         self.fields["n_questions"].label = f"How many {noun}"
         self.fields["name"].initial = asked_set.name
+
+
+class SuggestForm(forms.Form):
+    """Where models shall be compared, and how many triplets to suggest."""
+
+    name = forms.CharField(max_length=80)
+    source = forms.ChoiceField(label="Where models are compared")
+    conditions = _lines(
+        2,
+        "In what respect to judge, one in each line: every triplet is asked once under each. "
+        "Empty: alike on the whole.",
+        required=False,
+    )
+    n_triplets = forms.IntegerField(
+        min_value=1, max_value=MAX_TRIPLETS, initial=200, label="Triplets at most"
+    )
+    per_anchor = forms.IntegerField(min_value=1, max_value=50, initial=3, label="Of one anchor")
+    n_anchors = forms.IntegerField(
+        min_value=1, max_value=MAX_ANCHORS, initial=500, label="Anchors to look at"
+    )
+    k = forms.IntegerField(
+        min_value=2,
+        max_value=200,
+        initial=10,
+        label="Nearest of each model",
+        help_text="Of embedding sets; a pool has its own depth.",
+    )
+    min_disagreement = forms.FloatField(
+        min_value=0,
+        max_value=100,
+        initial=0,
+        label="Disagreement above",
+        help_text="In spreads of a model's scores, on average over models.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=MAX_SEED, initial=0, help_text="The same seed suggests the same set."
+    )
+
+    def __init__(self, *args: Any, sources: Sources, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["source"]
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as above
+        field.choices = [("", "Choose"), *sources]
+
+    def clean(self) -> dict[str, Any]:
+        """Check what the fields say together."""
+        given = super().clean() or {}
+        if not self.errors:
+            try:
+                self.recipe.checked()
+            except ValueError as problem:
+                self.add_error("conditions", f"{problem}.")
+        return given
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog whose images a form with a source asks about."""
+        kind, _, slug = self.cleaned_data["source"].partition(":")
+        if kind == "pool":
+            return Pool.objects.select_related("catalog").get(slug=slug).catalog
+        return Catalog.objects.get(slug=slug)
+
+    @property
+    def recipe(self) -> SuggestRecipe:
+        """What a valid form asks for."""
+        given = self.cleaned_data
+        kind, _, slug = given["source"].partition(":")
+        numbers = ("n_triplets", "per_anchor", "n_anchors", "k", "min_disagreement", "seed")
+        return SuggestRecipe(
+            pool=slug if kind == "pool" else "",
+            conditions=_columns(given["conditions"]),
+            **{name: given[name] for name in numbers},
+        )
 
 
 class RulingForm(forms.Form):

@@ -6,15 +6,15 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, QuerySet
-from django.db.models.functions import Greatest, Least
+from django.db.models import Count, Q, QuerySet
 
 from annotation.agreement import Agreement
-from catalog.models import Image
+from catalog.models import Catalog, Image
 from conditional.closer import CANT_TELL, Closer, Tally, closer_of, tally_of
 from conditional.models import Triplet, TripletQuestion, TripletSet, Verification
 from conditional.queries_verify import votes_by_question
 from conditional.verdicts import Vote, agreement_of
+from pooling.models import Pool
 
 
 def triplet_sets() -> QuerySet[TripletSet]:
@@ -23,15 +23,19 @@ def triplet_sets() -> QuerySet[TripletSet]:
     return found.annotate(n_campaigns=Count("verifications"))
 
 
-def n_questions_of(triplet_set: TripletSet) -> int:
-    """Return how many questions a set holds, or how many its answers are about."""
-    n_stored = triplet_set.questions.count()
-    if n_stored:
-        return n_stored
-    asked = triplet_set.triplets.order_by().annotate(
-        low=Least("closer_id", "farther_id"), high=Greatest("closer_id", "farther_id")
-    )
-    return asked.values("condition", "anchor_id", "low", "high").distinct().count()
+def places_to_compare() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return, in groups, the finished pools and the catalogs with vectors of several models."""
+    pools = Pool.objects.select_related("catalog").prefetch_related("sources__job").order_by("-pk")
+    listed = [
+        (f"pool:{pool.slug}", f"{pool.name} (over {pool.catalog.name})")
+        for pool in pools
+        if pool.has_ended and pool.query_catalog_id in {None, pool.catalog_id}
+    ]
+    complete = Count("embedding_sets", filter=Q(embedding_sets__is_complete=True))
+    catalogs = Catalog.objects.annotate(n=complete).filter(n__gte=2).order_by("name")
+    spaces = [(f"catalog:{one.slug}", f"{one.name} ({one.n} embedding sets)") for one in catalogs]
+    groups = [("Finished pools", listed), ("Embedding sets of a catalog", spaces)]
+    return [(title, found) for title, found in groups if found]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from celery import shared_task
 from catalog.models import Catalog
 from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
+from conditional.services_suggest import SUGGEST_TASK, suggest_set
+from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
 from jobs.services import run_job
 
@@ -22,6 +24,23 @@ def build(job_uid: str) -> None:
             catalog=Catalog.objects.get(pk=given["catalog"]),
             name=given["name"],
             recipe=Recipe.of_json(given["recipe"]),
+            owner=job.owner,
+            progress=progress,
+        ),
+    )
+
+
+@shared_task(name=SUGGEST_TASK)
+def suggest(job_uid: str) -> None:
+    """Suggest the triplets that a job asks for."""
+    job = Job.objects.select_related("owner").get(uid=job_uid)
+    given = job.arguments
+    run_job(
+        job.uid,
+        lambda progress: suggest_set(
+            catalog=Catalog.objects.get(pk=given["catalog"]),
+            name=given["name"],
+            recipe=SuggestRecipe.of_json(given["recipe"]),
             owner=job.owner,
             progress=progress,
         ),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from conditional import judging, views, views_closer, views_verify
+from conditional import judging, views, views_closer, views_suggest, views_verify
 
 app_name = "conditional"
 _PICTURE = "<int:number>/<uuid:question_uid>/<str:slot>/<str:size>"
@@ -23,6 +23,8 @@ urlpatterns = [
     path("templates/verifications/<slug:slug>/answers.csv", views_closer.answers_csv, name="csv"),
     path("templates/verifications/<slug:slug>/keep", views_closer.keep, name="keep"),
     path("templates/verifications/<slug:slug>/<str:verb>", views_verify.move, name="move"),
+    path("templates/suggest/", views_suggest.new_suggestion, name="suggest"),
+    path("templates/suggest/preview", views_suggest.suggestion_preview, name="suggest_preview"),
     path("templates/triplets/<slug:slug>/", views_closer.triplets, name="triplets"),
     path(
         "templates/triplets/<slug:slug>/judge/",

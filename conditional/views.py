@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.forms import Form
 from django.http import (
     FileResponse,
     Http404,
@@ -23,11 +24,13 @@ from catalog.models import Catalog, Image
 from conditional.crops_store import SIDES, crop_file
 from conditional.errors import ConditionalError
 from conditional.forms import BuildForm
-from conditional.models import RetrievalTemplate, TemplateSet, TripletSet
+from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.queries import attribute_names, conditions_of, shown_templates, template_sets
+from conditional.queries_triplets import triplet_sets
 from conditional.queries_verify import verified_templates
 from conditional.services import BUILD_TASK, delete_set, preview_of, request_build
 from conditional.services_import import exported_entries
+from conditional.services_suggest import SUGGEST_TASK
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError
 
@@ -42,12 +45,12 @@ N_CONDITIONS = 200
 def sets(request: HttpRequest) -> HttpResponse:
     """List the sets, newest first, and what is being built."""
     page = Paginator(template_sets(), SETS_A_PAGE).get_page(request.GET.get("page"))
-    jobs = Job.objects.filter(task=BUILD_TASK)
+    jobs = Job.objects.filter(task__in=[BUILD_TASK, SUGGEST_TASK])
     context = {
         "page": page,
         "open_jobs": jobs.filter(state__in=OPEN_STATES),
         "last_job": jobs.first(),
-        "triplet_sets": TripletSet.objects.select_related("catalog"),
+        "triplet_sets": triplet_sets(),
     }
     return render(request, "conditional/sets.html", context)
 
@@ -89,14 +92,15 @@ def new_set(request: HttpRequest) -> HttpResponse:
                 owner=signed_in(request),
             )
         except JobError as problem:
-            _refuse(form, problem)
+            refuse(form, problem)
         else:
             return redirect("conditional:sets")
     context = {"form": form, "has_catalogs": Catalog.objects.filter(images__isnull=False).exists()}
     return render(request, "conditional/new_set.html", context)
 
 
-def _refuse(form: BuildForm, problem: JobError) -> None:
+def refuse(form: Form, problem: JobError) -> None:
+    """Say on a form why what it asks for cannot be done."""
     is_known = isinstance(problem, ConditionalError) and problem.field in form.fields
     if isinstance(problem, ConditionalError):
         form.add_error(problem.field if is_known else None, problem.message)

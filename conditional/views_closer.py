@@ -16,7 +16,6 @@ from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification
 from conditional.queries_triplets import (
     TripletResult,
-    n_questions_of,
     shown_answers,
     shown_questions,
     shown_results,
@@ -51,7 +50,6 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "set": found,
         "has_answers": has_answers,
-        "n_questions": n_questions_of(found),
         "verifications": found.verifications.all(),
         "scores": found.scores.select_related("embedding_set"),
         "page": page,

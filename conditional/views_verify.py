@@ -14,7 +14,6 @@ from conditional.errors import ConditionalError
 from conditional.forms import RulingForm, VerificationForm
 from conditional.models import TemplateSet, TripletSet, Verification
 from conditional.queries import ShownTemplate, shown_templates
-from conditional.queries_triplets import n_questions_of
 from conditional.queries_verify import Result, panel_progress, results_of, statistics_of
 from conditional.services_verify import open_verification, rule_template, set_state
 from conditional.verdicts import Outcome, Vote
@@ -54,7 +53,7 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
             return redirect("conditional:verification", found.slug)
     is_of_triplets = isinstance(asked_set, TripletSet)
     if isinstance(asked_set, TripletSet):
-        n_questions = n_questions_of(asked_set)
+        n_questions = asked_set.n_questions
     else:
         n_questions = asked_set.templates.count()
     context = {

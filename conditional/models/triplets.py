@@ -48,6 +48,11 @@ class TripletSet(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def n_questions(self) -> int:
+        """How many questions it holds, or its answers are about."""
+        return int(self.figures.get("n_questions", 0))
+
 
 class TripletQuestion(Asked):
     """Which of two candidates is closer to the anchor?

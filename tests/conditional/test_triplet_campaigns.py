@@ -18,7 +18,7 @@ from accounts.models import Role
 from conditional.closer import Standing
 from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification, VerifierAnswer
-from conditional.queries_triplets import n_questions_of, triplet_results, triplet_statistics
+from conditional.queries_triplets import triplet_results, triplet_statistics
 from conditional.queries_verify import find_verifier, next_questions, progress_of, seen_order
 from conditional.services_judged import ensure_questions, judged_triplets, keep_answers
 from conditional.services_verify import open_verification, set_state
@@ -91,13 +91,13 @@ def test_the_questions_behind_answers_are_asked_once_each(triplet_set, campaign)
         for row in triplet_set.triplets.all()
     }
     assert asked == expected
-    assert campaign.triplets.count() == len(expected) == n_questions_of(triplet_set) == 6
+    assert campaign.triplets.count() == len(expected) == triplet_set.n_questions == 6
     ensure_questions(triplet_set=triplet_set)
     assert triplet_set.questions.count() == 6
 
 
 def test_a_set_says_how_many_questions_it_will_ask_before_they_are_stored(triplet_set):
-    assert n_questions_of(triplet_set) == 6
+    assert triplet_set.n_questions == 6
     assert not triplet_set.questions.exists()
 
 

@@ -1,0 +1,115 @@
+"""`manage.py suggest_triplets NAME (--pool SLUG | --catalog SLUG) [--condition TEXT …]`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from catalog.models import Catalog
+from conditional.services_suggest import SUGGEST_TASK, suggest_set
+from conditional.services_triplets import free_triplet_slug
+from conditional.suggesting import SuggestRecipe
+from jobs.commands import JobCommand
+from jobs.services import JobError
+from pooling.models import Pool
+
+
+class Command(JobCommand):
+    help = (
+        "Find the triplets of a pool, or of a catalog's embedding sets, where models disagree "
+        "which of two candidates is closer, and store them as questions for a panel."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("name", help="the set's name")
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--pool", help="slug of a finished pool: its sources are compared")
+        where.add_argument("--catalog", help="slug: its embedding sets are compared")
+        parser.add_argument(
+            "--embeddings",
+            action="append",
+            default=[],
+            metavar="SPEC",
+            help="of the catalog; by default every complete one; may be repeated",
+        )
+        parser.add_argument(
+            "--condition",
+            action="append",
+            default=[],
+            metavar="TEXT",
+            help="ask each triplet once under this; may be repeated",
+        )
+        parser.add_argument("--n", type=int, default=200, help="how many triplets at most")
+        parser.add_argument("--per-anchor", type=int, default=3, help="at most so many of one")
+        parser.add_argument("--anchors", type=int, default=500, help="how many to look at")
+        parser.add_argument(
+            "--k", type=int, default=10, help="neighbours by each embedding set that may be asked"
+        )
+        parser.add_argument(
+            "--min-disagreement", type=float, default=0.0, help="only triplets with more than this"
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of the draw")
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Compare models and store the set."""
+        if options["pool"] and options["embeddings"]:
+            raise CommandError("embeddings: the sources of a pool all have their say.")
+        catalog = _catalog(options)
+        try:
+            slug = free_triplet_slug(options["name"])
+        except JobError as problem:
+            raise CommandError(str(problem)) from problem
+        recipe = SuggestRecipe(
+            pool=options["pool"] or "",
+            models=tuple(options["embeddings"]),
+            conditions=tuple(options["condition"]),
+            n_triplets=options["n"],
+            per_anchor=options["per_anchor"],
+            min_disagreement=options["min_disagreement"],
+            n_anchors=options["anchors"],
+            k=options["k"],
+            seed=options["seed"],
+        )
+        result = self.run_work(
+            task=SUGGEST_TASK,
+            subject=f"triplet set {slug}",
+            title=f"Suggest “{options['name'][:150]}”",
+            arguments={
+                "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
+            },
+            work=lambda progress: suggest_set(
+                catalog=catalog,
+                name=options["name"],
+                recipe=recipe,
+                owner=None,
+                progress=progress,
+            ),
+        )  # fmt: skip
+        self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _catalog(options: dict[str, Any]) -> Catalog:
+    if options["pool"]:
+        pool = Pool.objects.filter(slug=options["pool"]).select_related("catalog").first()
+        if pool is None:
+            raise CommandError(f"pool: there is no pool “{options['pool']}”.")
+        return pool.catalog
+    catalog = Catalog.objects.filter(slug=options["catalog"]).first()
+    if catalog is None:
+        raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
+    return catalog
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    return [
+        f"“{result['set']}”: {result['n_triplets']:,} triplets, "
+        f"{result['n_questions']:,} questions",
+        f"models disagree about {result['n_disagreed']:,} of {result['n_compared']:,} pairs of "
+        f"{result['n_anchors']:,} anchors; {result['n_same_product']:,} pairs would show a "
+        "product twice",
+        f"compared: {', '.join(result['models'])}",
+    ]

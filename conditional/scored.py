@@ -1,0 +1,206 @@
+"""What models score: the candidates of a pool's queries, or neighbours by embedding sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from catalog.embeddings import EmbeddingError, load_vectors
+from catalog.models import Catalog, EmbeddingSet, Image
+from conditional.build.disagreements import Bools, Floats, Ints, ScoredCandidates
+from conditional.errors import ConditionalError
+from pooling.models import Pool, PoolSource
+from pooling.source_names import SourceKind
+
+AT_ONCE = 200
+ANCHORS_AT_ONCE = 32
+BLOCK = 8192
+Tell = Callable[[int], None]
+
+
+def speaking_sources(pool: Pool) -> list[PoolSource]:
+    """Return the sources of a pool that have an opinion: all that are done but random pairs.
+
+    Raises:
+        ConditionalError: the pool is being filled, its queries are of another catalog, or fewer
+            than two sources have an opinion.
+    """
+    if not pool.has_ended:
+        raise ConditionalError("source", f"“{pool}” is not filled yet; wait for it.")
+    if pool.query_catalog_id not in {None, pool.catalog_id}:
+        raise ConditionalError("source", f"the queries of “{pool}” are of another catalog.")
+    done = pool.sources.filter(done_at__isnull=False).order_by("position")
+    found = [source for source in done if source.kind != SourceKind.RANDOM]
+    if len(found) < 2:
+        raise ConditionalError("source", f"“{pool}” has fewer than two models to disagree.")
+    return found
+
+
+def scored_of_pool(
+    pool: Pool, sources: Sequence[PoolSource], queries: Sequence[int], tell: Tell
+) -> list[ScoredCandidates]:
+    """Return the candidates of queries with the scores of the sources that proposed them.
+
+    Args:
+        queries: image ids of queries.
+        tell: called with the number of queries that are done.
+    """
+    row_of = {source.pk: row for row, source in enumerate(sources)}
+    found: list[ScoredCandidates] = []
+    for start in range(0, len(queries), AT_ONCE):
+        part = list(queries[start : start + AT_ONCE])
+        proposed: dict[int, list[tuple[int, int, float]]] = {}
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "select query_id, candidate_id, source_id, score from pooling_proposal "
+                "where pool_id = %s and query_id = any(%s) and source_id = any(%s)",
+                [pool.pk, part, list(row_of)],
+            )
+            for query, candidate, source, score in cursor:
+                proposed.setdefault(query, []).append((candidate, row_of[source], score))
+        pks = {candidate for rows in proposed.values() for candidate, *_ in rows}
+        product_of = _products([*pks, *part])
+        found += [
+            _of_query(query, rows, product_of, len(sources)) for query, rows in proposed.items()
+        ]
+        tell(start + len(part))
+    return found
+
+
+def _of_query(
+    query: int, rows: list[tuple[int, int, float]], product_of: dict[int, str], n_models: int
+) -> ScoredCandidates:
+    images = sorted({candidate for candidate, *_ in rows} - {query})
+    place_of = {candidate: place for place, candidate in enumerate(images)}
+    scores = np.full((n_models, len(images)), np.nan)
+    floors = np.full(n_models, np.nan)
+    for candidate, model, score in rows:
+        floors[model] = np.fmin(floors[model], score)
+        if candidate in place_of:
+            scores[model, place_of[candidate]] = score
+    return ScoredCandidates(
+        query,
+        product_of[query],
+        np.array(images, np.int64),
+        [product_of[pk] for pk in images],
+        scores,
+        floors,
+    )
+
+
+def scored_by_embeddings(
+    embedding_sets: Sequence[EmbeddingSet], anchors: Sequence[int], k: int, tell: Tell
+) -> list[ScoredCandidates]:
+    """Return the union of the k nearest of each anchor by each set, with all their cosines.
+
+    Images of the anchor's own product are no candidates.
+
+    Raises:
+        ConditionalError: vectors are missing, damaged or of length zero.
+    """
+    catalog = embedding_sets[0].catalog
+    product_of = dict(catalog.images.values_list("pk", "product_id"))
+    spaces = [_Space(found, product_of.keys()) for found in embedding_sets]
+    images = spaces[0].image_ids
+    if any(not np.array_equal(space.image_ids, images) for space in spaces):
+        raise ConditionalError("source", "the embedding sets do not hold the same images.")
+    names = {name: code for code, name in enumerate(sorted({*product_of.values()} - {""}))}
+    codes = np.array([names.get(product_of[int(pk)], -1) for pk in images], np.int64)
+    rows = np.searchsorted(images, np.array(anchors, np.int64))
+    found: list[ScoredCandidates] = []
+    for start in range(0, len(rows), ANCHORS_AT_ONCE):
+        part = rows[start : start + ANCHORS_AT_ONCE]
+        cosines = [space.cosines(part) for space in spaces]
+        for place, row in enumerate(part.tolist()):
+            barred = np.zeros(len(images), np.bool_) if codes[row] < 0 else codes == codes[row]
+            barred[row] = True
+            scores = np.stack([each[place] for each in cosines])
+            found.append(_of_anchor(row, images, scores, barred=barred, k=k, product_of=product_of))
+        tell(start + len(part))
+    return found
+
+
+def _of_anchor(
+    row: int,
+    images: Ints,
+    scores: Floats,
+    *,
+    barred: Bools,
+    k: int,
+    product_of: Mapping[int, str],
+) -> ScoredCandidates:
+    open_to = np.where(barred, -np.inf, scores)
+    n = min(k, int((~barred).sum()))
+    nearest = np.unique(np.argpartition(-open_to, n - 1, axis=1)[:, :n]) if n else np.empty(0, int)
+    anchor = int(images[row])
+    return ScoredCandidates(
+        anchor,
+        product_of[anchor],
+        images[nearest],
+        [product_of[int(pk)] for pk in images[nearest]],
+        scores[:, nearest],
+        np.full(len(scores), np.nan),
+    )
+
+
+class _Space:
+    """Vectors of the living images of a catalog, by ascending image id."""
+
+    def __init__(self, embedding_set: EmbeddingSet, living: Iterable[int]) -> None:
+        try:
+            image_ids, self._vectors = load_vectors(embedding_set)
+        except EmbeddingError as problem:
+            raise ConditionalError("source", str(problem)) from problem
+        is_living = np.isin(image_ids, np.fromiter(living, np.int64))
+        order = np.argsort(image_ids)
+        self._rows: Ints = order[is_living[order]]
+        self.image_ids: Ints = image_ids[self._rows]
+        self._lengths = np.concatenate(
+            [np.linalg.norm(block, axis=1) for block in self._blocks()] or [np.empty(0)]
+        )
+        if not self._lengths[self._rows].all():
+            raise ConditionalError("source", f"{embedding_set} has a vector of length 0.")
+
+    def cosines(self, places: Ints) -> Floats:
+        """Shape (n_places, n_images): of the images at some places with all."""
+        asked = self._rows[places]
+        units = np.asarray(self._vectors[asked], np.float32) / self._lengths[asked, None]
+        dots = np.concatenate([units @ block.T for block in self._blocks()], axis=1)
+        found: Floats = (dots / self._lengths)[:, self._rows].astype(np.float64)
+        return found
+
+    def _blocks(self) -> Iterator[NDArray[np.float32]]:
+        for start in range(0, len(self._vectors), BLOCK):
+            yield np.asarray(self._vectors[start : start + BLOCK], np.float32)
+
+
+def sampled_images(catalog: Catalog, n: int, seed: int) -> list[int]:
+    """Draw the ids of so many images; depends on their contents and the seed alone."""
+    known = list(catalog.images.order_by("sha256").values_list("pk", flat=True))
+    rng = np.random.default_rng([seed, 3])
+    chosen: list[int] = rng.permutation(known)[:n].tolist()
+    return chosen
+
+
+def sampled_queries(pool: Pool, n: int | None, seed: int) -> list[int]:
+    """Draw the image ids of so many queries of a pool, or return all for None."""
+    known = list(pool.queries.order_by("position").values_list("image_id", flat=True))
+    if n is None or n >= len(known):
+        return known
+    chosen: list[int] = np.random.default_rng([seed, 3]).permutation(known)[:n].tolist()
+    return chosen
+
+
+def _products(pks: Sequence[int]) -> dict[int, str]:
+    return dict(Image.objects.filter(pk__in=set(pks)).values_list("pk", "product_id"))
+
+
+def models_of(chosen: Sequence[PoolSource] | Sequence[EmbeddingSet]) -> Iterator[str]:
+    """Yield the specs, each once; a further set of the same spec is named by its number, too."""
+    seen: dict[str, int] = {}
+    for one in chosen:
+        seen[one.spec] = seen.get(one.spec, 0) + 1
+        yield one.spec if seen[one.spec] == 1 else f"{one.spec} ({seen[one.spec]})"
