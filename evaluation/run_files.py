@@ -14,7 +14,7 @@ from evaluation.errors import InputError
 
 MAX_BYTES = 2 * 2**30
 CHUNK = 2**20
-ENDINGS = (".npy", ".npz", ".parquet", ".csv", ".txt", ".run", ".trec")
+ENDINGS = (".npy", ".npz", ".parquet", ".csv", ".txt", ".run", ".trec", ".qrels", ".json", ".zip")
 
 
 def kept_path(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 from django import forms
@@ -10,7 +11,9 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignState
+from catalog.models import Catalog
 from releases.errors import ReleaseError
+from releases.importing import LABELS
 from releases.models import Release, Submission
 from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest
 from releases.services import check_request
@@ -127,6 +130,54 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "intended": info["uses"]["intended"],
         "excluded": info["uses"]["excluded"],
     }
+
+
+class ImportForm(forms.Form):
+    """A release or a file of labels to be continued here as a campaign."""
+
+    file = forms.FileField(
+        label="Release or labels",
+        help_text="The zip of a release; or labels as VSD JSON, TREC qrels (.txt, .qrels), CSV or "
+        "parquet.",
+    )
+    catalog = forms.ModelChoiceField(
+        Catalog.objects.order_by("name"),
+        to_field_name="slug",
+        help_text="Holds the images; they are told by SHA-256, or by path for labels.",
+    )
+    query_catalog = forms.ModelChoiceField(
+        Catalog.objects.order_by("name"),
+        to_field_name="slug",
+        required=False,
+        label="Catalog of the queries",
+        empty_label="The same",
+        help_text="For a release whose queries have a catalog of their own.",
+    )
+    slug = forms.SlugField(
+        label="Short name", max_length=60, help_text="Of the new campaign; a-z, 0-9, -."
+    )
+    name = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="For labels; a release brings the names of its campaigns.",
+    )
+
+    def clean_file(self) -> UploadedFile[bytes]:
+        """Refuse what no reader takes, before it is stored."""
+        found: UploadedFile[bytes] = self.cleaned_data["file"]
+        ending = Path(str(found.name)).suffix.lower()
+        if ending not in {".zip", *LABELS}:
+            raise forms.ValidationError(
+                f"“{found.name}” is neither a zip nor one of {', '.join(LABELS)}."
+            )
+        return found
+
+    def clean_slug(self) -> str:
+        """Refuse a name that another campaign has."""
+        slug = str(self.cleaned_data["slug"]).lower()
+        if Campaign.objects.filter(slug=slug).exists():
+            raise forms.ValidationError("A campaign has that short name. Choose another one.")
+        return slug
 
 
 class SubmissionForm(forms.Form):

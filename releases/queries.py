@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
-from jobs.models import OPEN_STATES, Job
+from jobs.models import Job
 from releases.layout import MANIFEST
 from releases.manifest import Manifest, parse_manifest
 from releases.models import Release, Submission, Visibility
@@ -24,6 +24,7 @@ from releases.requests import FreezeRequest, parse_version
 
 FREEZE_TASK = "releases.tasks.freeze"
 SCORE_TASK = "releases.tasks.score"
+IMPORT_TASK = "releases.tasks.import_back"
 DAILY_QUOTA = 5
 PAUSE = timedelta(minutes=1)
 
@@ -233,6 +234,6 @@ def freeze_jobs() -> QuerySet[Job]:
     return Job.objects.filter(task=FREEZE_TASK).exclude(state="succeeded").order_by("-id")
 
 
-def open_freezes() -> QuerySet[Job]:
-    """Return the freezes that are queued or running."""
-    return Job.objects.filter(task=FREEZE_TASK, state__in=OPEN_STATES)
+def import_jobs() -> QuerySet[Job]:
+    """Return all imports, newest first."""
+    return Job.objects.filter(task=IMPORT_TASK).order_by("-id")

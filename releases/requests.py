@@ -11,6 +11,7 @@ from releases.errors import ReleaseError
 
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})")
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?")
+RESERVED = ("freeze", "import")
 DEFAULT_LICENCE = "CC-BY-4.0"
 DEFAULT_IMAGE_TERMS = "The images belong to their owners; get them from their source."
 
@@ -68,6 +69,8 @@ class FreezeRequest:
             raise ReleaseError(
                 f"“{self.slug}” is no short name: use a-z, 0-9 and -, at most 80 characters."
             )
+        if self.slug in RESERVED:
+            raise ReleaseError(f"“{self.slug}” is a page of this site; choose another short name.")
         parse_version(self.version)
         if not self.campaigns:
             raise ReleaseError("A release needs at least one campaign.")

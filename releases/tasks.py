@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from jobs.services import run_job
-from releases.queries import FREEZE_TASK, SCORE_TASK
+from releases.importing_jobs import import_back as import_release
+from releases.queries import FREEZE_TASK, IMPORT_TASK, SCORE_TASK
 from releases.requests import FreezeRequest
 from releases.services import freeze as freeze_release
 from releases.submitting import score as score_submission
@@ -24,3 +25,9 @@ def freeze(job_uid: str) -> None:
 def score(job_uid: str) -> None:
     """Score the submission that a job names."""
     run_job(job_uid, score_submission)
+
+
+@shared_task(name=IMPORT_TASK)
+def import_back(job_uid: str) -> None:
+    """Import the release or the labels that a job names."""
+    run_job(job_uid, import_release)

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from releases import views, views_submissions
+from releases import views, views_imports, views_submissions
 
 app_name = "releases"
 urlpatterns = [
     path("releases/", views.home, name="home"),
     path("releases/freeze/", views.freeze, name="freeze"),
+    path("releases/import/", views_imports.import_back, name="import"),
     path("releases/<slug:slug>/", views.newest, name="newest"),
     path("releases/<slug:slug>/<str:version>/", views.release, name="release"),
     path("releases/<slug:slug>/<str:version>/datasheet/", views.datasheet, name="datasheet"),

@@ -48,9 +48,7 @@ def world(transactional_db: None) -> Iterator[World]:
 
 def _count_from(model: type[User | PanelMember], number: int) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"alter sequence {model._meta.db_table}_id_seq restart with {number}"
-        )
+        cursor.execute(f"alter sequence {model._meta.db_table}_id_seq restart with {number}")
 
 
 def words_of(judges: list[User]) -> list[bytes]:

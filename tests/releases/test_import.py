@@ -14,7 +14,7 @@ from annotation.models import Adjudication, Campaign, Guideline, Judgement, Ques
 from annotation.queries.labels import labels
 from evaluation.formats import read_qrels
 from releases.errors import ReleaseError
-from releases.importing import import_labels, import_release
+from releases.importing import import_any, import_release
 from releases.models import Release
 from releases.places import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
@@ -74,7 +74,7 @@ def test_imported_judges_cannot_sign_in(release: Release, world: World) -> None:
 @pytest.mark.parametrize("name", ["vsd/annotations.json", "trec/qrels.txt"])
 def test_labels_in_another_format_come_back(release: Release, world: World, name: str) -> None:
     source = files_of(release) / name
-    [campaign] = import_labels(
+    [campaign] = import_any(
         source=source, slug="labels", name="Labels", catalog=world.catalog
     ).campaigns
     table = labels(campaign)

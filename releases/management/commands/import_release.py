@@ -11,9 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import CampaignError
 from catalog.formats.errors import InputError
 from catalog.models import Catalog
-from releases.importing import Imported, import_labels, import_release
-
-LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
+from releases.importing import Imported, import_any
 
 
 class Command(BaseCommand):
@@ -37,18 +35,13 @@ class Command(BaseCommand):
 
 
 def _imported(options: dict[str, Any]) -> Imported:
-    source: Path = options["source"]
-    catalog = _catalog(options["catalog"])
-    if source.is_file() and source.suffix.lower() in LABELS:
-        return import_labels(
-            source=source,
-            slug=options["slug"],
-            name=options["name"] or options["slug"],
-            catalog=catalog,
-        )
-    asking = _catalog(options["query_catalog"]) if options["query_catalog"] else None
-    return import_release(
-        source=source, slug=options["slug"], catalog=catalog, query_catalog=asking
+    asking = options["query_catalog"]
+    return import_any(
+        source=options["source"],
+        slug=options["slug"],
+        name=options["name"],
+        catalog=_catalog(options["catalog"]),
+        query_catalog=_catalog(asking) if asking else None,
     )
 
 

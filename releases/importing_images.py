@@ -1,0 +1,70 @@
+"""Which images of a catalog a release speaks of, told by SHA-256."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from catalog.models import Catalog
+from releases.errors import ReleaseError
+from releases.folder import Folder
+
+N_NAMED = 20  # of what is missing
+
+Ids = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The images of a release that two catalogs hold.
+
+    Attributes:
+        queries: database id of each query by its name in the release.
+        candidates: likewise; the same where one catalog holds both.
+    """
+
+    queries: Ids
+    candidates: Ids
+
+    @classmethod
+    def of(cls, folder: Folder, catalog: Catalog, query_catalog: Catalog | None) -> Known:
+        """Find the images of all pairs of a release.
+
+        Raises:
+            ReleaseError: a catalog lacks some; the message lists them by path, a line each.
+        """
+        candidates = _image_ids(folder, catalog)
+        queries = _image_ids(folder, query_catalog) if query_catalog else candidates
+        pairs = folder.table("pairs", ["query_id", "image_id"])
+        missing = set(pairs["query_id"].to_pylist()) - queries.keys()
+        missing |= set(pairs["image_id"].to_pylist()) - candidates.keys()
+        if missing:
+            paths = sorted(folder.path_of[name] for name in missing)
+            raise ReleaseError(
+                listed(
+                    f"{len(missing):,} of {len(folder.image_ids):,} images of the release are not "
+                    "in the catalog by SHA-256. Import them into the catalog first:",
+                    paths,
+                )
+            )
+        return cls(queries, candidates)
+
+    def pair(self, row: dict[str, Any]) -> tuple[int, int]:
+        """Return the database ids of both images of a row about a pair."""
+        return self.queries[row["query_id"]], self.candidates[row["image_id"]]
+
+
+def listed(what: str, names: list[str]) -> str:
+    """Return an error that lists what it is about, a line each, and how many more there are."""
+    lines = [what, *names[:N_NAMED]]
+    if len(names) > N_NAMED:
+        lines.append(f"and {len(names) - N_NAMED:,} more")
+    return "\n".join(lines)
+
+
+def _image_ids(folder: Folder, catalog: Catalog) -> Ids:
+    """Return the database id of each image of a release that a catalog holds, by its name."""
+    known = dict(catalog.images.values_list("sha256", "pk"))
+    table = folder.table("images", ["image_id", "sha256"])
+    rows = zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True)
+    return {name: known[sha256] for name, sha256 in rows if sha256 in known}

@@ -1,0 +1,138 @@
+"""Importing in the browser: queued, done by a worker, its campaigns linked, its errors listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import Role, User
+from annotation.models import Campaign, Judgement
+from catalog.models import SourceFile
+from evaluation.run_files import kept_path
+from jobs.models import Job, JobState
+from jobs.services import retry_job
+from releases.errors import ReleaseError
+from releases.models import Release
+from releases.places import archive_of, files_of
+from releases.queries import IMPORT_TASK
+from releases.tasks import import_back
+from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import request_for
+
+PAGE = "/releases/import/"
+
+
+@pytest.fixture
+def admin(transactional_db: None) -> Client:
+    client = Client()
+    client.force_login(User.objects.create_user("chief", role=Role.ADMIN))
+    return client
+
+
+def post(client: Client, world: World, path: Path, **given: str) -> str:
+    """Send the form; return the page that follows it."""
+    file = SimpleUploadedFile(path.name, path.read_bytes())
+    sent = {"file": file, "catalog": world.catalog.slug, "slug": "again", **given}
+    return client.post(PAGE, sent, follow=True).content.decode()
+
+
+def done() -> Job:
+    job = Job.objects.get(task=IMPORT_TASK)
+    import_back(str(job.uid))
+    job.refresh_from_db()
+    return job
+
+
+def test_a_release_is_imported_by_a_worker_and_linked(
+    admin: Client, release: Release, world: World
+) -> None:
+    assert "is being imported" in post(admin, world, archive_of(release))
+    job = done()
+    assert (job.state, job.error) == (JobState.SUCCEEDED, "")
+    n = Judgement.objects.filter(question__campaign__slug="again").count()
+    assert job.result == {"campaigns": ["again"], "n_judgements": n}
+    assert not kept_path(job.arguments["file"]).exists()
+    page = admin.get(PAGE).content.decode()
+    assert 'href="/campaigns/again/"' in page
+    assert f"{n} judgements" in page
+
+
+@pytest.mark.parametrize("name", ["vsd/annotations.json", "trec/qrels.txt"])
+def test_labels_are_imported(admin: Client, release: Release, world: World, name: str) -> None:
+    post(admin, world, files_of(release) / name, name="From a file")
+    assert done().result["campaigns"] == ["again"]
+    assert Campaign.objects.get(slug="again").name == "From a file"
+
+
+def test_what_is_wrong_is_listed_under_the_giver_s_name_of_the_file(
+    admin: Client, release: Release, world: World
+) -> None:
+    gone = world.images[:25]
+    world.catalog.images.filter(pk__in=[image.pk for image in gone]).update(product_id="x")
+    for image in gone:
+        image.sha256 = image.sha256[::-1]
+        image.save()
+    SourceFile.objects.filter(image__in=gone).delete()
+    post(admin, world, archive_of(release))
+    job = done()
+    assert job.state == JobState.FAILED
+    lines = job.error.splitlines()
+    assert "of 30 images of the release are not in the catalog by SHA-256" in lines[0]
+    assert "views of/0.png" in lines
+    assert lines[-1].startswith("and ")
+    assert not Campaign.objects.filter(slug="again").exists()
+    page = admin.get(PAGE).content.decode()
+    assert "views of/0.png" in page
+    retry_job(job=job)  # once the images are there
+    for image in gone:
+        image.sha256 = image.sha256[::-1]
+        image.save()
+    assert done().state == JobState.SUCCEEDED
+
+
+def test_labels_that_cannot_be_read_are_named_by_line(
+    admin: Client, world: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("q 0 c 1\nq 0 c\n")
+    post(admin, world, path)
+    assert done().error.startswith("mine.txt, line 2: ")
+
+
+def test_a_job_that_died_after_storing_is_done_when_it_runs_again(
+    admin: Client, release: Release, world: World
+) -> None:
+    post(admin, world, archive_of(release))
+    job = done()
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, result={})
+    again = done()
+    assert (again.state, again.result) == (JobState.SUCCEEDED, {"campaigns": ["again"]})
+    assert Campaign.objects.filter(slug__startswith="again").count() == 1
+
+
+def test_the_form_says_what_is_wrong_before_anything_is_queued(
+    admin: Client, release: Release, world: World, tmp_path: Path
+) -> None:
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"x")
+    assert "is neither a zip nor one of" in post(admin, world, picture)
+    page = post(admin, world, archive_of(release), slug=world.campaign.slug)
+    assert "A campaign has that short name" in page
+    assert not Job.objects.filter(task=IMPORT_TASK).exists()
+    post(admin, world, archive_of(release))
+    assert "is already queued or running" in post(admin, world, archive_of(release))
+    assert Job.objects.filter(task=IMPORT_TASK).count() == 1
+
+
+def test_only_admins_import(client: Client, researcher: User) -> None:
+    client.force_login(researcher)
+    assert client.get(PAGE).status_code == 403
+
+
+@pytest.mark.parametrize("slug", ["freeze", "import"])
+def test_a_release_cannot_take_the_address_of_a_page(world: World, slug: str) -> None:
+    with pytest.raises(ReleaseError, match="is a page of this site"):
+        request_for(world, slug=slug)
