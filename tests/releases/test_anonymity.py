@@ -26,6 +26,7 @@ from releases.tables import ROWS
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
 from tests.releases.conftest import close_world, freeze_now, request_for
 
+Table = type[User] | type[PanelMember]
 FIRST_ACCOUNT, FIRST_MEMBER = 918_273_645, 564_738_291  # numbers that stand nowhere by chance
 
 
@@ -33,7 +34,7 @@ FIRST_ACCOUNT, FIRST_MEMBER = 918_273_645, 564_738_291  # numbers that stand now
 def world(transactional_db: None) -> Iterator[World]:
     """The usual world, whose judges have names, addresses and ids that cannot be mistaken."""
     shutil.rmtree(releases_folder(), ignore_errors=True)
-    numbers = {User: FIRST_ACCOUNT, PanelMember: FIRST_MEMBER}
+    numbers: dict[Table, int] = {User: FIRST_ACCOUNT, PanelMember: FIRST_MEMBER}
     for model, number in numbers.items():
         _count_from(model, number)
     made = judge_world(build_world())
@@ -46,7 +47,7 @@ def world(transactional_db: None) -> Iterator[World]:
         _count_from(model, 10_000)
 
 
-def _count_from(model: type[User | PanelMember], number: int) -> None:
+def _count_from(model: Table, number: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(f"alter sequence {model._meta.db_table}_id_seq restart with {number}")
 

@@ -76,7 +76,7 @@ def test_a_value_is_written_once_however_often_it_stands_there() -> None:
 @pytest.mark.parametrize("rows", [[], [("a", 1, 0.5, True)], [("a", 1, 0.5, True)] * 3])
 def test_a_list_of_json_is_json_with_an_entry_a_line(rows: list[tuple[Any, ...]]) -> None:
     table = table_of(rows)
-    parts = ['{"name": ', Cells(table["name"], json_value), "}"]
+    parts: list[str | Cells] = ['{"name": ', Cells(table["name"], json_value), "}"]
     text = b"".join(json_list(parts, begin='{"all": ', end="}")).decode()
     assert json.loads(text) == {"all": [{"name": "a"}] * len(rows)}
     assert text.count("\n") == len(rows) + 2 if rows else 1
