@@ -15,12 +15,16 @@ from conditional.types import DistractorKind
 
 
 def catalog_rows(
-    catalog: Catalog, filters: Mapping[str, Sequence[str]] | None = None
+    catalog: Catalog,
+    filters: Mapping[str, Sequence[str]] | None = None,
+    at_most: int | None = None,
 ) -> list[CatalogRow]:
     """Return what a catalog says of its images, each named by its row id, in that order.
 
     Args:
         filters: {attribute: values}; only images that have one of the values, in each.
+        at_most: of more images, only so many, chosen by their content hash: as good as random,
+            and the same whenever they are asked for.
     """
     images = catalog.images.order_by("pk")
     for name, values in (filters or {}).items():
@@ -28,6 +32,9 @@ def catalog_rows(
         for value in values:
             wanted |= Q(attributes__contains={name: value})
         images = images.filter(wanted)
+    if at_most is not None:
+        few = images.order_by("sha256").values_list("pk", flat=True)[:at_most]
+        images = catalog.images.filter(pk__in=list(few)).order_by("pk")
     found = images.values_list("pk", "product_id", "attributes").iterator(chunk_size=5000)
     return [CatalogRow(str(pk), product or None, attributes) for pk, product, attributes in found]
 

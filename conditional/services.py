@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -25,6 +25,7 @@ from jobs.services import Progress, enqueue
 
 BUILD_TASK = "conditional.tasks.build"
 BATCH = 1000
+PREVIEW_IMAGES = 2000  # as many as are read and drawn from well within a second
 
 
 def free_slug(name: str) -> str:
@@ -41,13 +42,16 @@ def free_slug(name: str) -> str:
     return slug
 
 
-def draw_templates(catalog: Catalog, recipe: Recipe) -> Cooked:
+def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None) -> Cooked:
     """Draw the templates of a recipe, each image named by its row id; nothing is stored.
+
+    Args:
+        at_most: look at so many images only; None for all.
 
     Raises:
         ConditionalError: no image fits, the columns make no sense, or no template came of it.
     """
-    rows = catalog_rows(catalog, recipe.filters)
+    rows = catalog_rows(catalog, recipe.filters, at_most)
     if not rows:
         raise ConditionalError("catalog", f"no image of “{catalog}” fits the filters.")
     named = {name for row in rows for name in row.attributes}
@@ -147,18 +151,48 @@ def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -
     )
 
 
-def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> tuple[list[Row], Cooked]:
-    """Return the first templates that a recipe gives, as rows that are not stored.
+@dataclass(frozen=True)
+class Preview:
+    """The first templates of a recipe.
+
+    Attributes:
+        rows: not stored.
+        cooked: how they came about.
+        n_images: of the catalog.
+        is_sample: whether the catalog has more images than a preview looks at, so that the set
+            that is saved will hold other templates.
+    """
+
+    rows: list[Row]
+    cooked: Cooked
+    n_images: int
+    is_sample: bool
+
+
+def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
+    """Return the first templates that a recipe gives.
+
+    Of a large catalog only `PREVIEW_IMAGES` are looked at, so that it takes no longer than that
+    of a small one.
 
     Raises:
-        ConditionalError: as `draw_templates`.
+        ConditionalError: as `draw_templates`; of a sample, the message says so.
     """
+    n_images = catalog.images.count()
+    is_sample = n_images > PREVIEW_IMAGES
     few = replace(recipe, n_templates=min(n, recipe.n_templates))
-    cooked = draw_templates(catalog, few)
+    try:
+        cooked = draw_templates(catalog, few, PREVIEW_IMAGES if is_sample else None)
+    except ConditionalError as problem:
+        if not is_sample:
+            raise
+        note = f"Looked at {PREVIEW_IMAGES:,} of {n_images:,} images; all of them may give more."
+        raise ConditionalError(problem.field, f"{problem.message} {note}") from problem
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
     named = {view.image for one in cooked.built.templates for _, view in one.views()}
     id_of = {name: int(name) for name in named}
-    return [row_of(unsaved, one, id_of) for one in cooked.built.templates], cooked
+    rows = [row_of(unsaved, one, id_of) for one in cooked.built.templates]
+    return Preview(rows, cooked, n_images, is_sample)
 
 
 @transaction.atomic

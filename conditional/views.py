@@ -118,11 +118,11 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["attributes"] = attribute_names(form.cleaned_data["catalog"])
     if form.is_valid():
         try:
-            rows, cooked = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
+            found = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
         except ConditionalError as problem:
             context["problem"] = problem.message
         else:
-            context |= {"shown": shown_templates(rows), "cooked": cooked}
+            context |= {"shown": shown_templates(found.rows), "preview": found}
     return render(request, "conditional/_preview.html", context)
 
 

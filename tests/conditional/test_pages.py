@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from conditional.models import TemplateSet, TripletSet, Verification
+from conditional.queries import catalog_rows
 from conditional.services import BUILD_TASK
 from conditional.services_verify import open_verification
 from jobs.models import Job
@@ -106,6 +107,33 @@ def test_the_preview_says_what_is_wrong_or_waits(admin, catalog, changes, words)
     reply = admin.post(reverse("conditional:preview"), given).content.decode()
     assert words in reply or "Choose a catalog" in reply
     assert "<article" not in reply
+
+
+def test_the_preview_of_a_large_catalog_looks_at_a_part_of_it_and_says_so(
+    admin, catalog, monkeypatch
+):
+    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 100)
+    given = {**BUILD, "catalog": catalog.pk}
+    first = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert first.count("<article") == 4
+    assert "Drawn from 100 of the catalog’s 120 images" in first
+    assert admin.post(reverse("conditional:preview"), given).content.decode() == first
+    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 9)
+    none = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert "Looked at 9 of 120 images; all of them may give more." in none
+    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 120)
+    assert "The first 4 of what this draws" in (
+        admin.post(reverse("conditional:preview"), given).content.decode()
+    )
+
+
+def test_the_part_of_a_catalog_is_the_same_each_time_and_keeps_to_filters(catalog):
+    few = catalog_rows(catalog, {"kind": ["bag"]}, 25)
+    assert len(few) == 25
+    assert {row.attributes["kind"] for row in few} == {"bag"}
+    assert few == catalog_rows(catalog, {"kind": ["bag"]}, 25)
+    assert [int(row.image) for row in few] == sorted(int(row.image) for row in few)
+    assert len(catalog_rows(catalog, None, 500)) == 120
 
 
 def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, people):
