@@ -9,9 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
+from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
 from accounts.api import router as accounts_router
+from accounts.api_access import PublicAccess, TokenAccess
 from accounts.api_errors import ApiError, Detail, ErrorOut
 from accounts.api_limits import Spent
 from annotation.api import router as annotation_router
@@ -37,6 +39,16 @@ class Api(NinjaAPI):
             response["RateLimit-Remaining"] = str(spent.left)
             response["RateLimit-Reset"] = str(spent.seconds)
         return response
+
+    def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
+        """Return the document; routes that strangers may ask say that a token is optional."""
+        found = super().get_openapi_schema(**given)
+        found["components"]["securitySchemes"].pop(PublicAccess.__name__, None)
+        for routes in found["paths"].values():
+            for route in routes.values():
+                if {PublicAccess.__name__: []} in route.get("security", []):
+                    route["security"] = [{}, {TokenAccess.__name__: []}]
+        return found
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Return the name of the route's function: programs make methods of it."""

@@ -23,14 +23,12 @@ from tests.api.conftest import Caller
 from tests.evaluation.campaign.conftest import World
 
 SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
-# A cursor that nobody gave out is refused though any text may be one; what is put into a refused
-# address below makes a good one of it; and public releases open without a token (test_access.py
-# and test_blindness.py hold for the rest).
+# A cursor that nobody gave out is refused though any text may be one; and what is put into a
+# refused address below makes a good one of it.
 NOT_ASKED = [
     checks.positive_data_acceptance,
     checks.negative_data_rejection,
     checks.missing_required_header,
-    checks.ignored_auth,
 ]
 PLENTY = Limit("requests", 10**9, 60)
 
