@@ -102,6 +102,7 @@ CELERY_BEAT_SCHEDULE = {
 WORKER_NAME = env.text("LOOKALIKE_WORKER", "")
 WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
 WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
+INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
 MAX_OPEN_JOBS = env.integer("MAX_OPEN_JOBS", 100)  # of one person
 
 # ---- application ----

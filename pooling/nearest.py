@@ -5,9 +5,12 @@ Only tasks and commands import this: the search loads torch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
 
 from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
@@ -15,7 +18,11 @@ from jobs.services import JobError
 from pooling.admission import filters_of, rows_of
 from pooling.models import Pool
 from pooling.search import top_k
+from pooling.search_filters import Filters
+from pooling.search_ivf import IndexTooLargeError, approximate_top_k, filters_for, recall
 from pooling.topk import Ints, TopK
+
+N_SAMPLED = 200  # queries on which an index is compared with the exact search
 
 
 @dataclass(frozen=True)
@@ -26,30 +33,91 @@ class Found:
         query_ids: shape (n_queries,), image ids in the pool's order.
         candidate_ids: shape (n_images,), the image id of every row of the catalog's vectors.
         nearest: rows of the catalog's vectors.
+        recall: of an index, against the exact search; empty where that was used.
     """
 
     query_ids: Ints
     candidate_ids: Ints
     nearest: TopK
+    recall: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The vectors and rules of one search."""
+
+    query_ids: Ints
+    candidate_ids: Ints
+    queries: NDArray[np.float32]
+    vectors: Vectors
+    filters: Filters
 
 
 def nearest_candidates(
     pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet
 ) -> Found:
     """Return every query's k nearest among the candidates that the pool's rules admit."""
+    asked = _question(pool, candidates, queries)
+    depth = min(k, len(asked.candidate_ids))
+    nearest = top_k(asked.queries, asked.vectors, depth, filters=asked.filters)
+    return Found(asked.query_ids, asked.candidate_ids, nearest)
+
+
+def nearest_by_index(pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet) -> Found:
+    """Return what an index finds of them, and its recall on a seeded sample of the queries.
+
+    Raises:
+        JobError: the index does not fit into the memory that it may take.
+    """
+    asked = _question(pool, candidates, queries)
+    depth = min(k, len(asked.candidate_ids))
+    try:
+        found = approximate_top_k(
+            asked.queries,
+            asked.vectors,
+            depth,
+            filters=asked.filters,
+            seed=pool.seed,
+            memory_mib=settings.INDEX_MEMORY_MIB,
+        )
+    except IndexTooLargeError as problem:
+        raise JobError(
+            f"{candidates.spec}: {problem}. Raise INDEX_MEMORY_MIB, or make a pool that searches "
+            "exactly, which needs no index."
+        ) from problem
+    rng = np.random.default_rng(pool.seed)
+    sample = np.sort(rng.permutation(len(asked.queries))[:N_SAMPLED])
+    exact = top_k(
+        asked.queries[sample], asked.vectors, depth, filters=filters_for(asked.filters, sample)
+    )
+    mine = TopK(found.nearest.indices[sample], found.nearest.scores[sample])
+    shares = recall(mine, exact)
+    measured = {
+        "k": depth,
+        "mean": float(shares.mean()),
+        "least": float(shares.min()),
+        "n_sampled": len(sample),
+        "n_lists": found.n_lists,
+        "n_probed": found.n_probed,
+        "n_exact": found.n_exact,
+    }
+    return Found(asked.query_ids, asked.candidate_ids, found.nearest, measured)
+
+
+def _question(pool: Pool, candidates: EmbeddingSet, queries: EmbeddingSet) -> _Question:
     candidate_ids, vectors = living_vectors(candidates)
     query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
     asked_ids, asked = (
         (candidate_ids, vectors) if queries == candidates else living_vectors(queries)
     )
     rows = rows_of(query_ids, asked_ids)
-    nearest = top_k(
+    return _Question(
+        query_ids,
+        candidate_ids,
         np.asarray(asked[rows], np.float32),
         vectors,
-        min(k, len(candidate_ids)),
-        filters=filters_of(pool, query_ids, candidate_ids),
+        filters_of(pool, query_ids, candidate_ids),
     )
-    return Found(query_ids, candidate_ids, nearest)
 
 
 def living_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:

@@ -17,8 +17,8 @@ from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, Progress
 from pooling.admission import filters_of
 from pooling.asked import asked_of
-from pooling.models import Pool, PoolSource
-from pooling.nearest import Found, nearest_candidates
+from pooling.models import Index, Pool, PoolSource
+from pooling.nearest import Found, nearest_by_index, nearest_candidates
 from pooling.plugins import load_plugin, scores_by
 from pooling.scored import Doubles, ScoresOf, best_scored, random_scores
 from pooling.services_embed import embed_catalog, ready_backbone
@@ -84,7 +84,8 @@ def _by_vectors(
 ) -> Answer:
     _say_searching(source, progress)
     candidates, queries = sets
-    found = nearest_candidates(source.pool, k, candidates, queries)
+    search = nearest_candidates if source.pool.index == Index.EXACT else nearest_by_index
+    found = search(source.pool, k, candidates, queries)
     return Answer(found, embedding_set=candidates, query_embedding_set=queries)
 
 

@@ -56,12 +56,14 @@ def store_proposals(*, source: PoolSource, answer: Answer) -> None:
             locked.embedding_set = answer.embedding_set
             locked.query_embedding_set = answer.query_embedding_set
             locked.version = answer.version[:200]
+            locked.recall = answer.found.recall
             locked.done_at = timezone.now()
             locked.save()
         elif locked.wanted_k is not None:
             _require_same_beginning(locked, answer)
             locked.n_proposals += _copy_proposals(locked, answer, from_rank=locked.k)
             locked.k, locked.wanted_k = locked.wanted_k, None
+            locked.recall = answer.found.recall
             locked.done_at = timezone.now()
             locked.save()
     source.refresh_from_db()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate
-from jobs.services import run_here
+from jobs.services import Progress, run_here
 from pooling.admission import n_admissible
 from pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from pooling.errors import PoolError
@@ -32,6 +34,10 @@ RULES = [
 ]
 
 
+def _run(source_id: int, progress: Progress) -> dict[str, object]:
+    return run_source(source_id=source_id, progress=progress)
+
+
 def filled(pool: Pool) -> Pool:
     """Let every source of a pool propose, in this process."""
     for source in pool.sources.all():
@@ -40,7 +46,7 @@ def filled(pool: Pool) -> Pool:
             subject=f"source {source.pk}",
             title="t",
             arguments={},
-            work=lambda progress, pk=source.pk: run_source(source_id=pk, progress=progress),
+            work=partial(_run, source.pk),
         )
         assert job.state == "succeeded", job.error
     pool.refresh_from_db()
@@ -97,6 +103,7 @@ def may_answer(query: Image, image: Image, pool: Pool, groups: dict[int, set[int
 def brute_force(pool: Pool, k: int) -> dict[int, list[int]]:
     """Return each query's best admissible candidates by sorting all of them."""
     source = pool.sources.get()
+    assert source.embedding_set is not None
     ids, vectors = load_vectors(source.embedding_set)
     wide = dict(zip(ids.tolist(), vectors.astype(np.float32), strict=True))
     place = {pk: row for row, pk in enumerate(ids.tolist())}
@@ -153,7 +160,7 @@ def test_random_pairs_and_plain_models_obey_the_same_rule(pool_of):
 
 def test_wild_queries_leave_out_pictures_that_look_the_same(pool_of):
     catalog, wild = catalog_of_photos(8), catalog_of_photos(3, slug="wild", first_seed=50)
-    twin, query = catalog.images.all()[2], wild.images.first()
+    twin, query = catalog.images.all()[2], wild.images.all()[0]
     Image.objects.filter(pk=query.pk).update(perceptual_hash=twin.perceptual_hash)
     rule = CandidateRule(one_of_alike=True)
     pool = pool_of(
@@ -169,7 +176,7 @@ def test_wild_queries_leave_out_pictures_that_look_the_same(pool_of):
 
 def test_a_query_without_the_attribute_is_refused_before_anything_is_searched(request_of):
     catalog = catalog_of_photos(12)
-    image = catalog.images.first()
+    image = catalog.images.all()[0]
     image.attributes = {}
     image.save()
     request = request_of(
