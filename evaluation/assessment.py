@@ -15,6 +15,7 @@ from catalog.formats.tables import Floats, Ints, Qrels, Run
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
 from evaluation.details import HEAD, Details
+from evaluation.embedding_runs import load_search
 from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, embedded_models, family_of, gather
 from evaluation.match import Matched, match_run, pair_scores
@@ -88,7 +89,9 @@ def assess(
     Raises:
         InputError: nothing is judged yet, or there is no model to evaluate.
     """
-    gathered = gather(campaign)
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(load_search)  # torch takes as long as the database takes to answer
+        gathered = gather(campaign)
     models = embedded_models(gathered)
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(models) + len(uploads) + 2

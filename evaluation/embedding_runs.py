@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,12 +114,17 @@ def embedding_run(
     )
 
 
+def load_search() -> ModuleType:
+    """Return the search, which loads torch and numba: a second or two the first time."""
+    return import_module("pooling.search")
+
+
 def _lists(
     queries: Vectors, images: Vectors | UnitRows, gallery: Gallery, n_products: int, depth: int
 ) -> TopK:
     """Return lists that are deep enough for every query."""
     is_lean = isinstance(images, UnitRows)
-    search = import_module("pooling.search_lean" if is_lean else "pooling.search")  # loads torch
+    search = import_module("pooling.search_lean") if is_lean else load_search()
     filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
     while True:
         depth = min(depth, len(images))

@@ -120,8 +120,8 @@ def gather(campaign: Campaign) -> Gathered:
         raise InputError(
             f"no pair of “{campaign}” has a label yet; evaluate it once judges have answered"
         )
-    judged = np.unique(np.concatenate([table.query_ids, table.candidate_ids])).tolist()
-    catalogs = set(Image.objects.filter(pk__in=judged).values_list("catalog_id", flat=True))
+    asked = campaign.questions.values_list("query__catalog_id", "candidate__catalog_id")
+    catalogs = {catalog for pair in asked.order_by().distinct() for catalog in pair}
     if pool is not None:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
@@ -163,14 +163,10 @@ def _digest(*arrays: np.ndarray) -> str:
 
 def _qrels(table: LabelTable, images: ImageTable) -> Qrels:
     kept = table.is_decided
-    return Qrels.of(
-        zip(
-            images.named(table.query_ids[kept]),
-            images.named(table.candidate_ids[kept]),
-            table.is_similar[kept].astype(int).tolist(),
-            strict=True,
-        )
-    )
+    query_ids, queries = _named(table.query_ids[kept], images)
+    candidate_ids, candidates = _named(table.candidate_ids[kept], images)
+    labels = table.is_similar[kept].astype(np.int8)
+    return Qrels(query_ids, candidate_ids, queries, candidates, labels)
 
 
 def _proposals(
@@ -179,8 +175,7 @@ def _proposals(
     """Name the pool's proposals; ids ascend, as everywhere in measures."""
     asked = np.array(pool.queries.order_by("position").values_list("image_id", flat=True), np.int64)
     query_ids, queries = _coded(images.named(asked), stored.query)
-    in_pool, at = np.unique(stored.candidate, return_inverse=True)
-    candidate_ids, candidates = _coded(images.named(in_pool), at)
+    candidate_ids, candidates = _named(stored.candidate, images)
     return Proposals(
         query_ids=query_ids,
         candidate_ids=candidate_ids,
@@ -190,6 +185,12 @@ def _proposals(
         models=stored.model,
         ranks=stored.rank + 1,
     )
+
+
+def _named(image_ids: Ints, images: ImageTable) -> tuple[tuple[str, ...], Ints]:
+    """Return the distinct names of images, ascending, and the place of each image's among them."""
+    distinct, at = np.unique(image_ids, return_inverse=True)
+    return _coded(images.named(distinct), at)
 
 
 def _coded(names: Sequence[str], codes: Ints) -> tuple[tuple[str, ...], Ints]:

@@ -18,24 +18,28 @@ from annotation.consensus import Bools, Ints, majority
 from annotation.models import Campaign
 
 COUNTS = """
-select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),
-       count(*) filter (where j.answer = 'different')
-from annotation_question q join annotation_judgement j on j.question_id = q.id
-where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
-  and j.answer in ('similar', 'different')
-group by q.id
-"""
-RULINGS = """
-select q.query_id, q.candidate_id, a.answer = 'similar'
-from annotation_adjudication a join annotation_question q on q.id = a.question_id
-where q.campaign_id = %s
+select q.query_id, q.candidate_id, coalesce(v.n_similar, 0), coalesce(v.n_different, 0),
+       (a.id is not null)::int, coalesce(a.answer = 'similar', false)::int
+from annotation_question q
+left join (
+    select j.question_id, count(*) filter (where j.answer = 'similar') as n_similar,
+           count(*) filter (where j.answer = 'different') as n_different
+    from annotation_judgement j join annotation_question q on q.id = j.question_id
+    where q.campaign_id = %(campaign)s and q.kind = 'pair' and not j.is_surplus
+      and j.answer in ('similar', 'different')
+    group by j.question_id
+) v on v.question_id = q.id
+left join annotation_adjudication a on a.question_id = q.id
+where q.campaign_id = %(campaign)s and q.kind = 'pair'
+  and (v.question_id is not null or a.id is not null)
+order by q.query_id, q.candidate_id
 """
 VOTES = """
 select q.query_id, q.candidate_id, m.annotator_id, j.answer = 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
-where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
+where q.campaign_id = %(campaign)s and q.kind = 'pair' and not j.is_surplus
   and j.answer in ('similar', 'different')
 order by q.query_id, q.candidate_id, m.number
 """
@@ -110,15 +114,10 @@ def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
     Raises:
         ValueError: an unknown rule.
     """
-    rulings = {(query, candidate): answer for query, candidate, answer in _rows(RULINGS, campaign)}
-    rows = {(query, candidate): counts for query, candidate, *counts in _rows(COUNTS, campaign)}
-    rows |= {pair: [0, 0] for pair in rulings.keys() - rows.keys()}
-    pairs = sorted(rows)
-    query_ids, candidate_ids = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    n_similar, n_different = np.array([rows[p] for p in pairs], dtype=np.int64).reshape(-1, 2).T
+    rows = np.array(_rows(COUNTS, campaign), dtype=np.int64).reshape(-1, 6)
+    query_ids, candidate_ids, n_similar, n_different, ruled, ruled_similar = rows.T
+    is_ruled, ruling = ruled.astype(bool), ruled_similar.astype(bool)
     outcome = majority(n_similar, n_different, rule or campaign.tie_rule)
-    is_ruled = np.array([pair in rulings for pair in pairs], dtype=bool)
-    ruling = np.array([rulings.get(pair, False) for pair in pairs], dtype=bool)
     return LabelTable(
         query_ids,
         candidate_ids,
@@ -144,5 +143,5 @@ def agreement(campaign: Campaign) -> measures.Agreement:
 
 def _rows(statement: str, campaign: Campaign) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, [campaign.pk])
+        cursor.execute(statement, {"campaign": campaign.pk})
         return list(cursor.fetchall())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from evaluation.bias.attributes import AttributeBias, attribute_bias
 from evaluation.bias.depth import DepthRow, depth_ablation
@@ -110,7 +111,11 @@ def bias_report(
     Returns:
         The report. What cannot be computed is NaN or None with the reason among the findings.
     """
-    chosen = settings or BiasSettings()
+    with threadpool_limits(limits=1, user_api="blas"):  # the cores are shared out already
+        return _report(evidence, rng, settings or BiasSettings())
+
+
+def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettings) -> BiasReport:
     ks = chosen.ks or tuple(sorted({5, 10, 20, evidence.depth}))
     resampling = Resampling.of(
         evidence.n_queries,
