@@ -44,7 +44,7 @@ ASKED = {
     Task.CHANGE_OBJECT: "Which is like the reference, but with this added:",
     Task.COMPOSED: "Which is the reference, changed like this:",
 }
-ASKED_OF_TRIPLETS = "Which of the two is more like the image above?"
+ASKED_OF_TRIPLETS = "Which of the two below is more like this image?"
 
 
 @annotator_required

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
@@ -111,11 +111,15 @@ class ShownPicture:
 
 @dataclass(frozen=True)
 class ShownTriplet:
-    """A triplet with its pictures, the anchor first; for people who may see everything."""
+    """A triplet with its pictures, the anchor first; for people who may see everything.
+
+    `said` are the models by the role of the picture that they put closer.
+    """
 
     condition: str
     pictures: list[ShownPicture]
     note: str = ""
+    said: Sequence[tuple[str, list[str]]] = ()
 
 
 def shown_answers(triplets: Iterable[Triplet]) -> list[ShownTriplet]:
@@ -142,19 +146,18 @@ def shown_questions(questions: Iterable[TripletQuestion]) -> list[ShownTriplet]:
     return [_question(row, uids) for row in rows]
 
 
-def _question(row: TripletQuestion, uids: dict[int, uuid.UUID]) -> ShownTriplet:
-    says: list[list[str]] = [[], []]
+def _question(row: TripletQuestion, uids: Mapping[int, uuid.UUID]) -> ShownTriplet:
+    said: dict[str, list[str]] = {"A": [], "B": []}
     for spec, margin in row.facts.get("margins", {}).items():
         if margin:
-            says[0 if margin > 0 else 1].append(spec)
+            said["A" if margin > 0 else "B"].append(spec)
     pictures = [ShownPicture("Anchor", uids[row.anchor_id])]
-    for role, pk, specs in zip(("One", "Other"), row.candidates, says, strict=True):
-        note = f"closer to {', '.join(specs)}" if specs else ""
+    for (role, specs), pk in zip(said.items(), row.candidates, strict=True):
+        note = f"{role}: {_counted(len(specs), 'model')}" if specs else ""
         pictures.append(ShownPicture(role, uids[pk], note))
     found = row.facts.get("disagreement")
-    return ShownTriplet(
-        row.condition, pictures, "" if found is None else f"disagreement {found:.2f}"
-    )
+    note = "" if found is None else f"disagreement {found:.2f}"
+    return ShownTriplet(row.condition, pictures, note, [one for one in said.items() if one[1]])
 
 
 def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
@@ -166,9 +169,8 @@ def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
         counts = (one.outcome.n_first, one.outcome.n_second)
         for place, (pk, n) in enumerate(zip(one.question.candidates, counts, strict=True)):
             is_closer = one.outcome.place == place
-            pictures.append(
-                ShownPicture("Closer" if is_closer else "", uids[pk], _votes(n), is_closer)
-            )
+            role = "Closer" if is_closer else "Candidate"
+            pictures.append(ShownPicture(role, uids[pk], _counted(n, "vote"), is_closer))
         n_cant = one.outcome.n_cant_tell
         rows.append(
             ShownTriplet(one.question.condition, pictures, f"{n_cant} can’t tell" if n_cant else "")
@@ -176,8 +178,8 @@ def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
     return rows
 
 
-def _votes(n: int) -> str:
-    return f"{n} vote" if n == 1 else f"{n} votes"
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _uids(wanted: Iterable[int]) -> dict[int, uuid.UUID]:

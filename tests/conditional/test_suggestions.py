@@ -254,7 +254,7 @@ def test_an_admin_sees_a_preview_with_pictures_and_saves(made, client_of):
     preview = admin.post(reverse("conditional:suggest_preview"), FORM).content.decode()
     assert preview.count("<article") == 2
     assert preview.count("<img") == 6
-    assert "closer to timm:a" in preview
+    assert 'A is closer according to</dt><dd class="mono">timm:a</dd>' in preview
     assert not TripletSet.objects.exists()
     assert admin.post(reverse("conditional:suggest"), FORM).status_code == 302
     job = Job.objects.get(task=SUGGEST_TASK)
@@ -263,7 +263,7 @@ def test_an_admin_sees_a_preview_with_pictures_and_saves(made, client_of):
     assert "the pool mine" in admin.get(reverse("conditional:sets")).content.decode()
     shown = admin.get(reverse("conditional:triplets", args=["split"])).content.decode()
     assert shown.count("<article") == 2
-    assert "which nobody has answered yet" in shown
+    assert "Models disagree about each of them" in shown
     assert "Have it judged" in shown
 
 

@@ -82,6 +82,7 @@ function show() {
   if (!question) return;
   part("reference").src = question.reference.url;
   part("condition").textContent = question.condition;
+  if (part("respect")) part("respect").hidden = !question.condition;
   const tiles = question.images.map((image, place) => tile(image, place));
   part("gallery").replaceChildren(...tiles);
   chosen = 0;
