@@ -272,6 +272,14 @@ class CostForm(forms.Form):
     n_judges = forms.IntegerField(
         min_value=1, max_value=1000, initial=3, label="Judges of each pair"
     )
+    hourly = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        label="Cost of an expert hour",
+        help_text="In any currency; empty leaves costs out.",
+        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
+    )
 
 
 class CampaignForm(forms.Form):

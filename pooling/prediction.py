@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Q
@@ -10,11 +10,17 @@ from django.db.models import Q
 from pooling.admission import n_admissible
 from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
-from pooling.pool_requests import check_candidates, choose_queries
+from pooling.pool_requests import (
+    PoolRequest,
+    check_candidates,
+    check_request,
+    choose_queries,
+)
 from pooling.queries import images_matching
 from pooling.query_rule import parse_names
 from pooling.source_names import UPLOADED
 from pooling.topk import Ints
+from pooling.uploads import Upload
 
 SECONDS_PER_HOUR = 3600
 
@@ -26,6 +32,7 @@ class Cost:
     n_pairs: int
     seconds: float
     n_judges: int
+    hourly: float | None = None
 
     @property
     def hours(self) -> float:
@@ -36,6 +43,11 @@ class Cost:
     def hours_of_all(self) -> float:
         """Hours of all judges together."""
         return self.hours * self.n_judges
+
+    @property
+    def money(self) -> float | None:
+        """What all judges cost together, None where an hour's price is not given."""
+        return None if self.hourly is None else self.hours_of_all * self.hourly
 
 
 @dataclass(frozen=True)
@@ -84,12 +96,10 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
     n_candidates = catalog.images.count() - (0 if asking else 1)
     if not all(1 <= depth <= n_candidates for depth in depths):
         return None
-    costs = cost_form.cleaned_data if cost_form.is_bound and cost_form.is_valid() else {}
-    seconds = costs.get("seconds") or CostForm.base_fields["seconds"].initial
-    n_judges = costs.get("n_judges") or CostForm.base_fields["n_judges"].initial
+    seconds, n_judges, hourly = costs_in(cost_form)
 
     def cost(n_pairs: int) -> Cost:
-        return Cost(n_pairs=n_pairs, seconds=seconds, n_judges=n_judges)
+        return Cost(n_pairs=n_pairs, seconds=seconds, n_judges=n_judges, hourly=hourly)
 
     rule, n_of_query = _admitted(form) or ("", np.full(n_queries, n_candidates))
     return Prediction(
@@ -103,17 +113,45 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
     )
 
 
+def costs_in(form: CostForm) -> tuple[float, int, float | None]:
+    """Return seconds for each pair, judges, and the price of an hour if one is given."""
+    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
+    n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
+    return seconds, n_judges, given.get("hourly")
+
+
+def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
+    """Return the pool that a form asks for, and its queries, whatever its name is.
+
+    Raises:
+        PoolError: it says too little, or something that cannot be.
+    """
+    form.is_valid()
+    given = form.cleaned_data
+    try:
+        request = form.request_from({"models": [], **given, "name": "not named yet"})
+    except KeyError as missing:
+        raise PoolError(
+            "", f"Fill in what is compared and who asks first: {missing.args[0]}."
+        ) from None
+    to_come = [Upload(spec, "", "") for spec in form.upload_specs(given)]
+    request = replace(request, uploads=to_come)
+    check_request(request)
+    query_ids = choose_queries(request)
+    check_candidates(request, query_ids)
+    return request, query_ids
+
+
 def _admitted(form: PoolForm) -> tuple[str, Ints] | None:
     """Return the rule on candidates, and how many each query has; None without a valid rule."""
     try:
-        request = form.request_from({"models": [], **form.cleaned_data, "name": "x"})
-        if not request.candidates:
-            return None
-        query_ids = choose_queries(request)
-        check_candidates(request, query_ids)
-        return request.candidates.describe(), n_admissible(request, np.array(query_ids, np.int64))
-    except (PoolError, KeyError):  # said beside the fields once the form is sent
+        request, query_ids = request_in(form)
+    except PoolError:  # said beside the fields once the form is sent
         return None
+    if not request.candidates:
+        return None
+    return request.candidates.describe(), n_admissible(request, np.array(query_ids, np.int64))
 
 
 def _n_queries(form: PoolForm) -> int:

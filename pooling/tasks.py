@@ -33,6 +33,12 @@ def run_source(job_uid: str) -> None:
         settle_after(job_uid)
 
 
+@shared_task(name="pooling.probe")  # not routed to the devices: it needs none
+def probe(job_uid: str) -> None:
+    """Let the models that have vectors answer some queries of a pool to come."""
+    _run(job_uid, "pooling.services_probe.probe")
+
+
 def _run(job_uid: str, service: str) -> None:
     """Do a job by a service that takes the job's arguments and its progress."""
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from pooling import views, views_changes, views_new, views_top_up
+from pooling import views, views_changes, views_new, views_probe, views_top_up
 
 app_name = "pooling"
 urlpatterns = [
@@ -8,6 +8,8 @@ urlpatterns = [
     path("pools/", views.pools, name="pools"),
     path("pools/new/", views_new.new_pool, name="new"),
     path("pools/new/preview/", views_new.preview, name="preview"),
+    path("pools/new/probe/", views_probe.start, name="probe"),
+    path("pools/new/probe/<uuid:uid>/", views_probe.show, name="probed"),
     path("pools/new/attributes/", views_new.attributes, name="attributes"),
     path("pools/<slug:slug>/", views.pool, name="pool"),
     path("pools/<slug:slug>/progress/", views.progress, name="progress"),
