@@ -18,28 +18,24 @@ from annotation.consensus import Bools, Ints, majority
 from annotation.models import Campaign
 
 COUNTS = """
-select q.query_id, q.candidate_id, coalesce(v.n_similar, 0), coalesce(v.n_different, 0),
-       (a.id is not null)::int, coalesce(a.answer = 'similar', false)::int
-from annotation_question q
-left join (
-    select j.question_id, count(*) filter (where j.answer = 'similar') as n_similar,
-           count(*) filter (where j.answer = 'different') as n_different
-    from annotation_judgement j join annotation_question q on q.id = j.question_id
-    where q.campaign_id = %(campaign)s and q.kind = 'pair' and not j.is_surplus
-      and j.answer in ('similar', 'different')
-    group by j.question_id
-) v on v.question_id = q.id
-left join annotation_adjudication a on a.question_id = q.id
-where q.campaign_id = %(campaign)s and q.kind = 'pair'
-  and (v.question_id is not null or a.id is not null)
-order by q.query_id, q.candidate_id
+select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),
+       count(*) filter (where j.answer = 'different')
+from annotation_question q join annotation_judgement j on j.question_id = q.id
+where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
+  and j.answer in ('similar', 'different')
+group by q.id
+"""
+RULINGS = """
+select q.query_id, q.candidate_id, (a.answer = 'similar')::int
+from annotation_adjudication a join annotation_question q on q.id = a.question_id
+where q.campaign_id = %s
 """
 VOTES = """
 select q.query_id, q.candidate_id, m.annotator_id, j.answer = 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
-where q.campaign_id = %(campaign)s and q.kind = 'pair' and not j.is_surplus
+where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
   and j.answer in ('similar', 'different')
 order by q.query_id, q.candidate_id, m.number
 """
@@ -114,9 +110,17 @@ def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
     Raises:
         ValueError: an unknown rule.
     """
-    rows = np.array(_rows(COUNTS, campaign), dtype=np.int64).reshape(-1, 6)
-    query_ids, candidate_ids, n_similar, n_different, ruled, ruled_similar = rows.T
-    is_ruled, ruling = ruled.astype(bool), ruled_similar.astype(bool)
+    counts = np.array(_rows(COUNTS, campaign), dtype=np.int64).reshape(-1, 4)
+    rulings = np.array(_rows(RULINGS, campaign), dtype=np.int64).reshape(-1, 3)
+    pairs, at = np.unique(
+        np.concatenate([counts[:, :2], rulings[:, :2]]), axis=0, return_inverse=True
+    )
+    counted, ruled = at[: len(counts)], at[len(counts) :]
+    query_ids, candidate_ids = pairs.T
+    n_similar, n_different = np.zeros((2, len(pairs)), dtype=np.int64)
+    n_similar[counted], n_different[counted] = counts[:, 2:].T
+    is_ruled, ruling = np.zeros((2, len(pairs)), dtype=bool)
+    is_ruled[ruled], ruling[ruled] = True, rulings[:, 2]
     outcome = majority(n_similar, n_different, rule or campaign.tie_rule)
     return LabelTable(
         query_ids,
@@ -143,5 +147,5 @@ def agreement(campaign: Campaign) -> measures.Agreement:
 
 def _rows(statement: str, campaign: Campaign) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"campaign": campaign.pk})
+        cursor.execute(statement, [campaign.pk])
         return list(cursor.fetchall())
