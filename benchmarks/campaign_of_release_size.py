@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
+from annotation.pseudonyms import pseudonyms
 from annotation.services.bulk import copy_rows, refresh_statistics
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
@@ -26,7 +27,13 @@ from evaluation.runs import store_run
 from jobs.services import run_here
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
 from releases.folder import Folder
-from releases.freezing_tables import write_images, write_judgements, write_pairs, write_queries
+from releases.freezing_tables import (
+    judges_of,
+    write_images,
+    write_judgements,
+    write_pairs,
+    write_queries,
+)
 from releases.labelling import label_columns, votes_of
 from releases.layout import TABLES
 from releases.models import Release
@@ -189,7 +196,8 @@ def export() -> None:
         write_images(view, subjects, folder, lambda row: "")
         write_queries(subjects, folder)
         write_pairs(view, subjects, folder)
-        write_judgements(view, subjects, folder, None, b"secret of the benchmark")
+        names = pseudonyms(judges_of(view, subjects).values(), b"secret of the benchmark")
+        write_judgements(view, subjects, folder, None, names)
     for name in ("release.json", "models.json", "data/pool.parquet"):
         (folder / name).symlink_to(frozen.path / name)
     release = Folder(folder)

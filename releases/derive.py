@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from releases.conditional_sets import derive_sets
 from releases.documents import DOCUMENTS, Facts
 from releases.drawing import negative_columns, own_product, product_codes
 from releases.folder import Folder
 from releases.labelling import excluded_columns, label_columns, pair_keys, votes_of
-from releases.layout import TABLES
+from releases.layout import TABLES, tables_of
 from releases.manifest import entry_of
 from releases.scoring import result_columns, results_of
 from releases.statistics import statistics_of, strata_of
@@ -21,7 +22,6 @@ from releases.tables import TableWriter, write_table
 from releases.texts import text_files
 
 DERIVED_JSON = ("statistics.json", "strata.json", "results.json")
-DERIVED_TABLES = tuple(table for table in TABLES.values() if not table.is_primary)
 Told = Callable[[str], None]
 
 
@@ -45,15 +45,17 @@ def derive(
     _derive_tables(release)
     tell("Scoring models")
     _derive_results(release, tell)
+    conditional = derive_sets(release)
     tell("Writing lists")
-    for path, pieces in text_files(release).items():
+    for path, pieces in (text_files(release) | conditional).items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             file.writelines(pieces(release))
     tell("Writing documents")
     if hashes is None:
-        hashes = {table.path: entry_of(folder / table.path).sha256 for table in TABLES.values()}
+        tables = tables_of(release.info)
+        hashes = {table.path: entry_of(folder / table.path).sha256 for table in tables}
     for path, text in documents_of(release, hashes).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="")

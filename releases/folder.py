@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from catalog.formats.tables import Qrels, Run
 from releases.errors import ReleaseError
 from releases.labelling import qrels_of
-from releases.layout import RUN_SCHEMA, TABLES
+from releases.layout import ALL_TABLES, RUN_SCHEMA
 from releases.tables import coded, read_table, values_of
 
 
@@ -64,7 +64,7 @@ class Folder:
         Raises:
             ReleaseError: missing, not parquet, or of other columns.
         """
-        return read_table(self.path / TABLES[name].path, TABLES[name].schema, columns)
+        return read_table(self.path / ALL_TABLES[name].path, ALL_TABLES[name].schema, columns)
 
     def qrels(self, rule: str = "label") -> Qrels:
         """Return the labels by a rule; `label` is the release's own.

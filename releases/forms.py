@@ -7,14 +7,16 @@ from typing import Any, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
+from conditional.models import TripletSet, Verification
 from releases.errors import ReleaseError
 from releases.importing import LABELS
 from releases.models import Release, Submission
+from releases.queries import releasable_triplets, releasable_verifications
 from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest
 from releases.services import check_request
 
@@ -61,6 +63,22 @@ class FreezeForm(forms.Form):
     with_runs = forms.BooleanField(
         required=False, label="Uploaded runs take part", help_text="With their scores of pairs."
     )
+    template_sets = forms.ModelMultipleChoiceField(
+        queryset=Verification.objects.none(),
+        to_field_name="slug",
+        required=False,
+        label="Verified templates",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Closed verifications over the same catalog; with GeneCIS JSON of what passed.",
+    )
+    triplet_sets = forms.ModelMultipleChoiceField(
+        queryset=TripletSet.objects.none(),
+        to_field_name="slug",
+        required=False,
+        label="Triplets",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Sets with answers, over the same catalog.",
+    )
     is_public = forms.BooleanField(
         required=False,
         label="Show it to everybody",
@@ -77,7 +95,16 @@ class FreezeForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         judged = Campaign.objects.exclude(state=CampaignState.DRAFT).order_by("name")
-        cast("forms.ModelMultipleChoiceField[Campaign]", self.fields["campaigns"]).queryset = judged
+        choices: dict[str, QuerySet[Any]] = {
+            "campaigns": judged,
+            "template_sets": releasable_verifications(),
+            "triplet_sets": releasable_triplets(),
+        }
+        for name, queryset in choices.items():
+            if name != "campaigns" and not queryset.exists():
+                del self.fields[name]
+            else:
+                cast("forms.ModelMultipleChoiceField[Any]", self.fields[name]).queryset = queryset
 
     def clean(self) -> dict[str, Any]:
         """Check all of it as a request."""
@@ -98,6 +125,8 @@ def _request(given: dict[str, Any]) -> FreezeRequest:
              "expertise", "payment", "intended", "excluded")  # fmt: skip
     return FreezeRequest(
         campaigns=tuple(campaign.slug for campaign in given["campaigns"]),
+        template_sets=tuple(sorted(one.slug for one in given.get("template_sets", ()))),
+        triplet_sets=tuple(sorted(one.slug for one in given.get("triplet_sets", ()))),
         date=f"{timezone.localdate():%Y-%m-%d}",
         authors=tuple(line.strip() for line in given["authors"].splitlines() if line.strip()),
         **{name: given[name] for name in names},
@@ -125,6 +154,8 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "image_terms": info["licence"]["images"],
         "with_images": info["licence"]["with_images"],
         "hidden_percent": info["hidden_percent"],
+        "template_sets": [one["slug"] for one in info.get("template_sets", ())],
+        "triplet_sets": [one["slug"] for one in info.get("triplet_sets", ())],
         "expertise": info["panel"]["expertise"],
         "payment": info["panel"]["payment"],
         "intended": info["uses"]["intended"],

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
+from annotation.pseudonyms import pseudonyms
 from catalog.blobs import open_blob
 from evaluation.errors import InputError
 from evaluation.version import ROOT, code_version
@@ -19,8 +20,10 @@ from releases.archive import write_archive
 from releases.derive import derive, dump_json
 from releases.errors import ReleaseError
 from releases.folder import Folder
+from releases.freezing_conditional import verifiers_of, write_templates, write_triplets
 from releases.freezing_models import entrants_of, findings_of, write_runs
 from releases.freezing_tables import (
+    judges_of,
     write_images,
     write_judgements,
     write_pairs,
@@ -74,12 +77,20 @@ def build(request: FreezeRequest, tell: Told) -> Path:
         pairs = write_pairs(view, subjects, files)
         write_pool(view, subjects, files, {one.name: one.id for one in entrants})
         tell("Reading judgements")
-        write_judgements(view, subjects, files, hidden, _secret(request))
+        people = {*judges_of(view, subjects).values(), *verifiers_of(view, request.template_sets)}
+        names = pseudonyms(people, _secret(request))
+        write_judgements(view, subjects, files, hidden, names)
+        sets = {
+            "template_sets": write_templates(view, subjects, files, request.template_sets, names),
+            "triplet_sets": write_triplets(
+                view, subjects, files, request.triplet_sets, _secret(request)
+            ),
+        }
         guidelines = _guidelines(view, subjects)
         samples = _samples(view, subjects)
     write_runs(subjects, entrants, pairs, files, tell)
     for name, content in {
-        "release.json": {**_info(request, subjects), "samples": samples},
+        "release.json": {**_info(request, subjects), "samples": samples, **sets},
         "models.json": [entrant.entry() for entrant in entrants],
         "guidelines.json": guidelines,
         "bias.json": findings_of(subjects.campaign_ids),

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from annotation.pseudonyms import pseudonyms
 from catalog.formats.tables import Ints
 from releases.layout import TABLES
 from releases.snapshot import Row, Snapshot
@@ -181,12 +180,28 @@ def write_pool(view: Snapshot, subjects: Subjects, folder: Path, model_ids: dict
     )
 
 
+def judges_of(view: Snapshot, subjects: Subjects) -> dict[int, int]:
+    """Return the account of each seat on a panel."""
+    return dict(view.rows(MEMBERS, [subjects.campaign_ids]))
+
+
 def write_judgements(
-    view: Snapshot, subjects: Subjects, folder: Path, hidden_folder: Path | None, secret: bytes
+    view: Snapshot,
+    subjects: Subjects,
+    folder: Path,
+    hidden_folder: Path | None,
+    names: Mapping[int, str],
 ) -> None:
-    """Write judgements and rulings; those of hidden queries go into the other folder."""
-    member_of: dict[int, int] = dict(view.rows(MEMBERS, [subjects.campaign_ids]))
-    names = pseudonyms(member_of.values(), secret)
+    """Write judgements and rulings; those of hidden queries go into the other folder.
+
+    Args:
+        view: the moment that is frozen.
+        subjects: what is frozen.
+        folder: of the release.
+        hidden_folder: of the labels that are kept back, None where there are none.
+        names: pseudonym of each account on a panel.
+    """
+    member_of = judges_of(view, subjects)
     found = view.columns(JUDGEMENTS, [subjects.campaign_ids], JUDGEMENT_KINDS)
     annotator = _texts(found["member"], {pk: names[person] for pk, person in member_of.items()})
     judged = _Rows(subjects, found)

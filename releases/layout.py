@@ -5,67 +5,18 @@ docs/formats.md is made from the words here, and a test holds the two together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+from releases.columns import TYPES, Column, Table
+from releases.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
+
+SCHEMA_VERSION = 2
+READABLE = (1, 2)  # 1 knows no templates and no triplets
 MANIFEST = "MANIFEST.json"
 RULES = ("majority", "undecided", "unanimous", "dawid_skene")
-
-TYPES: dict[str, pa.DataType] = {
-    "text": pa.string(),
-    "int8": pa.int8(),
-    "int32": pa.int32(),
-    "int64": pa.int64(),
-    "float64": pa.float64(),
-    "bool": pa.bool_(),
-}
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a table.
-
-    Attributes:
-        name: as in the file.
-        kind: key of TYPES.
-        about: what it means; says so where it may be null.
-    """
-
-    name: str
-    kind: str
-    about: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """One parquet file under data/.
-
-    Attributes:
-        name: the file is data/NAME.parquet.
-        about: what one row is.
-        key: the columns that no two rows share.
-        columns: in order.
-        is_primary: taken from the database; all other tables follow from these.
-    """
-
-    name: str
-    about: str
-    key: tuple[str, ...]
-    columns: tuple[Column, ...]
-    is_primary: bool = True
-
-    @property
-    def path(self) -> str:
-        """The file, relative to the release."""
-        return f"data/{self.name}.parquet"
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The types of the columns."""
-        return pa.schema([(column.name, TYPES[column.kind]) for column in self.columns])
-
 
 _QUERY = Column("query_id", "text", "The query, an `image_id` of images.")
 _IMAGE = Column("image_id", "text", "The candidate, an `image_id` of images.")
@@ -177,6 +128,24 @@ TABLES = {
     )
 }  # fmt: skip
 
+ALL_TABLES = {**TABLES, **TEMPLATE_TABLES, **TRIPLET_TABLES}
+
+
+def has_sets(info: Mapping[str, Any]) -> bool:
+    """Whether a release holds templates or triplets."""
+    return bool(info.get("template_sets") or info.get("triplet_sets"))
+
+
+def tables_of(info: Mapping[str, Any]) -> list[Table]:
+    """Return the tables of the release whose release.json is given."""
+    found = list(TABLES.values())
+    if info.get("template_sets"):
+        found += TEMPLATE_TABLES.values()
+    if info.get("triplet_sets"):
+        found += TRIPLET_TABLES.values()
+    return found
+
+
 RUN_COLUMNS = (
     Column("query", "text", "The query."),
     Column("candidate", "text", "The candidate."),
@@ -209,6 +178,11 @@ FILES = {
     "trec/qrels.xinfap.txt": "For xinfAP: topic numbers are positions in queries plus 1, stratum "
     "0 is the pool, others are numbered as they first occur, -1 marks a pair without a label.",
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run.",
+    "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
+    "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "
+    "images by the number that their path names, else by path.",
+    "triplets/SET.csv": "The triplets of a set with a majority, images by path: anchor, closer, "
+    "farther, condition, n_votes, n_closer.",
     "croissant.json": "Croissant 1.0 metadata.",
     "CITATION.cff": "How to cite.",
     "CHANGELOG.md": "What changed from version to version.",

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from releases.errors import ReleaseError
-from releases.layout import MANIFEST, SCHEMA_VERSION
+from releases.layout import MANIFEST, READABLE, SCHEMA_VERSION
 
 _BLOCK = 2**20
 HEADER_LINES = {".csv": 1, ".jsonl": 0, ".txt": 0}
@@ -108,13 +108,14 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
     try:
         found = json.loads(content)
         version = found["schema_version"]
-        if version != SCHEMA_VERSION:
+        if version not in READABLE:
             raise ReleaseError(
-                f"{where} is of schema version {version}; this program reads {SCHEMA_VERSION}. "
+                f"{where} is of schema version {version}; this program reads "
+                f"{' and '.join(map(str, READABLE))}. "
                 "Use the version of Lookalike that wrote it, or a newer one."
             )
         files = {str(path): Entry(**entry) for path, entry in found["files"].items()}
-        manifest = Manifest(str(found["release"]), str(found["version"]), files)
+        manifest = Manifest(str(found["release"]), str(found["version"]), files, version)
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         if isinstance(problem, ReleaseError):
             raise

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
+from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
 from releases.layout import MANIFEST
 from releases.manifest import Manifest, parse_manifest
@@ -237,3 +238,15 @@ def freeze_jobs() -> QuerySet[Job]:
 def import_jobs() -> QuerySet[Job]:
     """Return all imports, newest first."""
     return Job.objects.filter(task=IMPORT_TASK).order_by("-id")
+
+
+def releasable_verifications() -> QuerySet[Verification]:
+    """Return the verifications of templates that nobody judges any more, newest first."""
+    return Verification.objects.filter(
+        template_set__isnull=False, state=VerificationState.CLOSED
+    ).order_by("-pk")
+
+
+def releasable_triplets() -> QuerySet[TripletSet]:
+    """Return the sets of triplets with answers, newest first."""
+    return TripletSet.objects.filter(triplets__isnull=False).distinct().order_by("-pk")

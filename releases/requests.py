@@ -35,6 +35,8 @@ class FreezeRequest:
         is_public: whether people see it without signing in.
         hidden_percent: queries whose labels are kept back for submissions, in percent.
         seed: of hidden queries and random negatives.
+        template_sets: slugs of verifications of templates, each of them closed.
+        triplet_sets: slugs of sets of triplets with answers.
         expertise, payment, intended, excluded: for the datasheet.
     """
 
@@ -54,6 +56,8 @@ class FreezeRequest:
     is_public: bool = False
     hidden_percent: int = 0
     seed: int = 0
+    template_sets: tuple[str, ...] = ()
+    triplet_sets: tuple[str, ...] = ()
     expertise: str = ""
     payment: str = ""
     intended: str = ""
@@ -93,6 +97,8 @@ class FreezeRequest:
                 **given,
                 "campaigns": tuple(given["campaigns"]),
                 "authors": tuple(given["authors"]),
+                "template_sets": tuple(given.get("template_sets", ())),
+                "triplet_sets": tuple(given.get("triplet_sets", ())),
             }
         )
 

@@ -16,7 +16,7 @@ from releases.archive import opened
 from releases.derive import derive
 from releases.errors import ReleaseError
 from releases.folder import Folder
-from releases.layout import MANIFEST, TABLES
+from releases.layout import ALL_TABLES, MANIFEST, tables_of
 from releases.manifest import Manifest, entry_of, parse_manifest, paths_in
 
 TOLERANCE = 1e-9
@@ -144,7 +144,11 @@ def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Find
     info = Folder(folder).info
     if (info.get("name"), info.get("version")) != (manifest.release, manifest.version):
         yield Finding("release.json", "names another release than the manifest")
-    hashes = {table.path: manifest.files[table.path].sha256 for table in TABLES.values()}
+    tables = {table.path for table in tables_of(info)}
+    if tables - manifest.files.keys():
+        yield from (Finding(path, "is missing") for path in sorted(tables - manifest.files.keys()))
+        return
+    hashes = {path: manifest.files[path].sha256 for path in tables}
     with tempfile.TemporaryDirectory(prefix="verify-") as temporary:
         again = Path(temporary)
         for path in _frozen(manifest):
@@ -169,7 +173,7 @@ def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Find
 
 
 def _frozen(manifest: Manifest) -> Iterator[str]:
-    primary = {table.path for table in TABLES.values() if table.is_primary}
+    primary = {table.path for table in ALL_TABLES.values() if table.is_primary}
     for path in manifest.files:
         if path in primary or path in FROZEN or path.startswith("runs/"):
             yield path

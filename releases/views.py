@@ -127,6 +127,8 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
         "runs": "Scores of the models (parquet)",
         "vsd": "VSD JSON",
         "trec": "TREC",
+        "genecis": "GeneCIS JSON",
+        "triplets": "Triplets (CSV)",
         "csv": "CSV",
         "jsonl": "JSONL",
         "": "Documents and metadata",

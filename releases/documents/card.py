@@ -6,9 +6,6 @@ import json
 
 from releases.documents.citation import bibtex
 from releases.documents.facts import Facts, percent
-from releases.layout import TABLES
-
-CONFIGS = ("qrels", *(name for name in TABLES if name != "qrels"))
 
 
 def card(facts: Facts) -> str:
@@ -30,14 +27,14 @@ def _front(facts: Facts) -> str:
         f"size_categories:\n- {_size(facts.statistics['n_pairs'])}",
         "configs:",
     ]
-    for name in CONFIGS:
-        split = "corpus" if name == "images" else "test"
+    for table in sorted(facts.tables, key=lambda table: table.name != "qrels"):
+        split = "corpus" if table.name == "images" else "test"
         lines += [
-            f"- config_name: {name}",
-            *(["  default: true"] if name == "qrels" else []),
+            f"- config_name: {table.name}",
+            *(["  default: true"] if table.name == "qrels" else []),
             "  data_files:",
             f"  - split: {split}",
-            f"    path: {TABLES[name].path}",
+            f"    path: {table.path}",
         ]
     return "\n".join([*lines, "---", ""])
 

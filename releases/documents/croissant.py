@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from releases.columns import Table
 from releases.documents.citation import cite_as
 from releases.documents.facts import Facts
-from releases.layout import TABLES, Table
 
 _TYPES = {
     "text": "sc:Text",
@@ -72,8 +72,8 @@ def croissant(facts: Facts) -> str:
         "datePublished": info["date"],
         "citeAs": cite_as(facts),
         "creator": [{"@type": "sc:Organization", "name": name} for name in info["authors"]],
-        "distribution": [_file(facts, table) for table in TABLES.values()],
-        "recordSet": [_records(table) for table in TABLES.values()],
+        "distribution": [_file(facts, table) for table in facts.tables],
+        "recordSet": [_records(table) for table in facts.tables],
     }
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 

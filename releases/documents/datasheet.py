@@ -12,7 +12,9 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from releases.documents.conditional import conditional_part
 from releases.documents.facts import Facts, number, percent
+from releases.documents.markdown import line_of, table
 
 _STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
@@ -58,13 +60,15 @@ def datasheet_html(facts: Facts) -> str:
 def datasheet(facts: Facts) -> str:
     """Return the datasheet in Markdown."""
     parts = (
-        _head, _motivation, _composition, _proposers, _judging, _agreement, _biases, _uses, _upkeep
+        _head, _motivation, _composition, _proposers, _judging, _agreement, conditional_part,
+        _biases, _uses, _upkeep
     )  # fmt: skip
-    return "\n".join(line for part in parts for line in (*part(facts), "")).rstrip() + "\n"
+    found = [[*part(facts)] for part in parts]
+    return "\n".join(line for lines in found if lines for line in (*lines, "")).rstrip() + "\n"
 
 
 def _head(facts: Facts) -> Iterator[str]:
-    yield f"# Datasheet of {_line(facts.title)}"
+    yield f"# Datasheet of {line_of(facts.title)}"
     if facts.is_simulated:
         yield ""
         yield (
@@ -76,16 +80,16 @@ def _head(facts: Facts) -> Iterator[str]:
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
     yield ""
-    yield _line(facts.info["description"]) or "The curators gave no description."
+    yield line_of(facts.info["description"]) or "The curators gave no description."
     yield ""
-    yield f"Made by {_line(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
+    yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
 
 
 def _composition(facts: Facts) -> Iterator[str]:
     counts, terms = facts.statistics, facts.info["licence"]
     yield "## Composition"
     yield ""
-    yield from _table(
+    yield from table(
         ("", "Number"),
         [
             ("Images", f"{counts['n_images']:,}"),
@@ -100,7 +104,7 @@ def _composition(facts: Facts) -> Iterator[str]:
         ],
     )
     yield ""
-    yield from _table(
+    yield from table(
         ("Rule", "Similar", "Different", "Share similar"),
         [
             (
@@ -117,7 +121,7 @@ def _composition(facts: Facts) -> Iterator[str]:
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
     yield ""
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
-    yield f"Labels: {_line(terms['labels'])}. The images {held}: {_line(terms['images'])}"
+    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {line_of(terms['images'])}"
 
 
 def _proposers(facts: Facts) -> Iterator[str]:
@@ -126,7 +130,7 @@ def _proposers(facts: Facts) -> Iterator[str]:
     for pool in facts.info["pools"]:
         rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
         yield (
-            f"Pool “{_line(pool['name'])}”: the union of the {pool['k']} nearest candidates of "
+            f"Pool “{line_of(pool['name'])}”: the union of the {pool['k']} nearest candidates of "
             f"each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
             f"{pool['seed']}). "
             f"Other images of a query’s product are {rule}."
@@ -140,11 +144,11 @@ def _proposers(facts: Facts) -> Iterator[str]:
         if name in measures
     ]
     of = {model["id"]: model["measures"] for model in facts.results["models"]}
-    yield from _table(
+    yield from table(
         ("Model", "Part in the pool", *shown),
         [
             (
-                _line(model["name"]),
+                line_of(model["name"]),
                 model["badge"],
                 *(_value(of, model, name) for name in shown),
             )
@@ -162,7 +166,7 @@ def _judging(facts: Facts) -> Iterator[str]:
     )
     for name, title in (("expertise", "Expertise"), ("payment", "Payment and consent")):
         yield ""
-        yield f"{title}: {_line(facts.info['panel'][name]) or 'not stated by the curators'}."
+        yield f"{title}: {line_of(facts.info['panel'][name]) or 'not stated by the curators'}."
     yield ""
     for campaign in facts.info["campaigns"]:
         served = (
@@ -171,9 +175,9 @@ def _judging(facts: Facts) -> Iterator[str]:
             else f"each pair was judged by {campaign['k']} of the panel"
         )
         tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
-        yield f"- {_line(campaign['name'])}: {served}; a tie is {tie}."
+        yield f"- {line_of(campaign['name'])}: {served}; a tie is {tie}."
     yield ""
-    yield from _table(
+    yield from table(
         ("Judge", "Votes", "Share similar"),
         [
             (
@@ -188,14 +192,14 @@ def _judging(facts: Facts) -> Iterator[str]:
     yield "Guidelines as shown (guidelines/):"
     yield ""
     for one in facts.guidelines:
-        yield f"- {_line(one['campaign'])}, version {one['version']}, of {one['date']}"
+        yield f"- {line_of(one['campaign'])}, version {one['version']}, of {one['date']}"
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
     found = facts.statistics["agreement"]
     yield "## Agreement"
     yield ""
-    yield from _table(
+    yield from table(
         ("Figure", "Value"),
         [
             ("Pairs with at least two votes", f"{found['n_pairs_with_two_votes']:,}"),
@@ -219,7 +223,7 @@ def _biases(facts: Facts) -> Iterator[str]:
     if not facts.findings:
         yield "No report on the pool’s bias was made before this release."
     for finding in facts.findings:
-        yield f"- {_line(finding)}"
+        yield f"- {line_of(finding)}"
     yield ""
     yield (
         "Pairs that no model of the pool proposed are unjudged. Treating them as different "
@@ -233,7 +237,7 @@ def _uses(facts: Facts) -> Iterator[str]:
     yield (
         "Intended: "
         + (
-            _line(facts.info["uses"]["intended"])
+            line_of(facts.info["uses"]["intended"])
             or "comparing models of visual similarity on these queries"
         )
         + "."
@@ -242,7 +246,7 @@ def _uses(facts: Facts) -> Iterator[str]:
     yield (
         "Not intended: "
         + (
-            _line(facts.info["uses"]["excluded"])
+            line_of(facts.info["uses"]["excluded"])
             or "training on the labels and testing on them; statements on images unlike these; "
             "identifying judges"
         )
@@ -264,22 +268,10 @@ def _upkeep(facts: Facts) -> Iterator[str]:
 def _rule(rule: dict[str, Any]) -> str:
     """Say how queries were chosen, from the pool's own words."""
     given = ", ".join(f"{name} {json.dumps(value)}" for name, value in rule.items() if value)
-    return _line(given) or "all images"
+    return line_of(given) or "all images"
 
 
 def _value(of: dict[str, Any], model: dict[str, Any], measure: str) -> str:
     """Return a measure of a model, a dash for one that only proposed pairs."""
     measures = of.get(model["id"])
     return number(measures[measure]["value"] if measures else None)
-
-
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-
-
-def _line(text: str) -> str:
-    """Return what somebody wrote as one line without the dot at its end."""
-    return " ".join(str(text).split()).rstrip(".")

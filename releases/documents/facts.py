@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from releases.columns import Table
 from releases.folder import Folder
+from releases.layout import has_sets, tables_of
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Facts:
         guidelines: guidelines.json.
         findings: sentences of the bias report, empty without one.
         hashes: SHA-256 of each data file.
+        conditional: conditional.json, empty where the release has no templates or triplets.
     """
 
     info: dict[str, Any]
@@ -30,6 +33,7 @@ class Facts:
     guidelines: list[dict[str, Any]]
     findings: list[str]
     hashes: Mapping[str, str]
+    conditional: dict[str, Any]
 
     @classmethod
     def of(cls, folder: Folder, hashes: Mapping[str, str]) -> Facts:
@@ -42,7 +46,13 @@ class Facts:
             guidelines=folder.json("guidelines.json"),
             findings=folder.json("bias.json")["findings"],
             hashes=hashes,
+            conditional=folder.json("conditional.json") if has_sets(folder.info) else {},
         )
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of the release."""
+        return tables_of(self.info)
 
     @property
     def title(self) -> str:

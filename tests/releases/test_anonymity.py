@@ -24,6 +24,7 @@ from releases.models import Release
 from releases.places import archive_of, releases_folder
 from releases.tables import ROWS
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
+from tests.releases.conditional_world import add_templates, add_triplets
 from tests.releases.conftest import close_world, freeze_now, request_for
 
 Table = type[User] | type[PanelMember]
@@ -59,7 +60,7 @@ def words_of(judges: list[User]) -> list[bytes]:
     for judge in judges:
         texts += [judge.get_username(), judge.email, judge.first_name, judge.last_name]
     given = [*JudgementEvent.objects.filter(member__in=members).values_list("uuid", flat=True)]
-    words = [text.encode() for text in [*texts, *map(str, numbers), *map(str, given)]]
+    words = [t.encode() for t in [*texts, *map(str, numbers), *map(str, given)] if t]
     words += [form for one in given for form in (one.hex.encode(), one.bytes)]
     return [*words, *(struct.pack("<i", number) for number in numbers)]
 
@@ -99,7 +100,16 @@ def test_no_byte_of_a_release_names_a_judge(world: World) -> None:
     words = words_of(world.judges)
     assert len(words) > 3 * (4 + 2 * 2)
     assert str(FIRST_ACCOUNT).encode() in words
-    release = freeze_now(request_for(world, is_public=True, with_runs=True))
+    verification = add_templates(world)
+    add_triplets(world)
+    words += words_of([seat.annotator for seat in verification.panel.all()])
+    words += [b"Worker-7"]
+    release = freeze_now(
+        request_for(
+            world, is_public=True, with_runs=True, template_sets=("focus",),
+            triplet_sets=("triplets",),
+        )
+    )  # fmt: skip
     assert named_in(archive_of(release).parent, words) == set()
     judged = pq.read_table(archive_of(release).parent / "files/data/judgements.parquet")
     assert set(judged["annotator"].to_pylist()) == {"a01", "a02", "a03"}

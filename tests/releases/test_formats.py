@@ -19,7 +19,6 @@ from annotation.models import Guideline
 from catalog.models import SourceFile
 from evaluation.formats import read_products, read_qrels, read_run
 from releases.cli import main
-from releases.documents.card import CONFIGS
 from releases.folder import Folder
 from releases.layout import TABLES
 from releases.places import files_of
@@ -37,7 +36,7 @@ def test_datasets_loads_every_table_from_the_folder(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    for name in CONFIGS:
+    for name in TABLES:
         if not pq.read_metadata(folder / TABLES[name].path).num_rows:
             continue
         split = "corpus" if name == "images" else "test"

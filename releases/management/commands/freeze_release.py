@@ -38,6 +38,9 @@ class Command(BaseCommand):
         parser.add_argument("--excluded", default="", help="uses it is not good for")
         parser.add_argument("--label-licence", default=DEFAULT_LICENCE)
         parser.add_argument("--image-terms", default=DEFAULT_IMAGE_TERMS)
+        for name in ("template", "triplet"):
+            parser.add_argument(f"--{name}-set", action="append", default=[], metavar="SLUG",
+                                help=f"{name}s to take along; may be repeated")  # fmt: skip
         parser.add_argument("--with-images", action="store_true", help="give the images away")
         parser.add_argument("--with-runs", action="store_true", help="uploaded runs take part")
         parser.add_argument("--public", action="store_true", help="show it without signing in")
@@ -79,6 +82,8 @@ def _request(first: Campaign, options: dict[str, Any]) -> FreezeRequest:
         date=options["date"] or f"{timezone.localdate():%Y-%m-%d}",
         authors=tuple(options["author"]),
         is_public=options["public"],
+        template_sets=tuple(sorted(options["template_set"])),
+        triplet_sets=tuple(sorted(options["triplet_set"])),
         **{
             name: options[name]
             for name in (

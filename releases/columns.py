@@ -1,0 +1,60 @@
+"""What a table and a column of a release are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+TYPES: dict[str, pa.DataType] = {
+    "text": pa.string(),
+    "int8": pa.int8(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        name: as in the file.
+        kind: key of TYPES.
+        about: what it means; says so where it may be null.
+    """
+
+    name: str
+    kind: str
+    about: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One parquet file under data/.
+
+    Attributes:
+        name: the file is data/NAME.parquet.
+        about: what one row is.
+        key: the columns that no two rows share.
+        columns: in order.
+        is_primary: taken from the database; all other tables follow from these.
+    """
+
+    name: str
+    about: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    is_primary: bool = True
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the release."""
+        return f"data/{self.name}.parquet"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the columns."""
+        return pa.schema([(column.name, TYPES[column.kind]) for column in self.columns])
