@@ -1,0 +1,197 @@
+"""Triplets are suggested from a pool, judged by keyboard by three, decided, exported and kept."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role, User
+from catalog.models import Catalog
+from conditional.models import TripletQuestion, TripletSet, Verification, VerifierAnswer
+from conditional.queries_verify import current_answers, find_verifier, seen_order
+from conditional.services_suggest import SUGGEST_TASK
+from conditional.services_verify import open_verification
+from conditional.tasks import suggest
+from jobs.models import Job
+from tests.conditional.test_suggestions import pool_over
+from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.pictures import make_images
+
+N_QUERIES = 6
+VOTES = ["111", "112", "222", "12?", "1??", "???"]  # of the three judges on each triplet
+
+
+@pytest.fixture
+def catalog(transactional_db: None) -> Catalog:
+    """A finished pool: two models disagree about two candidates of each of six queries."""
+    catalog = make_images(3 * N_QUERIES)[0].catalog
+    scores = [
+        {3 * q: {3 * q + 1: near, 3 * q + 2: 1 - near} for q in range(N_QUERIES)}
+        for near in (0.9, 0.2)
+    ]
+    pool_over(catalog, scores, slug="pool", specs=("timm:first", "timm:second"))
+    return catalog
+
+
+def suggest_a_set(chief: Page) -> TripletSet:
+    """Ask for triplets, look at the preview, and save."""
+    chief.goto("/templates/")
+    chief.get_by_role("link", name="Suggest triplets").click()
+    chief.get_by_label("Name", exact=True).fill("Disagreements")
+    chief.get_by_label("Where models are compared").select_option(value="pool:pool")
+    chief.get_by_label("Conditions").fill("colour")
+    preview = chief.locator("#preview article.triplet")
+    expect(preview).to_have_count(N_QUERIES)
+    expect(preview.first.get_by_text("“colour”")).to_be_visible()
+    expect(preview.first.get_by_text("timm:second")).to_be_visible()
+    assert serious_problems(chief) == []
+    chief.get_by_role("button", name="Suggest and save").click()
+    expect(chief.get_by_text("Suggest “Disagreements”")).to_be_visible()
+    suggest(str(Job.objects.get(task=SUGGEST_TASK).uid))
+    chief.reload()
+    chief.get_by_role("link", name="Disagreements", exact=True).click()
+    expect(chief.locator("article.triplet")).to_have_count(N_QUERIES)
+    return TripletSet.objects.get()
+
+
+def open_a_campaign(chief: Page, panel: list[User]) -> Verification:
+    chief.get_by_role("link", name="Have it judged").click()
+    for judge in panel:
+        chief.get_by_label(judge.username).check()
+    chief.get_by_label("Guidelines").fill("# What counts\n\nThe **main** colour.")
+    chief.get_by_role("button", name="Open the campaign").click()
+    expect(chief.get_by_role("heading", name="Panel")).to_be_visible()
+    return Verification.objects.get()
+
+
+def question_on(page: Page) -> TripletQuestion:
+    shown = page.locator("[data-part=reference]")
+    expect(shown).to_be_visible()
+    found = re.search(r"/images/\d+/([0-9a-f-]{36})/reference/", shown.get_attribute("src") or "")
+    assert found is not None
+    return TripletQuestion.objects.get(uid=found[1])
+
+
+def key_for(question: TripletQuestion, campaign: Verification, judge: User) -> str:
+    """What a judge presses for the vote that `VOTES` gives them, wherever they see its side."""
+    verifier = find_verifier(campaign.uid, judge.pk)
+    vote = VOTES[question.position][verifier.number]
+    if vote == "?":
+        return "c"
+    side = seen_order(verifier, question).index(int(vote) - 1)
+    keys = ("f", "j") if verifier.number else ("ArrowLeft", "ArrowRight")
+    return keys[side]
+
+
+def judge_all(page: Page, campaign: Verification, judge: User) -> None:
+    """Answer every triplet by keyboard; read the guidelines, and take the first answer back."""
+    page.goto("/judge/")
+    page.get_by_role("link", name="Start").click()
+    for number in range(N_QUERIES):
+        question = question_on(page)
+        key = key_for(question, campaign, judge)
+        if number == 0:
+            page.keyboard.press("?")
+            expect(page.get_by_role("heading", name="What counts")).to_be_visible()
+            page.keyboard.press(key)  # no answer while the guidelines are open
+            page.keyboard.press("Escape")
+            expect(page.get_by_role("heading", name="What counts")).to_be_hidden()
+            page.keyboard.press(key)
+            expect(page.locator("[data-part=count]")).to_have_text(f"1 of {N_QUERIES}")
+            page.keyboard.press("u")
+            expect(page.locator(f"[data-part=reference][src*='{question.uid}']")).to_be_visible()
+            page.wait_for_timeout(250)
+        page.keyboard.press(key)
+        page.wait_for_timeout(250)
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+
+
+def test_triplets_are_suggested_judged_by_keyboard_and_exported(
+    catalog: Catalog,
+    make_person: Callable[..., User],
+    open_page: Callable[..., Page],
+    tmp_path: Path,
+) -> None:
+    panel = [make_person(name) for name in ("anna", "ben", "cleo")]
+    chief = open_page(make_person("ada", Role.ADMIN), accept_downloads=True)
+    assert suggest_a_set(chief).questions.count() == N_QUERIES
+    campaign = open_a_campaign(chief, panel)
+    for judge in panel:
+        judge_all(open_page(judge), campaign, judge)
+    assert len(current_answers(campaign)) == 3 * N_QUERIES
+    assert VerifierAnswer.objects.count() == 3 * (N_QUERIES + 2)
+    chief.reload()
+    for words in ("Decided (4)", "Undecided (2)", "Waiting (0)"):
+        expect(chief.get_by_role("link", name=words)).to_be_visible()
+    expect(chief.locator("article.triplet .is-target")).to_have_count(4)
+    expect(chief.locator(".tile", has_text="human ceiling")).to_contain_text("83.3")
+    with chief.expect_download() as download:
+        chief.get_by_role("link", name="Export the answers").click()
+    download.value.save_as(tmp_path / "answers.csv")
+    with (tmp_path / "answers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 12
+    assert {row["condition"] for row in rows} == {"colour"}
+    assert {row["worker"] for row in rows} == {"a01", "a02", "a03"}
+    chief.get_by_role("button", name="Close").click()
+    chief.get_by_role("button", name="Keep the answers").click()
+    expect(chief.get_by_text("The answers are kept as")).to_be_visible()
+    expect(chief.get_by_text("83.3").first).to_be_visible()
+    assert serious_problems(chief) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_touch_picks_too_pages_fit_a_phone_and_a_lost_network_loses_nothing(
+    catalog: Catalog, make_person: Callable[..., User], open_page: Callable[..., Page], theme: str
+) -> None:
+    judge, admin = make_person("anna"), make_person("ada", Role.ADMIN)
+    found = TripletSet.objects.create(
+        slug="few", name="Few", catalog=catalog, figures={"n_questions": 4}
+    )
+    images = list(catalog.images.order_by("pk"))
+    for position in range(4):
+        anchor, first, second = images[3 * position : 3 * position + 3]
+        found.questions.create(position=position, anchor=anchor, first=first, second=second)
+    campaign = open_verification(asked_set=found, name="Few", panel=[judge])
+    verifier = find_verifier(campaign.uid, judge.pk)
+    page = open_page(judge, size="phone", theme=theme)
+    page.goto(reverse("conditional:judge", args=[campaign.uid]))
+    question = question_on(page)
+    expect(page.get_by_text("Look only at")).to_be_hidden()
+    assert overflow(page) <= 0
+    assert serious_problems(page) == []
+    page.get_by_role("button", name="Right image").tap()
+    expect(page.locator("[data-part=count]")).to_have_text("1 of 4")
+    [first_answer] = VerifierAnswer.objects.all()
+    assert first_answer.picked == seen_order(verifier, question)[1]
+    assert first_answer.device == "touch"
+    page.context.set_offline(True)
+    second_question = question_on(page)
+    page.get_by_role("button", name="Left", exact=True).tap()
+    expect(page.get_by_text("Kept here; trying again")).to_be_visible()
+    assert VerifierAnswer.objects.count() == 1
+    page.context.set_offline(False)
+    expect(page.locator("[data-part=count]")).to_have_text("2 of 4", timeout=15_000)
+    last = VerifierAnswer.objects.order_by("pk")[1]
+    assert (last.triplet_id, last.picked) == (
+        second_question.pk,
+        seen_order(verifier, second_question)[0],
+    )
+    chief = open_page(admin, size="phone", theme=theme)
+    for address in (
+        "/templates/",
+        "/templates/suggest/",
+        "/templates/triplets/few/",
+        "/templates/triplets/few/judge/",
+        "/templates/verifications/few/",
+    ):
+        chief.goto(address)
+        assert overflow(chief) <= 0, address
+        assert serious_problems(chief) == [], address
