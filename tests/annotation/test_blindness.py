@@ -29,6 +29,10 @@ from annotation.services import (
 from annotation.services.gold import GoldPair
 from catalog.blobs import blob_path
 from catalog.models import EmbeddingSet, Image, SourceFile
+from conditional.models import TripletQuestion, TripletSet, TripletSource, Verification
+from conditional.queries_verify import find_verifier, next_questions
+from conditional.services_verify import open_verification, record_verdicts
+from conditional.verifier_answers import read_answers
 from jobs.models import Job
 from pooling.models import Pool, PoolSource, Proposal
 from tests.annotation.browser import Browser, answer_to
@@ -40,7 +44,8 @@ FIRST_ID = 7_777_000_000  # database ids are recognisable, wherever they would t
 SEQUENCES = [
     "catalog_image", "annotation_question", "annotation_judgementevent", "annotation_judgement",
     "annotation_queueentry", "pooling_proposal", "pooling_poolsource", "annotation_campaign",
-    "annotation_panelmember",
+    "annotation_panelmember", "conditional_tripletset", "conditional_tripletquestion",
+    "conditional_verification", "conditional_verifier", "conditional_verifieranswer",
 ]  # fmt: skip
 WORDS_OF_OTHERS = [
     "secretmodel", "secret-pool", "secret-product", "secret-file", "secret-colour", "other-judge",
@@ -89,6 +94,7 @@ def world(pairs, people):
         )
     images.update(attributes={"colour": "secret-colour"})
     pool_of(given, campaign)
+    triplets_of(given, [judge, *others])
     import_judgements(campaign=campaign, rows=rows_of(campaign, ".sd " * 48))
     files = [blob_path(i.sha256, size) for i in Image.objects.all() for size in ("view", "thumb")]
     for file in files:
@@ -119,6 +125,42 @@ def pool_of(given: list[tuple[int, int]], campaign: Campaign) -> Pool:
         for place, (query, candidate) in enumerate(given)
     )  # fmt: skip
     return pool
+
+
+def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Verification:
+    """Triplets that secret models disagree about, put to the same panel; one other has answered."""
+    catalog = Image.objects.get(pk=given[0][0]).catalog
+    suggested = TripletSet.objects.create(
+        slug="secret-triplets", name="secret-pool", catalog=catalog,
+        source=TripletSource.SUGGESTED, recipe={"pool": "secret-pool"},
+        figures={"n_questions": 4},
+    )  # fmt: skip
+    for position, (one, other) in enumerate(itertools.islice(itertools.pairwise(given), 4)):
+        TripletQuestion.objects.create(
+            triplet_set=suggested, position=position, condition="colour", anchor_id=one[0],
+            first_id=min(one[1], other[1]), second_id=max(one[1], other[1]),
+            facts={"disagreement": 0.987654, "margins": {"timm:secretmodel": 0.987654}},
+        )  # fmt: skip
+    found = open_verification(asked_set=suggested, name="Which is closer", panel=panel)
+    answer_triplets(found, panel[1], "cant_tell")
+    return found
+
+
+def answer_triplets(found: Verification, judge: User, choice: str) -> None:
+    """Answer all triplets that are left to a judge with the same."""
+    verifier = find_verifier(found.uid, judge.pk)
+    time = "2026-03-01T10:00:00Z"
+    answers = [
+        {"uuid": str(uuid.uuid4()), "question": str(question.uid), "choice": choice,
+         "device": "mouse", "shown_at": time, "decided_at": time}
+        | ({"place": 0} if choice == "pick" else {})
+        for question in next_questions(verifier, 100)
+    ]  # fmt: skip
+    record_verdicts(
+        verification_uid=found.uid,
+        annotator_id=judge.pk,
+        batch=read_answers({"answers": answers}),
+    )
 
 
 def addresses_in(text: str) -> set[str]:
@@ -176,6 +218,11 @@ def keys_of(value: Any) -> set[str]:
     return set()
 
 
+def pictures_of(found: dict[str, bytes]) -> list[str]:
+    """The addresses of pictures among what was found, each with its content."""
+    return [address for address in found if "/images/" in address]
+
+
 def test_no_byte_that_a_judge_can_reach_names_what_must_stay_hidden(world):
     world.judge("similar", 10)
     found = crawl(world)
@@ -183,6 +230,10 @@ def test_no_byte_that_a_judge_can_reach_names_what_must_stay_hidden(world):
     assert len(pictures) > 20
     assert all(content.startswith(b"200") for content in pictures)
     assert {world.url("judge"), world.url("next"), reverse("annotation:home")} < set(found)
+    uid = Verification.objects.get().uid
+    for name in ("judge", "next"):
+        assert reverse(f"conditional:{name}", args=[uid]) in found
+    assert sum(f"{uid}/images/" in address for address in pictures_of(found)) == 4 * 3 * 2
     for address, content in found.items():
         for word in WORDS_OF_OTHERS:
             assert word not in address
@@ -213,6 +264,9 @@ def test_what_a_judge_sees_does_not_depend_on_what_is_hidden(world):
         other.send(answer_to(question["uid"], "cant_tell", at=5))
     for answer in other.get("recent", n=200)["answers"]:
         other.send(answer_to(answer["question"]["uid"], "similar", at=10**9))
+    TripletSet.objects.update(name="Another", slug="another", recipe={}, seed=7)
+    TripletQuestion.objects.update(facts={"margins": {"timm:other": -1.0}})
+    answer_triplets(Verification.objects.get(), other.person, "pick")
     assert differences(before, crawl(world)) == []
 
 
