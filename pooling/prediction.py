@@ -132,9 +132,8 @@ def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
     try:
         request = form.request_from({"models": [], **given, "name": "not named yet"})
     except KeyError as missing:
-        raise PoolError(
-            "", f"Fill in what is compared and who asks first: {missing.args[0]}."
-        ) from None
+        field = str(missing.args[0])
+        raise PoolError(field, f"{form[field].label}: {form.errors[field][0]}") from None
     to_come = [Upload(spec, "", "") for spec in form.upload_specs(given)]
     request = replace(request, uploads=to_come)
     check_request(request)

@@ -14,6 +14,7 @@ import numpy as np
 from pooling.topk import Ints
 
 Z = 1.96  # of a two-sided interval of 95 %
+LEAST_PROBED = 3  # two models of one depth always share as much with each other
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,6 @@ def _own_shares(sets: Mapping[str, Sequence[set[int]]]) -> tuple[float, float, f
         n_all = sum(len(one) for one in mine)
         if n_all:
             shares.append(n_own / n_all)
-    if len(shares) < 2:
-        return 0.0, 0.5, 1.0
+    if len(shares) < LEAST_PROBED:
+        return 0.0, float(np.mean(shares)) if len(shares) > 1 else 0.5, 1.0
     return min(shares), float(np.mean(shares)), max(shares)

@@ -33,9 +33,19 @@ def test_additions_by_hand():
     assert [(row.spec, row.pairs, row.low, row.high, row.is_measured) for row in rows] == [
         ("a", 4, 4, 4, True),
         ("b", 3, 3, 3, True),  # every query was probed: no interval
-        (UNKNOWN, 6, 6, 6, False),  # 3 of 4 proposals of either are its own: 3/4 of 2 x 4
+        (UNKNOWN, 6, 0, 8, False),  # 3 of 4 proposals of either are its own: 3/4 of 2 x 4
     ]
-    assert (whole.pairs, whole.low, whole.high) == (13, 13, 13)
+    assert (whole.pairs, whole.low, whole.high) == (13, 7, 15)
+
+
+def test_three_models_bound_what_another_may_add_by_hand():
+    found = {
+        "a": np.array([[1, 2], [1, 2]]),  # 1 of 4 its own
+        "b": np.array([[2, 3], [2, 5]]),  # 2 of 4
+        "c": np.array([[1, 6], [7, 8]]),  # 3 of 4
+    }
+    *_, unknown = additions({"a": 2, "b": 2, "c": 2, UNKNOWN: 4}, found, n_queries=2)[0]
+    assert (unknown.low, unknown.pairs, unknown.high) == (8 / 4, 8 / 2, 8 * 3 / 4)
 
 
 def test_a_sample_gives_an_interval_by_hand():
@@ -48,7 +58,7 @@ def test_a_sample_gives_an_interval_by_hand():
     assert whole.pairs == 12
 
 
-def test_without_two_measured_models_anything_is_possible_for_the_others():
+def test_with_too_few_measured_models_anything_is_possible_for_the_others():
     rows, whole = additions({"a": 2, UNKNOWN: 3}, {"a": np.array([[1, 2]])}, n_queries=1)
     assert (rows[1].low, rows[1].high) == (0, 3)
     assert not whole.is_measured
@@ -151,7 +161,7 @@ def test_the_form_starts_a_probe_and_shows_pairs_hours_and_cost(request_of, clie
 def test_a_form_that_says_too_little_is_answered_with_what_is_missing(client: Client, admin):
     client.force_login(admin)
     page = client.post("/pools/new/probe/", FORM).content.decode()
-    assert "Fill in what is compared" in page
+    assert "Catalog: This field is required." in page
     assert not Job.objects.exists()
 
 
