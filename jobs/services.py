@@ -1,115 +1,40 @@
-"""Start, run, renew, finish, cancel and take over background jobs.
+"""Start, cancel, repeat and take over background jobs; `jobs.running` does them.
 
-A task body is `run_job(job_uid, work)`. It may run twice: the second time sees a job that is
-not claimable and leaves. Work that can be cut short must store what it has done and skip it on
-the next attempt.
+A task body is `run_job(job_uid, work)`.
 """
 
 from __future__ import annotations
 
-import errno
-import socket
-import threading
-import time
-import traceback
-import uuid
 from collections.abc import Callable
 from datetime import timedelta
-from os import getpid
 from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import User
-from jobs.models import OPEN_STATES, Job, JobState, Worker
+from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.running import MAX_ATTEMPTS, Progress, Work, run_job
 
-LEASE = timedelta(seconds=20)
-HEARTBEAT_SECONDS = 4.0
-MAX_ATTEMPTS = 5
-FIRST_PAUSE = timedelta(seconds=5)  # before the second attempt; doubled for every further one
-DATABASE_SECONDS = 60.0  # how long a restart of the database may take
-DATABASE_LOST = (OperationalError, InterfaceError)
-PASSING_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ENOMEM, errno.EAGAIN}
-
-Work = Callable[["Progress"], dict[str, Any]]
-
-
-class JobError(Exception):
-    """The work cannot be done; the message tells a person what is wrong and what to do."""
-
-
-class PassingError(JobError):
-    """The work cannot be done now, but may be later without anybody changing it."""
-
-
-class JobConflictError(JobError):
-    """The same work is already queued or running, or its owner has too much waiting."""
-
-
-class JobLostError(Exception):
-    """The job was cancelled, or another worker holds it now; stop at once, store nothing."""
-
-
-class Progress:
-    """What running work holds to say how far it is, and to learn that it must stop."""
-
-    def __init__(self, job: Job, on_change: Callable[[Job], None] | None = None) -> None:
-        self.job = job
-        self._on_change = on_change
-        self._lost = threading.Event()
-        self._seen: list[tuple[float, int]] = [(time.monotonic(), job.n_done)]
-        self._written = 0.0
-
-    def start(self, n_done: int, n_total: int | None, note: str) -> None:
-        """Begin a phase of the work: what was done before it does not count as speed."""
-        self._seen = [(time.monotonic(), n_done)]
-        self.job.rate = None
-        self.job.n_total = n_total
-        self._written = 0.0
-        self.update(n_done, n_total, note)
-
-    def update(self, n_done: int, n_total: int | None = None, note: str | None = None) -> None:
-        """Record progress (at most every 0.3 s); raises JobLostError when the job is not ours."""
-        self.check()
-        now = time.monotonic()
-        self.job.n_done = n_done
-        if n_total is not None:
-            self.job.n_total = n_total
-        if note is not None:
-            self.job.note = note[:300]
-        self._seen = [*self._seen[-20:], (now, n_done)]
-        (t0, n0) = self._seen[0]
-        if now > t0 and n_done > n0:
-            self.job.rate = (n_done - n0) / (now - t0)
-        if now - self._written >= 0.3 or n_done == self.job.n_total:
-            self._written = now
-            self.renew()
-        if self._on_change is not None:
-            self._on_change(self.job)
-
-    def renew(self) -> None:
-        """Write progress and lease; notice when the job has been cancelled or taken over."""
-        job = self.job
-        n_kept = Job.objects.filter(
-            pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts
-        ).update(
-            n_done=job.n_done,
-            n_total=job.n_total,
-            note=job.note,
-            rate=job.rate,
-            lease_until=timezone.now() + LEASE,
-        )
-        if n_kept == 0:
-            self._lost.set()
-
-    def check(self) -> None:
-        """Raise JobLostError if the job was cancelled or is held by another worker."""
-        if self._lost.is_set():
-            raise JobLostError(str(self.job.uid))
+__all__ = [
+    "JobConflictError",
+    "JobError",
+    "JobLostError",
+    "PassingError",
+    "Progress",
+    "Work",
+    "cancel_job",
+    "enqueue",
+    "reap_lost_jobs",
+    "retry_job",
+    "run_here",
+    "run_job",
+    "send",
+]
 
 
 def enqueue(
@@ -201,151 +126,6 @@ def _create(
         raise JobConflictError(
             f"“{title}” is already queued or running; wait for it, or cancel it first."
         ) from None
-
-
-def run_job(
-    uid: uuid.UUID | str,
-    work: Work,
-    *,
-    on_change: Callable[[Job], None] | None = None,
-    tries_again: bool = True,
-) -> None:
-    """Claim a job, do its work under a renewed lease, and record how it ended.
-
-    What may pass by itself (a full disk, full memory, a database that restarts) puts the job
-    back into the queue for a later attempt, unless `tries_again` is off.
-    """
-    job = _claim(uid)
-    if job is None:
-        return
-    progress = Progress(job, on_change)
-    stop = threading.Event()
-    heart = threading.Thread(target=_beat, args=(progress, stop), daemon=True)
-    heart.start()
-    try:
-        result = work(progress)
-    except JobLostError:
-        pass
-    except Exception as problem:
-        told = _told(problem)
-        if tries_again and _may_pass(problem) and job.n_attempts < MAX_ATTEMPTS:
-            _postpone(job, told or f"{type(problem).__name__}: {problem}")
-        else:
-            message = told or f"An error of the program: {type(problem).__name__}: {problem}"
-            _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
-            if told is None:
-                raise
-    else:
-        _finish(job, JobState.SUCCEEDED, result=result)
-    finally:
-        stop.set()
-        heart.join()
-    if on_change is not None:
-        job.refresh_from_db()
-        on_change(job)
-
-
-def _told(problem: Exception) -> str | None:
-    """Return an expected failure in words for people; None for an error of the program."""
-    match problem:
-        case JobError():
-            return str(problem)
-        case MemoryError():
-            return "Out of memory."
-        case OSError():
-            return str(problem)
-        case OperationalError() | InterfaceError():
-            return f"The database was lost: {str(problem).splitlines()[0]}"
-    return None
-
-
-def _may_pass(problem: Exception) -> bool:
-    """Whether the same work may succeed later without anybody changing it."""
-    if isinstance(problem, OSError):
-        return problem.errno in PASSING_ERRNOS
-    return isinstance(problem, PassingError | MemoryError | OperationalError | InterfaceError)
-
-
-def _claim(uid: uuid.UUID | str) -> Job | None:
-    """Take a queued job, or a running one whose lease has run out; None if it is not to be had."""
-    now = timezone.now()
-    with transaction.atomic():
-        job = (
-            Job.objects.select_for_update(skip_locked=True)
-            .filter(Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=now))
-            .filter(uid=uid)
-            .first()
-        )
-        if job is None:
-            return None
-        job.state = JobState.RUNNING
-        job.n_attempts += 1
-        job.worker = f"{socket.gethostname()}:{getpid()}"
-        job.held_by = Worker.objects.filter(name=settings.WORKER_NAME).first()
-        job.started_at = job.started_at or now
-        job.lease_until = now + LEASE
-        job.error = job.traceback = ""
-        job.save()
-    return job
-
-
-def _beat(progress: Progress, stop: threading.Event) -> None:
-    try:
-        while not stop.wait(HEARTBEAT_SECONDS):
-            try:
-                progress.renew()
-            except DATABASE_LOST:
-                connection.close()  # the next beat connects anew
-    finally:
-        connection.close()
-
-
-def _postpone(job: Job, reason: str) -> None:
-    """Put a running job back into the queue, to be sent again after a pause that grows."""
-    pause = FIRST_PAUSE * 2 ** (job.n_attempts - 1)
-    _record(
-        job,
-        state=JobState.QUEUED,
-        error=f"{reason} Attempt {job.n_attempts} of {MAX_ATTEMPTS}; the next one follows.",
-        traceback=traceback.format_exc(),
-        lease_until=timezone.now() + pause,
-    )
-
-
-def _finish(
-    job: Job,
-    state: JobState,
-    *,
-    result: dict[str, Any] | None = None,
-    error: str = "",
-    trace: str = "",
-) -> None:
-    _record(
-        job,
-        state=state,
-        result=result or {},
-        error=error,
-        traceback=trace,
-        finished_at=timezone.now(),
-        lease_until=None,
-    )
-
-
-def _record(job: Job, **changes: Any) -> None:
-    """Write how an attempt ended, if it is still ours; outlasts a restart of the database."""
-    deadline = time.monotonic() + DATABASE_SECONDS
-    while True:
-        try:
-            Job.objects.filter(pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts).update(
-                n_done=job.n_done, n_total=job.n_total, rate=job.rate, note=job.note, **changes
-            )
-        except DATABASE_LOST:
-            if connection.in_atomic_block or time.monotonic() > deadline:
-                raise
-            connection.close()
-            time.sleep(1)
-        else:
-            return
 
 
 def cancel_job(*, job: Job) -> bool:

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import Role, User
-from jobs import services
+from jobs import running, services
 from jobs.models import Job, JobState, Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,7 +121,7 @@ def test_a_lost_worker_s_job_goes_back_to_the_queue_and_the_lost_worker_stores_n
 def test_a_job_that_keeps_losing_its_worker_fails_in_the_end() -> None:
     job = make_job(
         state=JobState.RUNNING,
-        n_attempts=services.MAX_ATTEMPTS,
+        n_attempts=running.MAX_ATTEMPTS,
         lease_until=timezone.now() - timedelta(seconds=1),
     )
     services.reap_lost_jobs()
@@ -170,7 +170,7 @@ def test_what_may_pass_is_tried_again_after_a_pause_that_grows(
 
 
 def test_what_does_not_pass_after_five_attempts_fails_for_good() -> None:
-    job = make_job(n_attempts=services.MAX_ATTEMPTS - 1)
+    job = make_job(n_attempts=running.MAX_ATTEMPTS - 1)
     services.run_job(job.uid, failing(OSError(errno.ENOSPC, "No space left on device")))
     job.refresh_from_db()
     assert job.state == JobState.FAILED
