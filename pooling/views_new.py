@@ -14,7 +14,8 @@ from accounts.models import User
 from annotation.models import CampaignState
 from catalog.models import Catalog
 from pooling.errors import PoolError
-from pooling.forms import CampaignForm, CostForm, PoolForm
+from pooling.forms import CostForm, PoolForm
+from pooling.forms_campaign import CampaignForm
 from pooling.models import Pool
 from pooling.pool_requests import PoolRequest, choose_queries
 from pooling.prediction import prediction_of

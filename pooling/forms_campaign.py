@@ -1,0 +1,43 @@
+"""The form that opens a pool to a panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from accounts.models import Role, User
+from annotation.models import TieRule
+
+
+class CampaignForm(forms.Form):
+    """Who shall judge a pool, and by which rules."""
+
+    name = forms.CharField(max_length=80)
+    panel = forms.ModelMultipleChoiceField(
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Everybody on the panel judges every pair. An odd number has no ties.",
+    )
+    tie_rule = forms.ChoiceField(
+        choices=TieRule.choices,
+        initial=TieRule.NEGATIVE,
+        widget=forms.RadioSelect,
+        label="When as many say similar as different",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="What judges read before they begin, and by one key at any time. Markdown.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**63 - 1, initial=0, help_text="Of the judges' shuffled orders."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["panel"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
+        field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
+            "is_simulated", "username"
+        )
