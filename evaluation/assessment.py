@@ -11,21 +11,19 @@ import numpy as np
 
 from annotation.agreement import agreement
 from annotation.models import Campaign
-from catalog.formats.tables import Floats, Ints, Qrels, Run
+from catalog.formats.tables import Qrels
 from evaluation.bias.assemble import Extras, assemble_evidence
 from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
-from evaluation.details import HEAD, Details
+from evaluation.detail_arrays import details_of
+from evaluation.details import Details
 from evaluation.embedding_runs import load_search
-from evaluation.errors import InputError
-from evaluation.gather import EmbeddedModel, Gathered, embedded_models, family_of, gather
-from evaluation.match import Matched, match_run, pair_scores
+from evaluation.entrants import Entrants, find_entrants
+from evaluation.gather import Gathered, embedded_models, gather
 from evaluation.measures import parse_measure
-from evaluation.model_runs import asked_of
 from evaluation.models import Run as UploadedRun
-from evaluation.runs import load_run
 from evaluation.sample_estimates import sample_estimates
 from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
-from evaluation.scoring import Scored, coverage, score_runs
+from evaluation.scoring import Scored, score_runs
 from evaluation.services_samples import sample_of
 from evaluation.stats.bootstrap import Resampling
 from evaluation.stats.proportion import Interval
@@ -53,17 +51,6 @@ class Assessment:
     bias: dict[str, Any]
     by_query: dict[str, Any]
     details: Details
-
-
-@dataclass(frozen=True)
-class _Entrants:
-    """The models to be scored beside the labels, and the uploads that cannot be, with reasons."""
-
-    runs: list[Run]
-    matches: list[Matched]
-    families: dict[str, str]
-    hashes: dict[str, str]
-    left_out: list[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -96,7 +83,9 @@ def assess(
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(models) + len(uploads) + 2
     tell: OnStep = on_step or (lambda done, total, note: None)
-    entrants = _entrants(gathered, models, uploads, lambda done, note: tell(done, n_steps, note))
+    entrants = find_entrants(
+        gathered, models, uploads, lambda done, note: tell(done, n_steps, note)
+    )
     tell(n_steps - 2, n_steps, "Computing measures and the pool's bias")
     resampling = Resampling.of(
         len(gathered.qrels.query_ids),
@@ -120,11 +109,11 @@ def assess(
         summary=summary,
         bias=as_json(report) if report else {},
         by_query=_by_query(gathered.qrels, board.scored),
-        details=_details(gathered, entrants),
+        details=details_of(gathered, entrants),
     )
 
 
-def _leaderboard(gathered: Gathered, entrants: _Entrants, resampling: Resampling) -> _Leaderboard:
+def _leaderboard(gathered: Gathered, entrants: Entrants, resampling: Resampling) -> _Leaderboard:
     """Return every measure of every model with intervals and tests."""
     scored = score_runs(
         gathered.qrels,
@@ -138,64 +127,8 @@ def _leaderboard(gathered: Gathered, entrants: _Entrants, resampling: Resampling
     return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
 
 
-def _entrants(
-    gathered: Gathered,
-    models: Sequence[EmbeddedModel],
-    uploads: Sequence[UploadedRun],
-    tell: Callable[[int, str], None],
-) -> _Entrants:
-    """Return the runs of all models; an upload that the labels have outgrown is left out."""
-    campaign = gathered.campaign
-    if not models and not uploads:
-        raise InputError(
-            f"no model can be evaluated on “{campaign}”: embed its catalog or upload a run"
-        )
-    found = _Entrants([], [], {}, {}, [])
-    asked = asked_of(gathered) if models else None
-    for model in models:
-        tell(len(found.runs), f"Ranking the catalog by {model.name}")
-        if asked is not None:
-            run = asked.run_of(model)
-            found.runs.append(run)
-            found.matches.append(match_run(gathered.qrels, run, products=gathered.products))
-        found.hashes[f"model {model.name}"] = model.images.fingerprint
-    for upload in uploads:
-        tell(len(found.runs), f"Reading {upload.name}")
-        run = load_run(upload.sha256, upload.name)
-        found.hashes[f"run {upload.name}"] = upload.sha256
-        matched = match_run(gathered.qrels, run, products=gathered.products)
-        reason = _unusable(matched, upload)
-        if reason:
-            found.left_out.append({"name": upload.name, "reason": reason})
-            continue
-        found.runs.append(run)
-        found.matches.append(matched)
-        if upload.family:
-            found.families[upload.name] = upload.family
-    if not found.runs:
-        reasons = "; ".join(f"{one['name']}: {one['reason']}" for one in found.left_out)
-        raise InputError(f"no model can be evaluated on “{campaign}”: {reasons}")
-    generators = gathered.proposals.generators if gathered.proposals else ()
-    for name in (*generators, *(run.name for run in found.runs)):
-        found.families.setdefault(name, family_of(name))
-    return found
-
-
-def _unusable(matched: Matched, upload: UploadedRun) -> str:
-    """Return why a run cannot be scored on the labels as they are now, "" if it can."""
-    if upload.missing == "worst":
-        return ""
-    said = coverage(matched)
-    if said.n_scored == said.n_pairs:
-        return ""
-    return (
-        f"it has no score for {said.n_pairs - said.n_scored} of {said.n_pairs} labelled pairs; "
-        "upload it again with them, or let missing scores count as the worst"
-    )
-
-
 def _bias(
-    gathered: Gathered, entrants: _Entrants, *, seed: int, n_bootstraps: int
+    gathered: Gathered, entrants: Entrants, *, seed: int, n_bootstraps: int
 ) -> BiasReport | None:
     """Return the report on the pool's bias; None for a campaign without a pool."""
     pool = gathered.pool
@@ -230,7 +163,7 @@ def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
 
 
 def _summary(
-    gathered: Gathered, board: _Leaderboard, entrants: _Entrants, report: BiasReport | None
+    gathered: Gathered, board: _Leaderboard, entrants: Entrants, report: BiasReport | None
 ) -> dict[str, Any]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
     intervals = board.intervals
@@ -295,58 +228,3 @@ def _by_query(qrels: Qrels, scored: Sequence[Scored]) -> dict[str, Any]:
                 row[np.isnan(found.by_query)] = None
                 values.setdefault(name, {})[one.name] = row.tolist()
     return {"queries": list(qrels.query_ids), "values": values}
-
-
-def _details(gathered: Gathered, entrants: _Entrants) -> Details:
-    """Return the arrays for the pages; labelled pairs lie in the order of the labels."""
-    qrels, images = gathered.qrels, gathered.images
-    kept = gathered.table.is_decided
-    id_of = dict(zip(images.names, images.ids.tolist(), strict=True))
-    return Details(
-        models=np.array([run.name for run in entrants.runs]),
-        generators=np.array([source.spec for source in gathered.sources], np.str_),
-        query_ids=np.array([id_of[name] for name in qrels.query_ids], np.int64),
-        pair_queries=qrels.queries,
-        pair_candidates=gathered.table.candidate_ids[kept],
-        labels=qrels.labels,
-        scores=np.stack([_all_scores(matched) for matched in entrants.matches]),
-        heads=np.stack([_head(matched, id_of) for matched in entrants.matches]),
-        proposed=_proposed(gathered),
-    )
-
-
-def _all_scores(matched: Matched) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return one score per labelled pair: NaN where it is not compared."""
-    scores: Floats = np.full(matched.queries.size, np.nan)
-    scores[~matched.is_excluded] = pair_scores(matched, "worst")
-    return scores.astype(np.float32)
-
-
-def _head(matched: Matched, id_of: dict[str, int]) -> Ints:
-    """Return the image ids at the top of each query's list."""
-    head = np.zeros((matched.n_queries, HEAD), np.int64)
-    ids = np.array([id_of[name] for name in matched.candidate_ids], np.int64)
-    queries = matched.run_queries[matched.by_rank]
-    place = np.arange(queries.size) - np.searchsorted(queries, queries)
-    shown = place < HEAD
-    head[queries[shown], place[shown]] = ids[matched.run_candidates[matched.by_rank[shown]]]
-    return head
-
-
-def _proposed(gathered: Gathered) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return who proposed each labelled pair, shape (n_generators, n_pairs)."""
-    stored = gathered.proposals
-    table, kept = gathered.table, gathered.table.is_decided
-    if stored is None:
-        return np.zeros((len(gathered.sources), int(kept.sum())), np.bool_)
-    place = {name: row for row, name in enumerate(gathered.images.names)}
-    n = len(gathered.images.names)
-    asked = np.array([place[name] for name in stored.query_ids], np.int64)[stored.queries]
-    shown = np.array([place[name] for name in stored.candidate_ids], np.int64)[stored.candidates]
-    pairs = gathered.images.rows(table.query_ids[kept]) * n + gathered.images.rows(
-        table.candidate_ids[kept]
-    )
-    keys = asked * n + shown
-    return np.stack(
-        [np.isin(pairs, keys[stored.models == g]) for g in range(len(stored.generators))]
-    )
