@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from annotation.agreement import Agreement
-from conditional.formats.genecis import TASKS, genecis_entries
+from conditional.formats.genecis import OBJECT_TASKS, TASKS, genecis_entries
 from conditional.types import (
     Box,
     Distractor,
@@ -166,9 +166,9 @@ def agreement_json(found: Agreement) -> Row:
 
 def _genecis(release: Folder, of: str) -> Iterator[bytes]:
     """Yield the verified templates of a set as an official file, one entry a line."""
-    path_of = release.path_of
+    pictures = _pictures(release)
     chosen = [
-        _template(one, path_of)
+        _template(one, pictures)
         for one in judged_templates(release)
         if one.row["set"] == of and one.is_verified
     ]
@@ -179,24 +179,35 @@ def _genecis(release: Folder, of: str) -> Iterator[bytes]:
     yield b"\n]\n" if chosen else b"[]\n"
 
 
-def _template(one: JudgedTemplate, path_of: Mapping[str, str]) -> RetrievalTemplate:
+def _pictures(release: Folder) -> dict[str, tuple[str, Box]]:
+    """Return name and extent of each image; GeneCIS names images by number where files do."""
+    table = release.table("images", ["image_id", "path", "width", "height"])
+    found = {}
+    for row in table.to_pylist():
+        stem = PurePosixPath(row["path"]).stem
+        name = str(int(stem)) if stem.isascii() and stem.isdecimal() else row["path"]
+        found[row["image_id"]] = (name, Box(0, 0, row["width"], row["height"]))
+    return found
+
+
+def _template(one: JudgedTemplate, pictures: Mapping[str, tuple[str, Box]]) -> RetrievalTemplate:
+    task = Task(one.row["task"])
+
+    def view(image: str, box: str) -> View:
+        """Return a view; in attribute tasks the format wants a box of every image."""
+        name, extent = pictures[image]
+        whole = None if task in OBJECT_TASKS else extent
+        return View(name, Box(*json.loads(box)) if box else whole)
+
     *distractors, target = one.candidates
     return RetrievalTemplate(
-        task=Task(one.row["task"]),
+        task=task,
         condition=one.row["condition"],
-        reference=_view(one.row["reference_id"], one.row["box"], path_of),
-        target=_view(target["image_id"], target["box"], path_of),
+        reference=view(one.row["reference_id"], one.row["box"]),
+        target=view(target["image_id"], target["box"]),
         gallery=tuple(
-            Distractor(_view(row["image_id"], row["box"], path_of), DistractorKind(row["kind"]))
+            Distractor(view(row["image_id"], row["box"]), DistractorKind(row["kind"]))
             for row in distractors
         ),
         provenance=Provenance("release", one.row["position"]),
     )
-
-
-def _view(image: str, box: str, path_of: Mapping[str, str]) -> View:
-    """Return a view; an image is named by the number that its file's name is, else by path."""
-    path = path_of[image]
-    stem = PurePosixPath(path).stem
-    name = str(int(stem)) if stem.isascii() and stem.isdecimal() else path
-    return View(name, Box(*json.loads(box)) if box else None)

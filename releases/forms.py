@@ -17,7 +17,7 @@ from releases.errors import ReleaseError
 from releases.importing import LABELS
 from releases.models import Release, Submission
 from releases.queries import releasable_triplets, releasable_verifications
-from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest
+from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request
 
 
@@ -139,7 +139,8 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         return {}
     before = Release.objects.filter(campaigns=campaign).order_by("-pk").first()
     if before is None:
-        return {"campaigns": [campaign.slug], "title": campaign.name, "slug": campaign.slug}
+        slug = short_name(campaign.slug)
+        return {"campaigns": [campaign.slug], "title": campaign.name, "slug": slug}
     info = before.info
     minor = Release.objects.filter(slug=before.slug, major=before.major).aggregate(n=Max("minor"))
     return {

@@ -180,7 +180,8 @@ FILES = {
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run.",
     "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
     "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "
-    "images by the number that their path names, else by path.",
+    "images by the number that their path names, else by path; whole images have a box, too, in "
+    "tasks of attributes.",
     "triplets/SET.csv": "The triplets of a set with a majority, images by path: anchor, closer, "
     "farther, condition, n_votes, n_closer.",
     "croissant.json": "Croissant 1.0 metadata.",

@@ -108,6 +108,11 @@ class FreezeRequest:
         return f"{self.slug}-{self.version}"
 
 
+def short_name(text: str) -> str:
+    """Return a name that can be a short name, made from one that may not."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:80].strip("-")
+
+
 def parse_version(text: str) -> tuple[int, int, int]:
     """Return the three numbers of a version.
 

@@ -31,6 +31,7 @@ blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid rgb(128
   tr { break-inside: avoid }
 }
 """
+_STYLE_SINCE_2 = "table { margin: 1rem 0 }\n"
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -49,7 +50,8 @@ _PAGE = """<!doctype html>
 def datasheet_page(facts: Facts) -> str:
     """Return the datasheet as a page without scripts or outside resources."""
     title = escape(f"Datasheet of {facts.title}")
-    return _PAGE.format(title=title, style=_STYLE, body=datasheet_html(facts))
+    style = _STYLE if facts.is_of_first_schema else f"{_STYLE}{_STYLE_SINCE_2}"
+    return _PAGE.format(title=title, style=style, body=datasheet_html(facts))
 
 
 def datasheet_html(facts: Facts) -> str:
@@ -80,7 +82,8 @@ def _head(facts: Facts) -> Iterator[str]:
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
     yield ""
-    yield line_of(facts.info["description"]) or "The curators gave no description."
+    description = line_of(facts.info["description"])
+    yield f"{description}{facts.stop}" if description else "The curators gave no description."
     yield ""
     yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
 
@@ -121,7 +124,8 @@ def _composition(facts: Facts) -> Iterator[str]:
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
     yield ""
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
-    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {line_of(terms['images'])}"
+    images = f"{line_of(terms['images'])}{facts.stop}"
+    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {images}"
 
 
 def _proposers(facts: Facts) -> Iterator[str]:

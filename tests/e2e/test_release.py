@@ -5,6 +5,7 @@ score. The photos are Luma's where ../shared/data is there, else they are drawn.
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 import zipfile
@@ -82,6 +83,8 @@ def test_a_release_is_frozen_downloaded_verified_and_scored_on(
     assert done.returncode == 0, done.stdout + done.stderr
     assert "luma 1.0.0 is right" in done.stdout
 
+    import_back(chief, archive)
+
     reader = sign_in(browser, site, "reader")
     submit(reader, run_of(archive, tmp_path))
     stranger.reload()
@@ -120,6 +123,23 @@ def download(stranger: Page, folder: Path) -> Path:
     path = folder / "luma-1.0.0.zip"
     waiting.value.save_as(path)
     return path
+
+
+def import_back(chief: Page, archive: Path) -> None:
+    chief.goto("/releases/")
+    chief.get_by_role("link", name="Import").click()
+    assert serious_problems(chief) == []
+    chief.get_by_label("Release or labels").set_input_files(archive)
+    chief.get_by_label("Catalog", exact=True).select_option(label="shop")
+    chief.get_by_label("Short name").fill("again")
+    chief.get_by_role("button", name="Import", exact=True).click()
+    made = chief.get_by_role("region", name="Imported lately")
+    expect(made.get_by_role("link", name="Luma")).to_be_visible(timeout=2 * MINUTES)
+    assert serious_problems(chief) == []
+    made.get_by_role("link", name="Luma").click()
+    expect(chief).to_have_url(re.compile("/campaigns/again/$"))
+    chief.get_by_role("link", name="Freeze a release").click()
+    expect(chief.get_by_label("Short name")).to_have_value("again")
 
 
 def run_of(archive: Path, folder: Path) -> Path:

@@ -92,7 +92,7 @@ def test_the_genecis_file_holds_what_was_verified(release: Release) -> None:
     assert [entry["condition"] for entry in found] == ["color", "color", "kind"]
     assert all(len(entry["gallery"]) == N_DISTRACTORS for entry in found)
     # photos are called 0.png, 1.png …, so that they are named by number as GeneCIS names them
-    assert found[0]["reference"] == {"image_id": 0}
+    assert found[0]["reference"] == {"image_id": 0, "instance_bbox": [0, 0, 8, 8]}
     assert found[0]["target"] == {"image_id": 6, "instance_bbox": [1.0, 2.5, 3.0, 4.0]}
 
 
@@ -265,4 +265,4 @@ def test_images_without_a_number_are_named_by_path(
     SourceFile.objects.filter(image=world.images[0]).update(path="views of/front.png")
     folder = files_of(freeze_now(asked(world)))
     first = json.loads((folder / "genecis/focus.json").read_text())[0]
-    assert first["reference"] == {"image_id": "views of/front.png"}
+    assert first["reference"]["image_id"] == "views of/front.png"

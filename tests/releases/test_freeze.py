@@ -15,7 +15,7 @@ from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
 from evaluation.models import Sample, SampledPair
 from jobs.services import JobError
-from pooling.models import Proposal
+from pooling.models import Pool, Proposal
 from releases.archive import opened
 from releases.errors import ReleaseError
 from releases.layout import TABLES
@@ -173,4 +173,14 @@ def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_
     values = {one["id"]: one["measures"]["AP'"]["value"] for one in release.results["models"]}
     for name, value in shown.items():
         assert values[mine[name]] == pytest.approx(value), name
+    assert verify(folder).findings == ()
+
+
+def test_rules_on_candidates_are_part_of_the_recipe(world: World) -> None:
+    rule = {"same": ["colour"], "different": [], "one_of_alike": True}
+    Pool.objects.update(candidate_rule=rule)
+    folder = files_of(freeze_now(request_for(world)))
+    info = json.loads((folder / "release.json").read_text())
+    assert [pool["candidate_rule"] for pool in info["pools"]] == [rule]
+    assert 'Candidates: same ["colour"]' in (folder / "datasheet.md").read_text()
     assert verify(folder).findings == ()

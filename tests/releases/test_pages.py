@@ -12,10 +12,12 @@ from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from annotation.services.campaigns import close_campaign
 from jobs.models import Job, JobState
+from releases.forms import first_words
 from releases.models import Download, Release
 from releases.places import archive_of, files_of
 from releases.queries import FREEZE_TASK, file_lines
 from releases.ranges import parse_range
+from releases.requests import short_name
 from releases.services import set_visibility
 from releases.tasks import freeze
 from tests.evaluation.campaign.conftest import World
@@ -26,6 +28,12 @@ BASE = "/releases/small/1.0.0/"
 
 def body(response: object) -> bytes:
     return b"".join(response.streaming_content)  # type: ignore[attr-defined]
+
+
+def test_the_form_begins_with_a_short_name_that_it_takes(world: World) -> None:
+    world.campaign.slug = "luma_fashion-your_turn"
+    assert first_words(world.campaign)["slug"] == "luma-fashion-your-turn"
+    assert short_name("-Ä_b__c-") == "b-c"
 
 
 @pytest.fixture

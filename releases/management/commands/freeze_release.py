@@ -14,7 +14,7 @@ from jobs.models import Job
 from jobs.services import JobError, run_here
 from releases.errors import ReleaseError
 from releases.places import final_folder
-from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest
+from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request, freeze, freeze_job
 
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
 
 def _request(first: Campaign, options: dict[str, Any]) -> FreezeRequest:
     return FreezeRequest(
-        slug=options["name"] or first.slug,
+        slug=options["name"] or short_name(first.slug),
         title=options["title"] or first.name,
         version=options["release"],
         campaigns=tuple(options["campaigns"]),
