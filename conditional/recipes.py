@@ -39,6 +39,7 @@ class Recipe:
         seed: of the draw.
         filters: {attribute: values}, only rows that have one of them.
         min_categories, min_shared: as `SceneRules`, for the object tasks.
+        n_tries: as `Limits`; for a look at what a recipe gives, and never stored.
     """
 
     task: Task
@@ -51,6 +52,7 @@ class Recipe:
     filters: Mapping[str, tuple[str, ...]] | None = None
     min_categories: int = 4
     min_shared: int = 3
+    n_tries: int | None = None
 
     @property
     def limits(self) -> Limits:
@@ -59,7 +61,7 @@ class Recipe:
         Raises:
             ValueError: a number below 1.
         """
-        return Limits(self.n_templates, self.per_condition, self.per_reference)
+        return Limits(self.n_templates, self.per_condition, self.per_reference, self.n_tries)
 
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as it is stored."""

@@ -25,7 +25,9 @@ from jobs.services import Progress, enqueue
 
 BUILD_TASK = "conditional.tasks.build"
 BATCH = 1000
-PREVIEW_IMAGES = 2000  # as many as are read and drawn from well within a second
+# as many as are read and drawn from well within a second
+PREVIEW_IMAGES = 2000
+PREVIEW_TRIES = 3000
 
 
 def free_slug(name: str) -> str:
@@ -161,38 +163,40 @@ class Preview:
         n_images: of the catalog.
         is_sample: whether the catalog has more images than a preview looks at, so that the set
             that is saved will hold other templates.
+        gave_up: whether it had tried enough before it found as many as asked for.
     """
 
     rows: list[Row]
     cooked: Cooked
     n_images: int
     is_sample: bool
+    gave_up: bool
 
 
 def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     """Return the first templates that a recipe gives.
 
-    Of a large catalog only `PREVIEW_IMAGES` are looked at, so that it takes no longer than that
-    of a small one.
+    Of a large catalog only `PREVIEW_IMAGES` are looked at, and only `PREVIEW_TRIES` references
+    are tried, so that it takes no longer than that of a small one.
 
     Raises:
-        ConditionalError: as `draw_templates`; of a sample, the message says so.
+        ConditionalError: as `draw_templates`; if that was not all, the message says so.
     """
     n_images = catalog.images.count()
     is_sample = n_images > PREVIEW_IMAGES
-    few = replace(recipe, n_templates=min(n, recipe.n_templates))
+    few = replace(recipe, n_templates=min(n, recipe.n_templates), n_tries=PREVIEW_TRIES)
     try:
         cooked = draw_templates(catalog, few, PREVIEW_IMAGES if is_sample else None)
     except ConditionalError as problem:
-        if not is_sample:
-            raise
-        note = f"Looked at {PREVIEW_IMAGES:,} of {n_images:,} images; all of them may give more."
+        looked = f" of {PREVIEW_IMAGES:,} of {n_images:,} images" if is_sample else ""
+        note = f"A preview tries up to {PREVIEW_TRIES:,} references{looked}; the set tries all."
         raise ConditionalError(problem.field, f"{problem.message} {note}") from problem
+    gave_up = cooked.built.report.n_tried >= PREVIEW_TRIES
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
     named = {view.image for one in cooked.built.templates for _, view in one.views()}
     id_of = {name: int(name) for name in named}
     rows = [row_of(unsaved, one, id_of) for one in cooked.built.templates]
-    return Preview(rows, cooked, n_images, is_sample)
+    return Preview(rows, cooked, n_images, is_sample, gave_up)
 
 
 @transaction.atomic

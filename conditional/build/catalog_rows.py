@@ -188,17 +188,16 @@ def catalog_scenes(rows: Sequence[CatalogRow], columns: Sequence[Column]) -> Cat
     texts: dict[str, str] = {}
     left_out: Counter[str] = Counter()
     for row in rows:
-        shares: dict[str, float] = {}
+        shown: dict[str, str] = {}
         for column in columns:
             found, is_complete = reader.read(row, column)
             if not is_complete:
                 left_out[f"no complete {column.name}"] += 1
                 break
-            named = {_value(column.text or column.name, value): value for value in found}
-            texts |= named
-            shares |= dict.fromkeys(named, 1.0)
+            shown |= {_value(column.text or column.name, value): value for value in found}
         else:
-            scenes.append(Scene(row.image, shares, row.product))
+            texts |= shown
+            scenes.append(Scene(row.image, dict.fromkeys(shown, 1.0), row.product))
     return CatalogScenes(tuple(scenes), texts, dict(left_out))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,16 @@ class Limits:
         n_templates: stop there.
         per_condition: at most so many of one condition; None for no cap.
         per_reference: at most so many of one reference image.
+        n_tries: give up after trying so many references; None for never.
     """
 
     n_templates: int
     per_condition: int | None = 50
     per_reference: int | None = 5
+    n_tries: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("n_templates", "per_condition", "per_reference"):
+        for name in ("n_templates", "per_condition", "per_reference", "n_tries"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}, not at least 1")
@@ -99,7 +102,10 @@ def draw_in_turns(
             if limits.per_condition is not None and n_of[name] >= limits.per_condition:
                 n_capped += 1
                 del waiting[name]
-            elif any(state.takes(name, position) for position in waiting[name]):
+            elif any(
+                state.takes(name, position)
+                for position in takewhile(lambda _: not state.is_spent, waiting[name])
+            ):
                 n_of[name] += 1
             else:
                 del waiting[name]
@@ -122,6 +128,11 @@ class _State:
         self.n_tried = 0
         self._of_image: Counter[int] = Counter()
         self._seen: set[tuple[object, ...]] = set()
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no further reference may be tried."""
+        return self.limits.n_tries is not None and self.n_tried >= self.limits.n_tries
 
     def takes(self, name: str, position: int) -> bool:
         """Try one reference and say whether it gave a template."""

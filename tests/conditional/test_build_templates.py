@@ -55,7 +55,7 @@ def test_a_recipe_survives_its_storage(template_set):
 
 
 def test_the_preview_shows_the_first_templates_and_stores_nothing(catalog):
-    rows, _ = preview_of(catalog, recipe_of(), 4)
+    rows = preview_of(catalog, recipe_of(), 4).rows
     assert not TemplateSet.objects.exists()
     stored = built_set(catalog).templates.order_by("position")[:4]
     assert [(row.target_id, row.gallery) for row in rows] == [

@@ -120,11 +120,19 @@ def test_the_preview_of_a_large_catalog_looks_at_a_part_of_it_and_says_so(
     assert admin.post(reverse("conditional:preview"), given).content.decode() == first
     monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 9)
     none = admin.post(reverse("conditional:preview"), given).content.decode()
-    assert "Looked at 9 of 120 images; all of them may give more." in none
+    assert "references of 9 of 120 images; the set tries all." in none
     monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 120)
     assert "The first 4 of what this draws" in (
         admin.post(reverse("conditional:preview"), given).content.decode()
     )
+
+
+def test_a_preview_that_finds_nothing_gives_up(admin, catalog, monkeypatch):
+    monkeypatch.setattr("conditional.services.PREVIEW_TRIES", 7)
+    given = {**BUILD, "catalog": catalog.pk, "filters": "kind=bag"}  # no other kind: no template
+    reply = admin.post(reverse("conditional:preview"), given).content.decode()
+    assert "7 × too few images" in reply
+    assert "A preview tries up to 7 references; the set tries all." in reply
 
 
 def test_the_part_of_a_catalog_is_the_same_each_time_and_keeps_to_filters(catalog):

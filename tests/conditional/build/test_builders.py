@@ -27,8 +27,8 @@ from tests.conditional.cases import TYPES, random_scenes, vaw_instances
 
 LIMITS = Limits(150, per_condition=40, per_reference=3)
 ATTRIBUTE_TASKS = [
-    (build_focus_attribute, Task.FOCUS_ATTRIBUTE, (9, 0)),
-    (build_change_attribute, Task.CHANGE_ATTRIBUTE, (9, 5)),
+    (build_focus_attribute, Task.FOCUS_ATTRIBUTE, (9, 0), 120),  # 3 types, at most 40 of each
+    (build_change_attribute, Task.CHANGE_ATTRIBUTE, (9, 5), 150),
 ]
 OBJECT_TASKS = [(build_focus_object, True), (build_change_object, False)]
 INSTANCES = vaw_instances(0)
@@ -39,10 +39,10 @@ def attribute_table(instances=INSTANCES):
     return AttributeTable.of(instances, TYPES)
 
 
-@pytest.mark.parametrize(("build", "task", "kinds"), ATTRIBUTE_TASKS)
-def test_attribute_templates_have_one_right_answer_and_no_defect(build, task, kinds):
+@pytest.mark.parametrize(("build", "task", "kinds", "n"), ATTRIBUTE_TASKS)
+def test_attribute_templates_have_one_right_answer_and_no_defect(build, task, kinds, n):
     built = build(attribute_table(), LIMITS, 1, source="vaw")
-    assert len(built.templates) == built.report.n_built == 150
+    assert len(built.templates) == built.report.n_built == n
     assert defects_of(built.templates, known_images={one.image for one in INSTANCES}) == []
     assert attribute_defects(built.templates, INSTANCES, TYPES) == []
     for place, one in enumerate(built.templates):
@@ -103,13 +103,13 @@ def test_images_of_one_product_never_meet():
     assert built.templates
     for one in built.templates:
         products = [product_of[view.image, view.box] for _, view in one.views()]
-        assert len(set(products)) == 15
+        assert len(set(products)) == len(products) == 16  # reference, target, 14 distractors
 
 
 @pytest.mark.parametrize(("build", "shows"), OBJECT_TASKS)
 def test_object_templates_have_one_right_answer_and_no_defect(build, shows):
     built = build(SceneTable.of(SCENES), LIMITS, 1, source="coco_panoptic")
-    assert len(built.templates) == 150
+    assert len(built.templates) == built.report.n_built > 40  # as many as these scenes give
     assert defects_of(built.templates) == []
     assert object_defects(built.templates, SCENES) == []
     known = {scene.image: scene.categories() for scene in SCENES}
@@ -188,7 +188,7 @@ def test_caps_hold_for_conditions_and_references():
     ):
         conditions = Counter(one.condition for one in built.templates)
         references = Counter(one.reference.image for one in built.templates)
-        assert max(conditions.values()) == 7
+        assert max(conditions.values()) <= 7
         assert max(references.values()) <= 2
         assert dict(conditions) == {c: n for c, n in built.report.by_condition.items() if n}
         report = built.report
@@ -202,6 +202,19 @@ def test_references_that_were_used_often_enough_are_reported():
     images = [one.reference.image for one in built.templates]
     assert len(set(images)) == len(images)
     assert built.report.rejected[REFERENCE_USED] > 0
+
+
+def test_a_draw_gives_up_after_so_many_tries_and_begins_like_one_that_does_not():
+    whole = build_change_attribute(attribute_table(), LIMITS, 1, source="vaw")
+    some = replace(LIMITS, n_tries=50)
+    built = build_change_attribute(attribute_table(), some, 1, source="vaw")
+    assert built.report.n_tried == 50
+    assert 0 < len(built.templates) <= 50
+    assert built.templates == whole.templates[: len(built.templates)]
+    ample = replace(LIMITS, n_tries=10**6)
+    assert build_change_attribute(attribute_table(), ample, 1, source="vaw") == whole
+    with pytest.raises(ValueError, match="n_tries is 0"):
+        Limits(5, n_tries=0)
 
 
 def test_conditions_take_turns():
