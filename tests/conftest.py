@@ -26,7 +26,8 @@ def _free_data_folder() -> Path:
     raise RuntimeError("fifty test runs at once in one checkout")
 
 
-os.environ["LOOKALIKE_DATA"] = str(_free_data_folder())
+DATA = _free_data_folder()
+os.environ["LOOKALIKE_DATA"] = str(DATA)
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
 
@@ -37,6 +38,12 @@ from config import embedded, settings  # noqa: E402
 
 # not named in pyproject.toml: pytest-django would read the settings before this file's environment
 django.setup()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep temporary files apart, too: a run beside this one would change their folder's mode."""
+    config.option.basetemp = config.option.basetemp or str(DATA / "tmp")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
