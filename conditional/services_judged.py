@@ -56,10 +56,8 @@ def judged_triplets(verification: Verification) -> list[Triplet]:
     for answer in current_answers(verification):
         if answer.choice == Choice.PICK and answer.picked is not None:
             question = questions[answer.question_id]
-            closer, farther = (
-                question.candidates[answer.picked],
-                question.candidates[1 - answer.picked],
-            )
+            closer = question.candidates[answer.picked]
+            farther = question.candidates[1 - answer.picked]
             worker = names[seats[answer.verifier_id]]
             one = Triplet(
                 str(question.anchor_id), str(closer), str(farther), question.condition, worker

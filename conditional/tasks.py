@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from celery import shared_task
+from django.utils.module_loading import import_string
 
 from catalog.models import Catalog
 from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
+from conditional.services_recall import SCORE_TASK
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
 from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
-from jobs.services import run_job
+from jobs.services import Progress, run_job
 
 
 @shared_task(name=BUILD_TASK)
@@ -45,3 +49,16 @@ def suggest(job_uid: str) -> None:
             progress=progress,
         ),
     )
+
+
+@shared_task(name=SCORE_TASK)
+def score(job_uid: str) -> None:
+    """Score a model on the set that a job names. It may load torch, so it is found by name."""
+
+    def work(progress: Progress) -> dict[str, Any]:
+        found: dict[str, Any] = import_string("conditional.recall.score_model")(
+            progress=progress, **progress.job.arguments
+        )
+        return found
+
+    run_job(job_uid, work)

@@ -5,6 +5,7 @@ from conditional.models.sets import (
     TASK_LABELS,
     Asked,
     RetrievalTemplate,
+    TemplateScore,
     TemplateSet,
 )
 from conditional.models.triplets import (
@@ -30,6 +31,7 @@ __all__ = [
     "Choice",
     "RetrievalTemplate",
     "TemplateRuling",
+    "TemplateScore",
     "TemplateSet",
     "Triplet",
     "TripletQuestion",

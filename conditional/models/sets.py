@@ -24,6 +24,7 @@ KIND_LABELS = {
     DistractorKind.LACKS_REFERENCE: "unlike the reference",
     DistractorKind.UNKNOWN: "kind unknown",
 }
+BASELINE_LABELS = {"image": "Image only", "text": "Text only", "image_text": "Image + text"}
 TASK_CHOICES = [(task.value, label) for task, label in TASK_LABELS.items()]
 
 
@@ -51,6 +52,37 @@ class TemplateSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class TemplateScore(models.Model):
+    """What one model scores on a set by one baseline; scoring again replaces it."""
+
+    template_set = models.ForeignKey(TemplateSet, on_delete=models.CASCADE, related_name="scores")
+    model = models.CharField(max_length=300, help_text="Spec of the model or embedding set.")
+    baseline = models.CharField(max_length=10, help_text="image, text or image_text")
+    is_normalised = models.BooleanField(
+        default=False, help_text="Features were scaled to length 1 before they were combined."
+    )
+    figures = models.JSONField(help_text="As `conditional.services_recall.figures_of`.")
+    scored_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["template_set", "model", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["template_set", "model", "baseline", "is_normalised"],
+                name="one_score_per_baseline",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.baseline_label}"
+
+    @property
+    def baseline_label(self) -> str:
+        """What the query is made of, in words."""
+        label = BASELINE_LABELS[self.baseline]
+        return f"{label}, normalised" if self.is_normalised else label
 
 
 class Asked(models.Model):

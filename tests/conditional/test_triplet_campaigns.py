@@ -6,11 +6,11 @@ import csv
 import json
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -201,31 +201,34 @@ def test_an_answer_from_four_tabs_at_once_is_stored_once(judges):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_answer_is_taken_after_closing_however_they_meet(campaign, judges):
-    questions = next_questions(judges[0], 6)
-    barrier = Barrier(2)
+def test_closing_waits_for_answers_that_are_being_stored(campaign, judges):
+    first, second = next_questions(judges[0], 2)
+    is_stored, has_closed = Event(), Event()
 
-    def send():
-        barrier.wait()
+    def store():
         try:
-            return [record(judges[0], answer(one, "cant_tell"))[0] for one in questions]
+            with transaction.atomic():
+                results = record(judges[0], answer(first, "cant_tell"))
+                is_stored.set()
+                return results, has_closed.wait(0.6)
         finally:
             connection.close()
 
     def close():
-        barrier.wait()
+        is_stored.wait(10)
         try:
             set_state(verification=campaign, is_open=False)
+            has_closed.set()
             return VerifierAnswer.objects.count()
         finally:
             connection.close()
 
     with ThreadPoolExecutor(2) as pool:
-        sent, closed = pool.submit(send), pool.submit(close)
-        results, n_at_closing = sent.result(), closed.result()
-    n_saved = results.count("saved")
-    assert n_saved == VerifierAnswer.objects.count() == n_at_closing
-    assert {one.code for one in results[n_saved:]} <= {"closed"}
+        stored, closed = pool.submit(store), pool.submit(close)
+        assert stored.result() == (["saved"], False)
+        assert closed.result() == 1
+    [late] = record(judges[0], answer(second, "cant_tell"))
+    assert late.code == "closed"
 
 
 def test_majorities_decide_ties_do_not_and_each_condition_has_its_figures(campaign, judges):

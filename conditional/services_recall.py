@@ -1,0 +1,155 @@
+"""Ask for the scores of models on a set of templates, and keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from catalog.models import EmbeddingSet
+from conditional.errors import ConditionalError
+from conditional.models import TemplateScore as Row
+from conditional.models import TemplateSet
+from conditional.template_scores import (
+    CUTOFFS,
+    Baseline,
+    Floats,
+    Ties,
+    baseline_queries,
+    candidate_scores,
+    score_templates,
+)
+from conditional.types import Task
+from jobs.models import Job
+from jobs.services import enqueue
+from pooling.backbones.spec import Source, SpecError, parse_spec
+
+SCORE_TASK = "conditional.tasks.score"
+BASELINES: tuple[tuple[Baseline, bool], ...] = (
+    *(("image", False), ("text", False)),
+    *(("image_text", False), ("image_text", True)),
+)
+
+
+def request_score(*, template_set: TemplateSet, model: str, owner: User | None) -> Job:
+    """Queue the scoring of a model.
+
+    Args:
+        model: an open_clip model (image, text, and both), or the spec of an embedding set of the
+            set's catalog (image only).
+
+    Raises:
+        ConditionalError: as `known_model`.
+        JobConflictError: it is being scored.
+    """
+    name = known_model(template_set, model)
+    return enqueue(
+        task=SCORE_TASK,
+        subject=f"template set {template_set.slug} by {name}"[:200],
+        title=f"Score {name} on “{template_set.name[:100]}”",
+        arguments={"template_set_id": template_set.pk, "model": name},
+        owner=owner,
+    )
+
+
+def known_model(template_set: TemplateSet, text: str) -> str:
+    """Return the canonical text of a model that a set can be scored by.
+
+    Raises:
+        ConditionalError: it names neither an open_clip model nor an embedding set of the
+            catalog, or the templates show parts of images, of which sets have no vectors.
+    """
+    text = text.strip()
+    try:
+        spec = parse_spec(text)
+    except SpecError:
+        spec = None
+    if spec is not None and spec.source == Source.OPEN_CLIP:
+        return str(spec)
+    if vectors_of(template_set, text) is None:
+        raise ConditionalError(
+            "model",
+            f"“{text}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an embedding "
+            f"set of “{template_set.catalog}”.",
+        )
+    if template_set.templates.exclude(boxes={}).exists():
+        raise ConditionalError(
+            "model", "the templates show parts of images; embedding sets hold whole ones only."
+        )
+    return text
+
+
+def vectors_of(template_set: TemplateSet, spec: str) -> EmbeddingSet | None:
+    """Return the newest complete embedding set of a set's catalog by a spec."""
+    complete = EmbeddingSet.objects.filter(catalog=template_set.catalog_id, is_complete=True)
+    return complete.filter(spec=spec).order_by("-pk").first()
+
+
+def store_scores(
+    *,
+    template_set: TemplateSet,
+    model: str,
+    views: Floats,
+    rows: Sequence[Sequence[int]],
+    texts: Floats | None,
+) -> list[Row]:
+    """Score the baselines that features allow and keep them; again replaces them.
+
+    Args:
+        model: what to call it.
+        views: shape (n_views, d), features of all pictures that occur.
+        rows: for each template rows of `views`: reference, distractors, target.
+        texts: shape (n_templates, d), features of the conditions; None for image only.
+
+    Raises:
+        ValueError: a feature of length 0, or not finite.
+    """
+    candidates = [np.array(row[1:], np.int64) for row in rows]
+    references = views[[row[0] for row in rows]]
+    baselines = BASELINES if texts is not None else BASELINES[:1]
+    kept = []
+    with transaction.atomic():
+        for baseline, is_normalised in baselines:
+            queries = baseline_queries(
+                references,
+                references if texts is None else texts,
+                baseline,
+                normalised=is_normalised,
+            )
+            scores = candidate_scores(queries, views, candidates)
+            row, _ = Row.objects.update_or_create(
+                template_set=template_set,
+                model=model,
+                baseline=baseline,
+                is_normalised=is_normalised,
+                defaults={
+                    "figures": figures_of(Task(template_set.task), scores),
+                    "scored_at": timezone.now(),
+                },
+            )
+            kept.append(row)
+    return kept
+
+
+def figures_of(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:
+    """Return what is kept of scores whose last candidate is the target.
+
+    Returns:
+        recall {ties: {k: Recall@k}}, chance {k}, n_templates and n_ties; keys as JSON has them.
+    """
+    answers = [row.size - 1 for row in scores]
+    tasks = [task] * len(scores)
+    found = {ties: score_templates(tasks, scores, answers, ties=ties) for ties in get_args(Ties)}
+    expected = found["expected"]
+    return {
+        "recall": {
+            ties: {str(k): one.by_task[task][k] for k in CUTOFFS} for ties, one in found.items()
+        },
+        "chance": {str(k): expected.chance[task][k] for k in CUTOFFS},
+        "n_templates": expected.n_templates[task],
+        "n_ties": expected.n_ties[task],
+    }
