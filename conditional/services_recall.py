@@ -49,11 +49,16 @@ def request_score(*, template_set: TemplateSet, model: str, owner: User | None) 
     name = known_model(template_set, model)
     return enqueue(
         task=SCORE_TASK,
-        subject=f"template set {template_set.slug} by {name}"[:200],
+        subject=f"{subject_of(template_set)}{name}"[:200],
         title=f"Score {name} on “{template_set.name[:100]}”",
         arguments={"template_set_id": template_set.pk, "model": name},
         owner=owner,
     )
+
+
+def subject_of(template_set: TemplateSet) -> str:
+    """Return how the subjects of the jobs begin that score models on a set."""
+    return f"template set {template_set.slug} by "
 
 
 def known_model(template_set: TemplateSet, text: str) -> str:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from conditional import judging, views, views_closer, views_suggest, views_verify
+from conditional import judging, views, views_closer, views_recall, views_suggest, views_verify
 
 app_name = "conditional"
 _PICTURE = "<int:number>/<uuid:question_uid>/<str:slot>/<str:size>"
@@ -13,6 +13,7 @@ urlpatterns = [
     path("templates/sets/<slug:slug>/", views.template_set, name="set"),
     path("templates/sets/<slug:slug>/export.json", views.export, name="export"),
     path("templates/sets/<slug:slug>/delete", views.delete, name="delete"),
+    path("templates/sets/<slug:slug>/score", views_recall.score, name="score"),
     path(
         "templates/sets/<slug:slug>/verify/",
         views_verify.new_verification,

@@ -31,6 +31,7 @@ from conditional.queries_verify import verified_templates
 from conditional.services import BUILD_TASK, delete_set, preview_of, request_build
 from conditional.services_import import exported_entries
 from conditional.services_suggest import SUGGEST_TASK
+from conditional.views_recall import scores_context
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError
 
@@ -74,6 +75,7 @@ def template_set(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "shown": shown_templates(page.object_list),
         "verifications": found.verifications.all(),
+        **scores_context(found),
     }
     return render(request, "conditional/set.html", context)
 

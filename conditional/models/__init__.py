@@ -1,6 +1,7 @@
 """The tables of this app: sets of templates and triplets, and their verification by people."""
 
 from conditional.models.sets import (
+    BASELINE_LABELS,
     KIND_LABELS,
     TASK_LABELS,
     Asked,
@@ -25,6 +26,7 @@ from conditional.models.verification import (
 )
 
 __all__ = [
+    "BASELINE_LABELS",
     "KIND_LABELS",
     "TASK_LABELS",
     "Asked",

@@ -1,0 +1,82 @@
+"""`manage.py score_templates SET [SET ...] --model MODEL [--model MODEL ...]`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from statistics import fmean
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from conditional.errors import ConditionalError
+from conditional.models import BASELINE_LABELS, TemplateSet
+from conditional.recall import score_model
+from conditional.services_recall import SCORE_TASK, known_model, subject_of
+from jobs.commands import JobCommand
+
+
+class Command(JobCommand):
+    help = "Score models on sets of templates; the average weighs sets equally, as GeneCIS does."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("set", nargs="+", help="slug of a set")
+        parser.add_argument(
+            "--model",
+            action="append",
+            required=True,
+            help="open_clip:ARCH/WEIGHTS, or the spec of an embedding set of the catalog",
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Score and print."""
+        sets = [_named(slug) for slug in options["set"]]
+        results = [self._scored(one, model) for model in options["model"] for one in sets]
+        found: dict[tuple[str, str, bool], list[dict[str, Any]]] = {}
+        for result in results:
+            for score in result["scores"]:
+                key = (result["model"], score["baseline"], score["is_normalised"])
+                found.setdefault(key, []).append(score | {"set": result["set"]})
+        rows = [
+            {
+                **{"model": model, "baseline": baseline, "is_normalised": is_normalised},
+                "recall": {
+                    k: fmean(one["recall"]["expected"][k] for one in of_sets) for k in "123"
+                },
+                "by_set": of_sets,
+            }
+            for (model, baseline, is_normalised), of_sets in found.items()
+        ]
+        self.report({"scores": rows}, as_json=options["json"], lines=[_line(row) for row in rows])
+
+    def _scored(self, template_set: TemplateSet, model: str) -> dict[str, Any]:
+        try:
+            name = known_model(template_set, model)
+        except ConditionalError as problem:
+            raise CommandError(str(problem)) from problem
+        arguments: dict[str, Any] = {"template_set_id": template_set.pk, "model": name}
+        return self.run_work(
+            task=SCORE_TASK,
+            subject=f"{subject_of(template_set)}{name}"[:200],
+            title=f"Score {name} on “{template_set}”",
+            arguments=arguments,
+            work=lambda progress: score_model(progress=progress, **arguments),
+        )
+
+
+def _named(slug: str) -> TemplateSet:
+    found = TemplateSet.objects.select_related("catalog").filter(slug=slug).first()
+    if found is None:
+        raise CommandError(f"there is no set “{slug}”.")
+    return found
+
+
+def _line(row: dict[str, Any]) -> str:
+    asked = BASELINE_LABELS[row["baseline"]] + (", normalised" if row["is_normalised"] else "")
+    recalls = "  ".join(f"R@{k} {value:.3f}" for k, value in row["recall"].items())
+    sets = ", ".join(
+        f"{one['set']} {one['recall']['expected']['1']:.3f} (chance {one['chance']['1']:.3f})"
+        for one in row["by_set"]
+    )
+    return f"{row['model']}  {asked}: {recalls}  [R@1 of {sets}]"
