@@ -67,35 +67,7 @@ def build(request: FreezeRequest, tell: Told) -> Path:
     files = folder / "files"
     (files / "data").mkdir(parents=True)
     hidden = folder / "hidden" if request.hidden_percent else None
-    tell("Reading campaigns and images")
-    with snapshot() as view:
-        subjects = read_subjects(view, request)
-        entrants = entrants_of(subjects, with_runs=request.with_runs)
-        write_images(view, subjects, files, lambda row: _file_of(row, request))
-        write_queries(subjects, files)
-        tell("Reading pairs and proposals")
-        pairs = write_pairs(view, subjects, files)
-        write_pool(view, subjects, files, {one.name: one.id for one in entrants})
-        tell("Reading judgements")
-        people = {*judges_of(view, subjects).values(), *verifiers_of(view, request.template_sets)}
-        names = pseudonyms(people, _secret(request))
-        write_judgements(view, subjects, files, hidden, names)
-        sets = {
-            "template_sets": write_templates(view, subjects, files, request.template_sets, names),
-            "triplet_sets": write_triplets(
-                view, subjects, files, request.triplet_sets, _secret(request)
-            ),
-        }
-        guidelines = _guidelines(view, subjects)
-        samples = _samples(view, subjects)
-    write_runs(subjects, entrants, pairs, files, tell)
-    for name, content in {
-        "release.json": {**_info(request, subjects), "samples": samples, **sets},
-        "models.json": [entrant.entry() for entrant in entrants],
-        "guidelines.json": guidelines,
-        "bias.json": findings_of(subjects.campaign_ids),
-    }.items():
-        (files / name).write_text(dump_json(content), encoding="utf-8", newline="")
+    subjects = _write_frozen(request, files, hidden, tell)
     if request.with_images:
         tell("Copying images")
         _copy_images(subjects, request, files)
@@ -109,6 +81,49 @@ def build(request: FreezeRequest, tell: Told) -> Path:
     tell("Packing the archive")
     write_archive(files, folder / f"{request.root}.zip", request.root)
     return folder
+
+
+def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell: Told) -> Subjects:
+    """Write what everything else follows from, as it is at one moment."""
+    tell("Reading campaigns and images")
+    with snapshot() as view:
+        subjects = read_subjects(view, request)
+        entrants = entrants_of(subjects, with_runs=request.with_runs)
+        write_images(view, subjects, files, lambda row: _file_of(row, request))
+        write_queries(subjects, files)
+        tell("Reading pairs and proposals")
+        pairs = write_pairs(view, subjects, files)
+        write_pool(view, subjects, files, {one.name: one.id for one in entrants})
+        tell("Reading judgements")
+        moment = {
+            **_info(request, subjects),
+            "samples": _samples(view, subjects),
+            **_write_answers(view, subjects, request, files, hidden),
+        }
+        guidelines = _guidelines(view, subjects)
+    write_runs(subjects, entrants, pairs, files, tell)
+    for name, content in {
+        "release.json": moment,
+        "models.json": [entrant.entry() for entrant in entrants],
+        "guidelines.json": guidelines,
+        "bias.json": findings_of(subjects.campaign_ids),
+    }.items():
+        (files / name).write_text(dump_json(content), encoding="utf-8", newline="")
+    return subjects
+
+
+def _write_answers(
+    view: Snapshot, subjects: Subjects, request: FreezeRequest, files: Path, hidden: Path | None
+) -> dict[str, Any]:
+    """Write what people said under names of this release; return what it takes beside pairs."""
+    secret = _secret(request)
+    people = {*judges_of(view, subjects).values(), *verifiers_of(view, request.template_sets)}
+    names = pseudonyms(people, secret)
+    write_judgements(view, subjects, files, hidden, names)
+    return {
+        "template_sets": write_templates(view, subjects, files, request.template_sets, names),
+        "triplet_sets": write_triplets(view, subjects, files, request.triplet_sets, secret),
+    }
 
 
 def _derive(files: Path, tell: Told) -> None:
