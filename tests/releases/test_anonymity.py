@@ -112,7 +112,9 @@ def test_no_byte_of_a_release_names_a_judge(world: World) -> None:
     )  # fmt: skip
     assert named_in(archive_of(release).parent, words) == set()
     judged = pq.read_table(archive_of(release).parent / "files/data/judgements.parquet")
-    assert set(judged["annotator"].to_pylist()) == {"a01", "a02", "a03"}
+    names = set(judged["annotator"].to_pylist())  # three of all whom the release names
+    assert len(names) == 3
+    assert names <= {f"a{number:02d}" for number in range(1, 10)}
 
 
 def test_nor_does_a_release_with_hidden_labels(world: World) -> None:
