@@ -1,0 +1,62 @@
+"""Campaigns, their questions, and what the judges answered.
+
+A question is one (query, candidate) pair put to a panel. Answers are append-only events; the
+judgement that counts now is kept in the same transaction, so that an unjudged pair is the
+absence of a row. This app knows nothing of the models that proposed the pairs.
+"""
+
+from annotation.models.campaigns import (
+    Campaign,
+    Guideline,
+    PanelMember,
+    Preference,
+    StateChange,
+)
+from annotation.models.judgements import (
+    Adjudication,
+    Judgement,
+    JudgementEvent,
+)
+from annotation.models.questions import (
+    Gold,
+    Question,
+    QueueEntry,
+)
+from annotation.models.words import (
+    VOTES,
+    Answer,
+    CampaignState,
+    Device,
+    EntryState,
+    Mode,
+    QuestionKind,
+    Reason,
+    Serving,
+    Stage,
+    TieRule,
+)
+
+__all__ = [
+    "VOTES",
+    "Adjudication",
+    "Answer",
+    "Campaign",
+    "CampaignState",
+    "Device",
+    "EntryState",
+    "Gold",
+    "Guideline",
+    "Judgement",
+    "JudgementEvent",
+    "Mode",
+    "PanelMember",
+    "Preference",
+    "Question",
+    "QuestionKind",
+    "QueueEntry",
+    "Reason",
+    "Serving",
+    "Stage",
+    "StateChange",
+    "TieRule",
+]

@@ -1,0 +1,154 @@
+"""Campaigns, their guidelines and their panels."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from annotation.models.words import CampaignState, Mode, Serving, Stage, TieRule
+
+
+class Campaign(models.Model):
+    """A set of questions put to a panel under one set of rules."""
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.DRAFT)
+    tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.NEGATIVE)
+    serving = models.CharField(max_length=10, choices=Serving, default=Serving.EVERYONE)
+    k = models.PositiveSmallIntegerField(
+        default=3, help_text="Votes wanted for each pair when k of the panel judge it."
+    )
+    lease_minutes = models.PositiveSmallIntegerField(
+        default=30, help_text="A pair not answered for so long is offered to others."
+    )
+    closes_settled = models.BooleanField(
+        default=False, help_text="Stop asking a pair once its outcome can no longer change."
+    )
+    repeat_percent = models.PositiveSmallIntegerField(
+        default=0, help_text="Pairs asked a second time, silently, in percent."
+    )
+    mirror_percent = models.PositiveSmallIntegerField(
+        default=0, help_text="Pairs asked again with query and candidate swapped, in percent."
+    )
+    pass_percent = models.PositiveSmallIntegerField(
+        default=80, help_text="Share of the qualification round that must agree with the gold."
+    )
+    seed = models.PositiveBigIntegerField(default=0, help_text="Fixes every order and sample.")
+    is_simulated = models.BooleanField(
+        default=False, help_text="At least one judge of the panel is a program."
+    )
+    guideline_version = models.PositiveIntegerField(default=1, help_text="The one in force.")
+    n_questions = models.PositiveIntegerField(default=0, help_text="Pairs that vote.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="owned_campaigns",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(k__gte=1), name="campaign_k_at_least_1"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    repeat_percent__lte=50, mirror_percent__lte=50, pass_percent__lte=100
+                ),
+                name="campaign_percent_in_range",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether judges may answer now."""
+        return self.state == CampaignState.OPEN
+
+
+class StateChange(models.Model):
+    """Who opened, paused or closed a campaign, when and why."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="state_changes")
+    before = models.CharField(max_length=10, choices=CampaignState)
+    after = models.CharField(max_length=10, choices=CampaignState)
+    reason = models.CharField(max_length=500, blank=True)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    changed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class Guideline(models.Model):
+    """One version of what judges are told; a version in use is never edited."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="Markdown.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["campaign", "-version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "version"], name="one_guideline_per_version"
+            )
+        ]
+
+
+class PanelMember(models.Model):
+    """One judge of one campaign, with counters that `reconcile_counters` checks."""
+
+    campaign = models.ForeignKey(
+        Campaign, on_delete=models.CASCADE, related_name="panel", db_index=False
+    )
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships"
+    )
+    number = models.PositiveSmallIntegerField(help_text="Place on the panel, from 1.")
+    stage = models.CharField(max_length=14, choices=Stage, default=Stage.JUDGING)
+    is_active = models.BooleanField(default=True, help_text="Off: may not judge any more.")
+    n_total = models.PositiveIntegerField(default=0, help_text="Questions in the queue.")
+    n_done = models.PositiveIntegerField(default=0, help_text="Of these, answered.")
+    last_place = models.PositiveBigIntegerField(default=0, help_text="End of the queue.")
+    claimed_to = models.PositiveIntegerField(
+        default=0, help_text="k of n: the question position up to which this judge has claimed."
+    )
+    joined_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["campaign", "number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "annotator"], name="one_membership_per_annotator"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator} in {self.campaign}"
+
+
+class Preference(models.Model):
+    """How one judge likes the judging page."""
+
+    annotator = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="judging_preference"
+    )
+    keys = models.JSONField(default=dict, help_text="Action to key, both from fixed lists.")
+    mode = models.CharField(
+        max_length=6, choices=[(Mode.PAIR, "Pair"), (Mode.SHEET, "Sheet")], default=Mode.PAIR
+    )

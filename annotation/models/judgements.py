@@ -1,0 +1,94 @@
+"""What was answered: append-only events, what counts of them now, and rulings."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from annotation.models.campaigns import PanelMember
+from annotation.models.questions import Question
+from annotation.models.words import VOTES, Answer, Device, Mode, Reason
+
+
+class JudgementEvent(models.Model):
+    """One thing a judge did, exactly as it arrived; rows are never changed.
+
+    `uuid` is made in the browser: the same one twice is the same answer sent twice.
+    """
+
+    uuid = models.UUIDField(unique=True)
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="events")
+    member = models.ForeignKey(
+        PanelMember, on_delete=models.RESTRICT, related_name="events", db_index=False
+    )
+    answer = models.CharField(max_length=10, choices=Answer)
+    reason = models.CharField(max_length=15, choices=Reason, blank=True)
+    mode = models.CharField(max_length=6, choices=Mode)
+    device = models.CharField(max_length=8, choices=Device, blank=True)
+    guideline_version = models.PositiveIntegerField()
+    undoes = models.UUIDField(null=True, blank=True)
+    shown_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(help_text="By the judge's clock, never later than received.")
+    received_at = models.DateTimeField(default=timezone.now)
+    visible_ms = models.PositiveIntegerField(default=0, help_text="Pair on screen, tab visible.")
+    load_ms = models.PositiveIntegerField(default=0, help_text="Waiting for its images.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(answer__in=Answer.values), name="event_answer_is_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(undoes__isnull=False, answer=Answer.WITHDRAWN)
+                | (models.Q(undoes__isnull=True) & ~models.Q(answer=Answer.WITHDRAWN)),
+                name="only_a_withdrawal_undoes",
+            ),
+        ]
+        indexes = [models.Index(fields=["member", "id"], name="event_of_member")]
+
+
+class Judgement(models.Model):
+    """What a judge says about a question now; a withdrawn answer has no row."""
+
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="judgements", db_index=False
+    )
+    member = models.ForeignKey(PanelMember, on_delete=models.RESTRICT, related_name="judgements")
+    event = models.OneToOneField(JudgementEvent, on_delete=models.CASCADE, related_name="+")
+    answer = models.CharField(max_length=10, choices=Answer)
+    is_surplus = models.BooleanField(
+        default=False, help_text="k of n: came after k votes; kept, exported, not counted."
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["question", "member"], name="one_judgement_per_judge"),
+            models.CheckConstraint(
+                condition=models.Q(
+                    answer__in=[Answer.SIMILAR, Answer.DIFFERENT, Answer.CANT_TELL, Answer.SKIP]
+                ),
+                name="judgement_answer_is_final",
+            ),
+        ]
+
+
+class Adjudication(models.Model):
+    """An admin's ruling on a question that the panel did not settle."""
+
+    question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="adjudication")
+    answer = models.CharField(max_length=10, choices=Answer)
+    reason = models.CharField(max_length=500)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(answer__in=VOTES), name="ruling_is_similar_or_different"
+            )
+        ]
