@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,16 @@ from releases.layout import ALL_TABLES, MANIFEST, tables_of
 from releases.manifest import Manifest, entry_of, parse_manifest, paths_in
 
 TOLERANCE = 1e-9
+PROSE = (
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "croissant.json",
+    "datasheet.md",
+    "datasheet.html",
+)
+_NUMBER = re.compile(r"\d+(?:[.,:-]\d+)*")
+_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
 FROZEN = ("release.json", "models.json", "guidelines.json", "bias.json")
 Told = Callable[[str], None]
 
@@ -67,8 +78,9 @@ class Verdict:
 def verify(source: Path, tell: Told = lambda note: None) -> Verdict:
     """Check a release folder or zip.
 
-    First every file against the manifest; if all are whole, every table, list, document and
-    number is made again from the frozen data and compared.
+    First every file against the manifest; if all are whole, every table, list and number is
+    made again from the frozen data and compared. Of documents for people the numbers are: their
+    words are the manifest's to keep, and another version of this program may choose others.
 
     Raises:
         ReleaseError: not a release, of another schema version, or its manifest was changed.
@@ -182,7 +194,9 @@ def _frozen(manifest: Manifest) -> Iterator[str]:
 def _compared(path: str, given: Path, made: Path) -> Iterator[Finding]:
     if path.endswith(".parquet"):
         reason = _table_differs(pq.read_table(given), pq.read_table(made))
-    elif path.endswith(".json") and not path.startswith(("vsd/", "croissant")):
+    elif path in PROSE:
+        reason = _numbers_differ(given, made)
+    elif path.endswith(".json") and not path.startswith("vsd/"):
         place = _value_differs(_json(given), _json(made), "")
         reason = f"is not what the data give at {place}" if place else ""
     elif given.read_bytes() != made.read_bytes():
@@ -203,6 +217,19 @@ def _first_line(given: Path, made: Path) -> int:
             if mine != theirs:
                 return number
         return number + 1
+
+
+def _numbers_differ(given: Path, made: Path) -> str:
+    """Compare the numbers that two documents show, in their order."""
+    shown, right = (
+        _NUMBER.findall(_STYLE.sub("", path.read_text(encoding="utf-8"))) for path in (given, made)
+    )
+    if shown == right:
+        return ""
+    for number, (mine, theirs) in enumerate(zip(shown, right, strict=False), 1):
+        if mine != theirs:
+            return f"shows {mine} as its number {number:,} where the data give {theirs}"
+    return f"shows {len(shown):,} numbers where the data give {len(right):,}"
 
 
 def _table_differs(given: pa.Table, made: pa.Table) -> str:

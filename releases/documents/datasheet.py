@@ -14,13 +14,13 @@ from markdown_it import MarkdownIt
 
 from releases.documents.conditional import conditional_part
 from releases.documents.facts import Facts, number, percent
-from releases.documents.markdown import line_of, table
+from releases.documents.markdown import line_of, sentence, table
 
 _STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
 h1 { line-height: 1.2 }
 h2 { margin-top: 2.2rem; border-bottom: 1px solid currentColor }
-table { border-collapse: collapse; width: 100%; font-size: .92rem }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .92rem }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid rgb(128 128 128 / 40%) }
 td { font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid rgb(128 128 128 / 60%) }
@@ -31,7 +31,6 @@ blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid rgb(128
   tr { break-inside: avoid }
 }
 """
-_STYLE_SINCE_2 = "table { margin: 1rem 0 }\n"
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -50,8 +49,7 @@ _PAGE = """<!doctype html>
 def datasheet_page(facts: Facts) -> str:
     """Return the datasheet as a page without scripts or outside resources."""
     title = escape(f"Datasheet of {facts.title}")
-    style = _STYLE if facts.is_of_first_schema else f"{_STYLE}{_STYLE_SINCE_2}"
-    return _PAGE.format(title=title, style=style, body=datasheet_html(facts))
+    return _PAGE.format(title=title, style=_STYLE, body=datasheet_html(facts))
 
 
 def datasheet_html(facts: Facts) -> str:
@@ -82,8 +80,7 @@ def _head(facts: Facts) -> Iterator[str]:
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
     yield ""
-    description = line_of(facts.info["description"])
-    yield f"{description}{facts.stop}" if description else "The curators gave no description."
+    yield sentence(facts.info["description"]) or "The curators gave no description."
     yield ""
     yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
 
@@ -124,8 +121,7 @@ def _composition(facts: Facts) -> Iterator[str]:
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
     yield ""
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
-    images = f"{line_of(terms['images'])}{facts.stop}"
-    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {images}"
+    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {sentence(terms['images'])}"
 
 
 def _proposers(facts: Facts) -> Iterator[str]:

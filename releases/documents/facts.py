@@ -60,16 +60,6 @@ class Facts:
         return f"{self.info['title']} {self.info['version']}"
 
     @property
-    def is_of_first_schema(self) -> bool:
-        """Whether documents read as those of version 1, which are checked to the byte."""
-        return bool(self.info["schema_version"] == 1)
-
-    @property
-    def stop(self) -> str:
-        """What ends a sentence that somebody wrote; the first schema version left it out."""
-        return "" if self.is_of_first_schema else "."
-
-    @property
     def is_simulated(self) -> bool:
         """Whether programs judged."""
         return any(one["is_simulated"] for one in self.info["campaigns"])

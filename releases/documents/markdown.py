@@ -16,3 +16,9 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
 def line_of(text: str) -> str:
     """Return what somebody wrote as one line without the dot at its end."""
     return " ".join(str(text).split()).rstrip(".")
+
+
+def sentence(text: str) -> str:
+    """Return what somebody wrote as one line that ends as a sentence does; "" for nothing."""
+    line = line_of(text)
+    return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -92,6 +92,27 @@ def test_a_forged_score_under_a_fitting_manifest_is_named(copied: Path) -> None:
     assert "/models/0/measures/P@5/value" in finding.reason
 
 
+def test_a_forged_number_of_a_document_under_a_fitting_manifest_is_named(copied: Path) -> None:
+    path = copied / "datasheet.md"
+    text = path.read_text()
+    n_pairs = json.loads((copied / "statistics.json").read_text())["n_pairs"]
+    assert str(n_pairs) in text
+    path.write_text(text.replace(str(n_pairs), str(n_pairs + 1), 1))
+    sealed(copied)
+    [finding] = verify(copied).findings
+    assert finding.path == "datasheet.md"
+    assert f"shows {n_pairs + 1}" in finding.reason
+
+
+def test_the_words_of_a_document_may_be_those_of_another_version(copied: Path) -> None:
+    for name in ("README.md", "datasheet.md", "datasheet.html"):
+        path = copied / name
+        path.write_text(path.read_text().replace("judge", "assessor") + "\nFarewell.\n")
+    assert {one.path for one in verify(copied).findings} > {"README.md", "datasheet.md"}  # by hash
+    sealed(copied)
+    assert verify(copied).is_right
+
+
 def test_a_forged_label_under_a_fitting_manifest_is_named(copied: Path) -> None:
     path = copied / "data/labels.parquet"
     table = pq.read_table(path)
