@@ -48,8 +48,6 @@ ENTRIES = (
 def links_for(person: User, path: str) -> list[Link]:
     """Return the header's links for a person, with the one that `path` lies under marked."""
     found = [(entry.label, url) for entry in ENTRIES if (url := _url(entry, person)) is not None]
-    if person.is_staff and (back_office := _reversed("admin:index")):
-        found.append(("Back office", back_office))
     current = max((url for _, url in found if path.startswith(url)), key=len, default=None)
     return [Link(label, url, url == current) for label, url in found]
 
