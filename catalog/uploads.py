@@ -1,4 +1,4 @@
-"""Uploaded files, kept under names of ours until the job that reads them has ended."""
+"""Uploaded files of every page, kept under names of ours until the job that reads them ends."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.template.defaultfilters import filesizeformat
 
 MAX_BYTES = 20 * 2**30
 CHUNK = 2**20
+ENDINGS = frozenset(
+    {"zip", "meta", "npy", "npz", "parquet", "csv", "txt", "run", "trec", "qrels", "json"}
+)
 KEPT_SECONDS = 7 * 86_400  # a failed import can be tried again within this time
 
 
@@ -26,21 +30,23 @@ def upload_path(name: str) -> Path:
         ValueError: not a name that `keep_upload` gave out.
     """
     stem, _, ending = name.partition(".")
-    if ending not in {"zip", "meta"} or str(uuid.UUID(stem)) != stem:
+    if ending not in ENDINGS or str(uuid.UUID(stem)) != stem:
         raise ValueError(f"Not an upload: {name!r}.")
     return Path(settings.DATA_DIR) / "uploads" / name
 
 
-def keep_upload(file: UploadedFile[bytes], ending: str) -> str:
+def keep_upload(file: UploadedFile[bytes], ending: str, at_most: int | None = None) -> str:
     """Copy an uploaded file to the disk, piece by piece, and return the name it has there.
 
     Args:
         file: from the request.
-        ending: `zip` or `meta`.
+        ending: one of ENDINGS; what the file is read as, never what its giver calls it.
+        at_most: bytes; by default MAX_BYTES, which only a zip of pictures needs.
 
     Raises:
-        UploadError: larger than MAX_BYTES.
+        UploadError: larger than that.
     """
+    at_most = MAX_BYTES if at_most is None else at_most
     name = f"{uuid.uuid4()}.{ending}"
     path = upload_path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,11 +55,8 @@ def keep_upload(file: UploadedFile[bytes], ending: str) -> str:
         with path.open("xb") as target:
             for chunk in file.chunks(CHUNK):
                 n_bytes += len(chunk)
-                if n_bytes > MAX_BYTES:
-                    raise UploadError(
-                        f"The upload is larger than {MAX_BYTES // 2**30} GB. Split it, or put "
-                        "the pictures into a folder of the server."
-                    )
+                if n_bytes > at_most:
+                    raise UploadError(_too_large(file, ending, at_most))
                 target.write(chunk)
             target.flush()
             os.fsync(target.fileno())
@@ -61,6 +64,15 @@ def keep_upload(file: UploadedFile[bytes], ending: str) -> str:
         path.unlink(missing_ok=True)
         raise
     return name
+
+
+def _too_large(file: UploadedFile[bytes], ending: str, at_most: int) -> str:
+    if ending in {"zip", "meta"} and at_most == MAX_BYTES:
+        return (
+            f"The upload is larger than {at_most // 2**30} GB. Split it, or put the pictures into "
+            "a folder of the server."
+        )
+    return f"{file.name} is larger than {filesizeformat(at_most)}"
 
 
 def drop_upload(name: str) -> None:

@@ -12,7 +12,7 @@ from accounts.models import User
 from catalog.formats.errors import InputError
 from catalog.models import Catalog
 from conditional.crops_store import crop_file
-from conditional.errors import ConditionalError, DefectsError
+from conditional.errors import ConditionalError, DefectsError, in_their_words
 from conditional.formats.cirr import SOURCE as CIRR
 from conditional.formats.cirr import cirr_entries, read_cirr
 from conditional.formats.genecis import SOURCE as GENECIS
@@ -40,13 +40,17 @@ def import_set(
     keep_good: bool,
     owner: User | None,
     progress: Progress,
+    file_name: str = "",
 ) -> dict[str, Any]:
     """Read a file, check every entry against the catalog, and store what is sound as a set.
+
+    A job that was cut short after storing goes on with the set that it stored.
 
     Args:
         file_format: one of FORMATS.
         task: of a GeneCIS file whose name does not state it.
         keep_good: leave defective entries out; without it one of them stops the import.
+        file_name: what the file is called, if it does not lie under that name.
 
     Returns:
         What the job's row and the command say: slug, figures and the defects.
@@ -55,38 +59,48 @@ def import_set(
         DefectsError: entries are defective and `keep_good` is off.
         ConditionalError: the file cannot be read, no entry is sound, or the name is taken.
     """
+    job = str(progress.job.uid)
+    if stored := TemplateSet.objects.filter(report__job=job).first():
+        return _finished(stored, progress)
     slug = free_slug(name)
-    progress.start(0, None, f"Reading {path.name}")
-    found, digest = _read(path, file_format, task)
+    title = file_name or path.name
+    progress.start(0, None, f"Reading {title}")
+    found, digest = _read(path, title, file_format, task)
     id_of = images_by_name(catalog)
     defects = _defects(found, catalog, id_of)
     if defects and not keep_good:
-        raise DefectsError(found.n_entries, defects)
+        raise DefectsError(found.n_entries, defects, title)
     bad = {defect.index for defect in defects}
     good = [one for one in found.templates if one.provenance.index not in bad]
     if not good:
-        raise DefectsError(found.n_entries, defects)
+        raise DefectsError(found.n_entries, defects, title)
     report = {"n_entries": found.n_entries, "n_left_out": len(bad), "counts": counts_of(defects)}
+    progress.start(0, len(good), "Storing templates")
     template_set = TemplateSet(
         slug=slug,
         name=name[:200],
         catalog=catalog,
         task=good[0].task.value,
         source=file_format,
-        report=report,
+        report=report | {"job": job},
         defects=[asdict(defect) for defect in defects],
-        file_name=path.name[:300],
+        file_name=title[:300],
         file_sha256=digest,
         owner=owner,
     )
     store_set(template_set, good, id_of)
+    return _finished(template_set, progress)
+
+
+def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
+    """Make the pictures of a stored set; return what the job's row says."""
     n_crops = make_crops(template_set, progress)
     return {
-        "set": slug,
+        "set": template_set.slug,
         "task": template_set.task,
-        "templates": len(good),
+        "templates": template_set.templates.count(),
         "crops": n_crops,
-        **report,
+        **{name: template_set.report[name] for name in ("n_entries", "n_left_out", "counts")},
         "defects": template_set.defects,
     }
 
@@ -113,14 +127,16 @@ def exported_entries(
     return cirr_entries(templates) if task is Task.COMPOSED else genecis_entries(templates)
 
 
-def _read(path: Path, file_format: str, task: Task | None) -> tuple[ReadSet, str]:
+def _read(path: Path, title: str, file_format: str, task: Task | None) -> tuple[ReadSet, str]:
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         if file_format == CIRR:
             return read_cirr(path), digest
         return read_genecis(path, task), digest
     except (InputError, OSError) as problem:
-        raise ConditionalError("file", str(problem)) from problem
+        called = {} if title == path.name else {path: title}
+        raise ConditionalError("file", in_their_words(problem, called)) from problem
 
 
 def _defects(found: ReadSet, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:

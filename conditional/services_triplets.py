@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isnan
 from pathlib import Path
@@ -16,7 +16,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from catalog.formats.errors import InputError
 from catalog.models import Catalog
-from conditional.errors import ConditionalError, DefectsError
+from conditional.errors import ConditionalError, DefectsError, in_their_words
 from conditional.formats.tables import read_scale
 from conditional.formats.triplet_files import TripletSet as ReadSet
 from conditional.formats.triplet_files import read_integer_triplets, read_names, read_triplets
@@ -31,6 +31,8 @@ from jobs.services import Progress
 IMPORT_TASK = "conditional.import_triplets"
 MIN_VOTES = 3
 BATCH = 5000
+Holder = Callable[[TripletSet], str]
+_holders: list[Holder] = []
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,19 @@ class TripletFiles:
         names: for integer files: the list that the integers are positions of.
         where: {column: value}, only those rows of a CSV file.
         scale: a CSV file image,value with a known order.
+        called: {path: what the file is called}, for files that lie under other names.
     """
 
     paths: Sequence[Path]
     names: Path | None = None
     where: Mapping[str, str] = field(default_factory=dict)
     scale: Path | None = None
+    called: Mapping[Path, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
         """The files' names."""
-        return ", ".join(path.name for path in self.paths)
+        return ", ".join(self.called.get(path, path.name) for path in self.paths)
 
     def digest(self) -> str:
         """Return the SHA-256 of the files' bytes, one after the other."""
@@ -71,7 +75,7 @@ class TripletFiles:
         if all(path.suffix.lower() == ".csv" for path in self.paths) and len(self.paths) == 1:
             return read_triplets(self.paths[0], where=self.where)
         names = read_names(self.names) if self.names else None
-        return read_integer_triplets(self.paths, names)
+        return read_integer_triplets(self.paths, names, self.called)
 
 
 def import_triplet_set(
@@ -85,6 +89,8 @@ def import_triplet_set(
 ) -> dict[str, Any]:
     """Read triplets, check every row against the catalog, and store what is sound as a set.
 
+    A job that was cut short after storing finds the set that it stored.
+
     Returns:
         What the job's row and the command say: slug, figures about people, and the defects.
 
@@ -92,18 +98,21 @@ def import_triplet_set(
         DefectsError: rows are defective and `keep_good` is off, or no row is sound.
         ConditionalError: a file cannot be read, an image has no value, or the name is taken.
     """
+    job = str(progress.job.uid)
+    if stored := TripletSet.objects.filter(report__job=job).first():
+        return _result(stored)
     slug = free_triplet_slug(name)
     progress.start(0, None, f"Reading {files.title}")
     try:
         found, digest = files.read(), files.digest()
         scale = read_scale(files.scale) if files.scale else None
     except (InputError, OSError) as problem:
-        raise ConditionalError("file", str(problem)) from problem
+        raise ConditionalError("file", in_their_words(problem, files.called)) from problem
     id_of = images_by_name(catalog)
     good, swapped, defects = _sound(found, id_of)
     n_entries = len(found.triplets) + len(found.malformed)
     if not good or (defects and not keep_good):
-        raise DefectsError(n_entries, defects)
+        raise DefectsError(n_entries, defects, files.title)
     figures = people_figures(good, swapped, scale)
     triplet_set = TripletSet(
         slug=slug,
@@ -111,6 +120,7 @@ def import_triplet_set(
         catalog=catalog,
         file_name=files.title[:300],
         file_sha256=digest,
+        report={"n_entries": n_entries, "n_left_out": n_entries - len(good), "job": job},
         defects=[asdict(defect) for defect in defects],
         scale={
             str(id_of[image]): value for image, value in (scale or {}).items() if image in id_of
@@ -121,8 +131,13 @@ def import_triplet_set(
     progress.start(0, len(good), "Storing triplets")
     store_triplets(triplet_set, good, swapped, id_of)
     progress.update(len(good), len(good), "Stored")
-    result = {"set": slug, "n_entries": n_entries, "n_left_out": n_entries - len(good)}
-    return {**result, **figures, "defects": triplet_set.defects}
+    return _result(triplet_set)
+
+
+def _result(triplet_set: TripletSet) -> dict[str, Any]:
+    counts = {name: triplet_set.report[name] for name in ("n_entries", "n_left_out")}
+    defects = triplet_set.defects
+    return {"set": triplet_set.slug, **counts, **triplet_set.figures, "defects": defects}
 
 
 def free_triplet_slug(name: str) -> str:
@@ -250,3 +265,25 @@ def figures_of(found: Agreement) -> dict[str, Any]:
 def known(value: float) -> float | None:
     """Return a figure, or None where it is undefined."""
     return None if isnan(value) else float(value)
+
+
+def add_holder(holder: Holder) -> None:
+    """Let an app above this one say who needs a set: its words, or "" for nobody."""
+    if holder not in _holders:
+        _holders.append(holder)
+
+
+@transaction.atomic
+def delete_triplet_set(*, triplet_set: TripletSet) -> None:
+    """Delete a set that nobody was asked about, with its answers and scores.
+
+    Raises:
+        ConditionalError: a panel judges it, or another app holds it.
+    """
+    TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
+    if triplet_set.verifications.exists():
+        raise ConditionalError("set", f"“{triplet_set}” was put to a panel; it is kept.")
+    for holder in _holders:
+        if user := holder(triplet_set):
+            raise ConditionalError("set", f"“{triplet_set}” is held by {user}; it is kept.")
+    triplet_set.delete()

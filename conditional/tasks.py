@@ -10,8 +10,11 @@ from django.utils.module_loading import import_string
 from catalog.models import Catalog
 from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
+from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
 from conditional.services_recall import SCORE_TASK
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
+from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
+from conditional.services_uploads import import_uploads
 from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
 from jobs.services import Progress, run_job
@@ -49,6 +52,18 @@ def suggest(job_uid: str) -> None:
             progress=progress,
         ),
     )
+
+
+@shared_task(name=TEMPLATES_TASK)
+def import_templates(job_uid: str) -> None:
+    """Import the templates that a job has kept."""
+    run_job(job_uid, import_uploads)
+
+
+@shared_task(name=TRIPLETS_TASK)
+def import_triplets(job_uid: str) -> None:
+    """Import the triplets that a job has kept."""
+    run_job(job_uid, import_uploads)
 
 
 @shared_task(name=SCORE_TASK)

@@ -1,6 +1,14 @@
 from django.urls import path
 
-from conditional import judging, views, views_closer, views_recall, views_suggest, views_verify
+from conditional import (
+    judging,
+    views,
+    views_closer,
+    views_import,
+    views_recall,
+    views_suggest,
+    views_verify,
+)
 
 app_name = "conditional"
 _PICTURE = "<int:number>/<uuid:question_uid>/<str:slot>/<str:size>"
@@ -8,6 +16,7 @@ urlpatterns = [
     # readers and admins
     path("templates/", views.sets, name="sets"),
     path("templates/new/", views.new_set, name="new"),
+    path("templates/import/", views_import.import_file, name="import"),
     path("templates/new/preview", views.preview, name="preview"),
     path("templates/crops/<uuid:template_uid>/<str:slot>/<str:size>", views.crop, name="crop"),
     path("templates/sets/<slug:slug>/", views.template_set, name="set"),
@@ -27,6 +36,11 @@ urlpatterns = [
     path("templates/suggest/", views_suggest.new_suggestion, name="suggest"),
     path("templates/suggest/preview", views_suggest.suggestion_preview, name="suggest_preview"),
     path("templates/triplets/<slug:slug>/", views_closer.triplets, name="triplets"),
+    path(
+        "templates/triplets/<slug:slug>/delete",
+        views_closer.delete_triplets,
+        name="delete_triplets",
+    ),
     path(
         "templates/triplets/<slug:slug>/judge/",
         views_verify.new_triplet_campaign,

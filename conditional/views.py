@@ -29,8 +29,10 @@ from conditional.queries import attribute_names, conditions_of, shown_templates,
 from conditional.queries_triplets import triplet_sets
 from conditional.queries_verify import verified_templates
 from conditional.services import BUILD_TASK, delete_set, preview_of, request_build
+from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
 from conditional.services_import import exported_entries
 from conditional.services_suggest import SUGGEST_TASK
+from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
 from conditional.views_recall import scores_context
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError
@@ -39,6 +41,7 @@ SETS_A_PAGE = 30
 TEMPLATES_A_PAGE = 10
 N_PREVIEW = 4
 N_CONDITIONS = 200
+MADE_BY = (BUILD_TASK, SUGGEST_TASK, TEMPLATES_TASK, TRIPLETS_TASK)
 
 
 @require_safe
@@ -46,11 +49,11 @@ N_CONDITIONS = 200
 def sets(request: HttpRequest) -> HttpResponse:
     """List the sets, newest first, and what is being built."""
     page = Paginator(template_sets(), SETS_A_PAGE).get_page(request.GET.get("page"))
-    jobs = Job.objects.filter(task__in=[BUILD_TASK, SUGGEST_TASK])
+    made = Job.objects.filter(task__in=MADE_BY)
     context = {
         "page": page,
-        "open_jobs": jobs.filter(state__in=OPEN_STATES),
-        "last_job": jobs.first(),
+        "open_jobs": made.filter(state__in=OPEN_STATES),
+        "last_job": made.exclude(task__in=[TEMPLATES_TASK, TRIPLETS_TASK]).first(),
         "triplet_sets": triplet_sets(),
     }
     return render(request, "conditional/sets.html", context)

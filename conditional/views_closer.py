@@ -24,6 +24,7 @@ from conditional.queries_triplets import (
 )
 from conditional.queries_verify import panel_progress
 from conditional.services_judged import keep_answers, triplets_csv
+from conditional.services_triplets import delete_triplet_set
 
 TRIPLETS_A_PAGE = 12
 TABS = {
@@ -110,3 +111,17 @@ def keep(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("conditional:verification", slug)
     messages.success(request, f"The answers are kept as “{kept}”.")
     return redirect("conditional:triplets", kept.slug)
+
+
+@admin_required
+@require_POST
+def delete_triplets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a set of triplets that no panel judges and no release holds."""
+    found = get_object_or_404(TripletSet, slug=slug)
+    try:
+        delete_triplet_set(triplet_set=found)
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+        return redirect("conditional:triplets", slug)
+    messages.success(request, f"“{found}” is deleted.")
+    return redirect("conditional:sets")

@@ -4,3 +4,10 @@ from django.apps import AppConfig
 class ReleasesConfig(AppConfig):
     name = "releases"
     verbose_name = "Releases"
+
+    def ready(self) -> None:
+        """Keep what releases were made from."""
+        from conditional.services_triplets import add_holder  # noqa: PLC0415 - models are loaded
+        from releases.queries import release_of_triplets  # noqa: PLC0415 - now
+
+        add_holder(release_of_triplets)

@@ -83,7 +83,9 @@ def read_triplets(
 
 
 def read_integer_triplets(
-    paths: Sequence[str | Path], names: Sequence[str] | None = None
+    paths: Sequence[str | Path],
+    names: Sequence[str] | None = None,
+    called: Mapping[Path, str] | None = None,
 ) -> TripletSet:
     """Return the triplets of integer files, one condition a file, named by the file's name.
 
@@ -94,6 +96,7 @@ def read_integer_triplets(
         paths: the files; rows are counted through all of them.
         names: the images that the integers are positions of (`read_names`); without it the
             integers are the ids.
+        called: {path: what the file is called}, where the path does not say it.
 
     Raises:
         FormatError: a file that is not UTF-8, or without a usable row.
@@ -104,11 +107,13 @@ def read_integer_triplets(
     malformed: list[Defect] = []
     n_rows = 0
     for path in map(Path, paths):
-        found = _checked(path, _integer_rows(path, names), None, None)
+        title = (called or {}).get(path, path.name)
+        rows = _integer_rows(path, _condition_of(title), names)
+        found = _checked(path, rows, None, None)
         triplets += found.triplets
         swapped += found.swapped
         malformed += [
-            Defect(n_rows + defect.index, defect.code, f"{path.name}, {defect.reason}")
+            Defect(n_rows + defect.index, defect.code, f"{title}, {defect.reason}")
             for defect in found.malformed
         ]
         n_rows += len(found.triplets) + len(found.malformed)
@@ -188,9 +193,13 @@ def _csv_rows(
             yield _Row(line, Triplet(*values))
 
 
-def _integer_rows(path: Path, names: Sequence[str] | None) -> Iterator[_Row]:
-    matched = _INTEGER_NAME.fullmatch(path.stem)
-    condition = matched["condition"] if matched else path.stem
+def _condition_of(title: str) -> str:
+    stem = Path(title).stem
+    matched = _INTEGER_NAME.fullmatch(stem)
+    return matched["condition"] if matched else stem
+
+
+def _integer_rows(path: Path, condition: str, names: Sequence[str] | None) -> Iterator[_Row]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             for line, text in enumerate(file, 1):
