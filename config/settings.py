@@ -292,4 +292,5 @@ LOGGING = {
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {"faiss": {"level": "WARNING"}},  # it tells which processor it was loaded for
 }
