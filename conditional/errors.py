@@ -25,13 +25,13 @@ class DefectsError(ConditionalError):
 
     def __init__(self, n_entries: int, defects: Sequence[Defect], file_name: str = "") -> None:
         n_bad = len({defect.index for defect in defects})
-        lines = [f"{one.index}: {one.reason}" for one in defects[:MAX_SHOWN]]
+        lines = [f"entry {one.index}: {one.reason}" for one in defects[:MAX_SHOWN]]
         if len(defects) > MAX_SHOWN:
             lines.append(f"and {len(defects) - MAX_SHOWN:,} more")
         super().__init__(
             "file",
             f"{f'{file_name}: ' if file_name else ''}{n_bad:,} of {n_entries:,} entries cannot go "
-            "in. Nothing was stored; keep the good ones (--keep-good) to import the others.\n"
+            "in. Nothing was stored; “Keep the good entries” (--keep-good) imports the others.\n"
             + "\n".join(lines),
         )
         self.n_entries = n_entries

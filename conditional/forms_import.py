@@ -13,7 +13,7 @@ from catalog.formats.errors import InputError
 from catalog.models import Catalog
 from conditional.formats.genecis import TASKS, task_of
 from conditional.models import TASK_LABELS
-from conditional.services_uploads import Asked, Kind
+from conditional.services_uploads import MAX_BYTES, Asked, Kind
 
 MAX_FILES = 20
 KIND_LABELS = {
@@ -52,10 +52,12 @@ class ImportForm(forms.Form):
     catalog = forms.ModelChoiceField(
         Catalog.objects.none(),
         empty_label="Choose a catalog",
-        help_text="Holds the images, told by uid, SHA-256, path, file name, or the number that a "
-        "file name is.",
+        help_text="Holds the images. A file names them by uid, SHA-256, path, file name, or the "
+        "number that a file name is.",
     )
-    file = FilesField(help_text="Integers may come as several files.")
+    file = FilesField(
+        help_text=f"At most {MAX_BYTES // 2**20} MB. Integers may come as several files."
+    )
     task = forms.ChoiceField(
         required=False,
         choices=[("", "What the file’s name says"), *((t.value, TASK_LABELS[t]) for t in TASKS)],
@@ -81,8 +83,8 @@ class ImportForm(forms.Form):
     keep_good = forms.BooleanField(
         required=False,
         label="Keep the good entries",
-        help_text="Otherwise one entry that cannot go in stops the import. Either way each is "
-        "listed.",
+        help_text="Without it one entry that cannot go in stops the import. Either way all of them "
+        "are listed.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -25,8 +25,10 @@ def scores_context(template_set: TemplateSet) -> dict[str, Any]:
     jobs = Job.objects.filter(task=SCORE_TASK, subject__startswith=subject_of(template_set))
     last = jobs.first()
     stored = usable_embedding_sets(template_set.catalog).values_list("spec", flat=True)
+    scores = list(template_set.scores.all())
     return {
-        "scores": template_set.scores.all(),
+        "scores": scores,
+        "has_ties": any(one.figures["n_ties"] for one in scores),
         "score_jobs": jobs.filter(state__in=OPEN_STATES),
         "failed_score": last if last and last.state == JobState.FAILED else None,
         "known_models": [*dict.fromkeys(stored), *KNOWN_CLIPS],

@@ -23,6 +23,7 @@ class JobState(models.TextChoices):
 
 OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
 SILENT_AFTER = timedelta(seconds=20)
+MANY_LINES = 8
 
 
 class Worker(models.Model):
@@ -106,6 +107,12 @@ class Job(models.Model):
     def is_open(self) -> bool:
         """Whether the job still has something to do."""
         return self.state in OPEN_STATES
+
+    @property
+    def error_parts(self) -> tuple[str, str]:
+        """The error, and apart from it its further lines where they would fill the page."""
+        head, _, rest = self.error.partition("\n")
+        return (head, rest) if rest.count("\n") >= MANY_LINES else (self.error, "")
 
     @property
     def share_done(self) -> float | None:

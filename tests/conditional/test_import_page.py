@@ -108,7 +108,7 @@ def test_what_cannot_go_in_is_listed_and_nothing_is_stored(admin: Client) -> Non
     assert job.state == JobState.FAILED
     lines = job.error.splitlines()
     assert "focus_object.json: 121 of 122 entries cannot go in" in lines[0]
-    assert lines[1].startswith("1: ")
+    assert lines[1].startswith("entry 1: ")
     assert (len(lines), lines[-1]) == (102, "and 36 more")
     page = admin.get(PAGE).content.decode()
     assert "121 of 122 entries cannot go in" in page
