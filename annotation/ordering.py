@@ -2,6 +2,7 @@
 
 Pure: ids in, positions out. Assessors' thresholds drift with what they have just seen (Scholer
 et al., SIGIR 2013), so every judge has an order of their own, and it says nothing about ranks.
+A campaign may be asked in phases; then it says which phase a pair is of, and nothing else.
 """
 
 from __future__ import annotations
@@ -44,10 +45,28 @@ def shuffled_by_query(query_ids: Ints, rng: np.random.Generator) -> Ints:
     Returns:
         Shape (n_pairs,), a permutation of 0..n_pairs-1 in which each query is contiguous.
     """
+    return shuffled_in_phases(query_ids, np.zeros(query_ids.size, np.int64), rng)
+
+
+def shuffled_in_phases(query_ids: Ints, phases: Ints, rng: np.random.Generator) -> Ints:
+    """Return an order of the pairs by phase, each phase shuffled as if there were no other.
+
+    With one phase the order is that of `shuffled_by_query`.
+
+    Args:
+        query_ids: shape (n_pairs,), any integers.
+        phases: shape (n_pairs,), any integers; lower ones come first.
+        rng: source of the order.
+
+    Returns:
+        Shape (n_pairs,), a permutation of 0..n_pairs-1 in which phases ascend and each query is
+        contiguous inside each phase.
+    """
     _, query_index = np.unique(query_ids, return_inverse=True)
     n_queries = int(query_index.max(initial=-1)) + 1
-    place_of_query = rng.permutation(n_queries)
-    order: Ints = np.lexsort((rng.permutation(query_ids.size), place_of_query[query_index]))
+    _, block = np.unique(phases * n_queries + query_index, return_inverse=True)
+    place_of_block = rng.permutation(int(block.max(initial=-1)) + 1)
+    order: Ints = np.lexsort((rng.permutation(query_ids.size), place_of_block[block], phases))
     return order
 
 
@@ -66,7 +85,11 @@ def early_offsets(n_controls: int, n_pairs: int, rng: np.random.Generator) -> In
 
 
 def judge_order(
-    question_ids: Ints, query_ids: Ints, controls: Controls, rng: np.random.Generator
+    question_ids: Ints,
+    query_ids: Ints,
+    phases: Ints,
+    controls: Controls,
+    rng: np.random.Generator,
 ) -> Ints:
     """Return one judge's whole queue: every pair and every control once.
 
@@ -76,13 +99,14 @@ def judge_order(
     Args:
         question_ids: shape (n_pairs,).
         query_ids: shape (n_pairs,), the query of each pair.
+        phases: shape (n_pairs,), all the same in a campaign that is only shuffled.
         controls: what to slip in.
         rng: source of the order.
 
     Returns:
         Shape (n_pairs + n_controls,), question ids in the order in which they are asked.
     """
-    order = shuffled_by_query(query_ids, rng)
+    order = shuffled_in_phases(query_ids, phases, rng)
     pairs = question_ids[order]
     if not controls.question_ids.size:
         return pairs

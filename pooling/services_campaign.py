@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.models import Role, User
 from annotation.errors import CampaignError
-from annotation.models import Campaign, TieRule
+from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
 from pooling.errors import PoolError
+from pooling.judging_order import judging_phases
 from pooling.models import Pool, PoolCampaign, PoolState
-from pooling.queries import pool_pairs
+from pooling.queries import pool_pairs, stored_proposals
+from pooling.source_names import SourceKind, kind_of
 
 
 def open_pool_campaign(
@@ -22,6 +25,7 @@ def open_pool_campaign(
     name: str,
     panel: Sequence[User],
     tie_rule: str = TieRule.NEGATIVE,
+    asking_order: str = AskingOrder.SHUFFLED,
     guidelines: str = "",
     seed: int = 0,
     owner: User | None = None,
@@ -30,12 +34,15 @@ def open_pool_campaign(
     """Put every pair of a pool to a panel and let the judging begin.
 
     Args:
+        asking_order: shuffled, or likely pairs first. The campaign learns the phase of each pair
+            and nothing else of what the pool knows.
         is_draft: do not open it yet, so that its rules and its gold can be set before the
             judges' queues are drawn.
 
     Raises:
         PoolError: the pool is still being filled or has nothing to judge, a member of the
-            panel is not an annotator or is named twice, or the name is taken.
+            panel is not an annotator or is named twice, the name is taken, or nothing says which
+            pairs are likely.
     """
     if pool.state == PoolState.FILLING:
         raise PoolError("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
@@ -48,6 +55,7 @@ def open_pool_campaign(
         raise PoolError("name", "give a name with at least one letter or digit.")
     if Campaign.objects.filter(slug=slug).exists():
         raise PoolError("name", f"there is a campaign “{slug}” already; choose another name.")
+    phases = _phases(pool, pairs, seed) if asking_order == AskingOrder.PHASES else None
     try:
         with transaction.atomic():
             campaign = create_campaign(
@@ -55,6 +63,7 @@ def open_pool_campaign(
                 slug=slug,
                 pairs=pairs,
                 panel=panel,
+                phases=phases,
                 tie_rule=tie_rule,
                 seed=seed,
                 guidelines=guidelines,
@@ -64,6 +73,26 @@ def open_pool_campaign(
             return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:
         raise PoolError("campaign", str(problem)) from problem
+
+
+def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int]:
+    """Return the phase of each pair of a pool."""
+    sources, proposals = stored_proposals(pool)
+    has_ranks = np.array([kind_of(source.spec) != SourceKind.RANDOM for source in sources])
+    if not has_ranks.any():
+        raise PoolError(
+            "asking_order",
+            f"all of “{pool}” was drawn by chance, so no pair is likelier; have it shuffled.",
+        )
+    asked = dict(pool.queries.values_list("position", "image_id"))
+    found, phases = judging_phases(proposals, has_ranks, np.random.default_rng(seed))
+    phase_of = {
+        (asked[query], candidate): phase
+        for query, candidate, phase in zip(
+            found.query.tolist(), found.candidate.tolist(), phases.tolist(), strict=True
+        )
+    }
+    return [phase_of[pair] for pair in pairs]
 
 
 def check_panel(panel: Sequence[User]) -> None:

@@ -217,7 +217,11 @@ def _info(request: FreezeRequest, subjects: Subjects) -> dict[str, Any]:
             "images": request.image_terms,
             "with_images": request.with_images,
         },
-        "campaigns": [{name: one[name] for name in kept} for one in subjects.campaigns],
+        "campaigns": [
+            {name: one[name] for name in kept}
+            | ({"asking_order": one["asking_order"]} if one["asking_order"] != "shuffled" else {})
+            for one in subjects.campaigns
+        ],
         "pools": [
             {
                 "slug": pool.slug,

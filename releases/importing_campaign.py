@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from accounts.models import Role, User
-from annotation.models import Adjudication, Campaign, Guideline, Question
+from annotation.models import Adjudication, AskingOrder, Campaign, Guideline, Question
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
@@ -55,7 +55,9 @@ def make_campaign(
     for later in guidelines[1:]:
         Guideline.objects.create(campaign=campaign, version=later["version"], text=later["text"])
     campaign.guideline_version = one["guideline_version"]
-    campaign.save(update_fields=["guideline_version"])
+    if one.get("asking_order") == AskingOrder.PHASES:
+        campaign.asking_order = AskingOrder.PHASES
+    campaign.save(update_fields=["guideline_version", "asking_order"])
     campaign = open_campaign(campaign=campaign)
     _store_sample(folder, one, campaign, known)
     return campaign

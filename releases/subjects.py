@@ -19,7 +19,7 @@ SHORTEST = 16
 
 CAMPAIGNS = """
 select id, slug, name, tie_rule, serving, k, seed, guideline_version, is_simulated, n_questions,
-       state
+       state, asking_order
 from annotation_campaign where slug = any(%s) order by slug
 """
 POOLS = """
@@ -180,7 +180,7 @@ def read_subjects(view: Snapshot, request: FreezeRequest) -> Subjects:
 
 def _campaigns(view: Snapshot, request: FreezeRequest) -> list[dict[str, Any]]:
     names = ("id", "slug", "name", "tie_rule", "serving", "k", "seed", "guideline_version",
-             "is_simulated", "n_questions", "state")  # fmt: skip
+             "is_simulated", "n_questions", "state", "asking_order")  # fmt: skip
     found = [
         dict(zip(names, row, strict=True))
         for row in view.rows(CAMPAIGNS, [list(request.campaigns)])

@@ -25,6 +25,7 @@ from annotation.models.questions import (
 from annotation.models.words import (
     VOTES,
     Answer,
+    AskingOrder,
     CampaignState,
     Device,
     EntryState,
@@ -40,6 +41,7 @@ __all__ = [
     "VOTES",
     "Adjudication",
     "Answer",
+    "AskingOrder",
     "Campaign",
     "CampaignState",
     "Device",

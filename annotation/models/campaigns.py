@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from annotation.models.words import CampaignState, Mode, Serving, Stage, TieRule
+from annotation.models.words import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
 
 
 class Campaign(models.Model):
@@ -20,6 +20,9 @@ class Campaign(models.Model):
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.DRAFT)
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.NEGATIVE)
     serving = models.CharField(max_length=10, choices=Serving, default=Serving.EVERYONE)
+    asking_order = models.CharField(
+        max_length=10, choices=AskingOrder, default=AskingOrder.SHUFFLED
+    )
     k = models.PositiveSmallIntegerField(
         default=3, help_text="Votes wanted for each pair when k of the panel judge it."
     )

@@ -15,7 +15,8 @@ class Question(models.Model):
     """A (query, candidate) pair put to the panel.
 
     Rows are created in a seeded shuffled order, and `uid` is random: neither tells where the
-    pair stood in a pool. `position` is the campaign's shared order, used when k of n judge.
+    pair stood in a pool, or its phase. `position` is the campaign's shared order, used when k of
+    n judge.
     """
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -31,6 +32,9 @@ class Question(models.Model):
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="controls"
     )
     position = models.PositiveIntegerField()
+    phase = models.PositiveSmallIntegerField(
+        default=0, help_text="Pairs of lower phases are asked first; never shown."
+    )
     n_counted = models.PositiveSmallIntegerField(default=0, help_text="k of n: votes that count.")
     n_free = models.SmallIntegerField(
         default=0, help_text="k of n: votes still wanted and not leased to anyone."

@@ -28,6 +28,13 @@ class Serving(models.TextChoices):
     K_OF_N = "k_of_n", "Each pair is judged by k of the panel"
 
 
+class AskingOrder(models.TextChoices):
+    """In which order pairs are asked; each judge's is shuffled, if only within phases."""
+
+    SHUFFLED = "shuffled", "Shuffled"
+    PHASES = "phases", "Likely pairs first, in phases"
+
+
 class QuestionKind(models.TextChoices):
     """Why a question is asked; only a `pair` votes, and no judge can tell the kinds apart.
 

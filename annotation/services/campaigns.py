@@ -13,6 +13,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import (
+    AskingOrder,
     Campaign,
     CampaignState,
     Guideline,
@@ -23,12 +24,14 @@ from annotation.models import (
     StateChange,
     TieRule,
 )
-from annotation.ordering import shuffled_by_query
+from annotation.ordering import Ints, shuffled_by_query, shuffled_in_phases
 from annotation.services.bulk import copy_rows
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from catalog.models import Image
 
 MAX_PANEL = 500
+MAX_PHASES = 16
+Pair = tuple[int, int]
 STEPS = {
     CampaignState.DRAFT: {CampaignState.OPEN},
     CampaignState.OPEN: {CampaignState.PAUSED, CampaignState.CLOSED},
@@ -42,8 +45,9 @@ def create_campaign(
     *,
     name: str,
     slug: str,
-    pairs: Iterable[tuple[int, int]],
+    pairs: Iterable[Pair],
     panel: Sequence[User],
+    phases: Sequence[int] | None = None,
     tie_rule: str = TieRule.NEGATIVE,
     serving: str = Serving.EVERYONE,
     k: int = 3,
@@ -56,12 +60,14 @@ def create_campaign(
     Args:
         pairs: (query image id, candidate image id), in any order; the order is not kept.
         panel: the judges, all of them annotators.
+        phases: of each pair, from 0; lower ones are asked first. Without them every judge's
+            order is shuffled as a whole, and else within each phase.
         guidelines: markdown, becomes version 1.
 
     Raises:
         CampaignError: the slug is taken or not a slug, a pair is repeated or joins an image to
             itself or names an unknown image, there is no pair or no judge, a judge is not an
-            annotator, or k does not fit the panel.
+            annotator, k does not fit the panel, or the phases do not fit the pairs.
     """
     if slugify(slug) != slug:
         raise CampaignError(f"“{slug}” is not a slug; try “{slugify(slug) or 'campaign-1'}”.")
@@ -76,11 +82,12 @@ def create_campaign(
             campaign = Campaign.objects.create(
                 name=name, slug=slug, tie_rule=tie_rule, serving=serving, k=k, seed=seed,
                 owner=owner,
+                asking_order=AskingOrder.SHUFFLED if phases is None else AskingOrder.PHASES,
             )  # fmt: skip
     except IntegrityError:
         raise CampaignError(f"There is a campaign “{slug}” already.") from None
     Guideline.objects.create(campaign=campaign, version=1, text=guidelines, author=owner)
-    if not add_questions(campaign=campaign, pairs=pairs):
+    if not add_questions(campaign=campaign, pairs=pairs, phases=phases):
         raise CampaignError("A campaign needs at least one pair.")
     add_members(campaign=campaign, annotators=panel)
     campaign.refresh_from_db()
@@ -88,14 +95,18 @@ def create_campaign(
 
 
 @transaction.atomic
-def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> int:
+def add_questions(
+    *, campaign: Campaign, pairs: Iterable[Pair], phases: Sequence[int] | None = None
+) -> int:
     """Add pairs to a campaign, mixed into its judges' queues; return how many are new.
 
-    Pairs that the campaign has already are left alone, so a top-up may overlap.
+    Pairs that the campaign has already are left alone, so a top-up may overlap. Where a campaign
+    is asked in phases, pairs that come without any get one by chance, so that a judge who joins
+    later finds them anywhere too.
 
     Raises:
         CampaignError: the campaign is closed, a pair is repeated or joins an image to itself
-            or names an unknown image.
+            or names an unknown image, or the phases do not fit the pairs.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state == CampaignState.CLOSED:
@@ -109,16 +120,25 @@ def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> in
         return 0
     rng = np.random.default_rng([campaign.seed, campaign.n_questions])
     order = shuffled_by_query(fresh[:, 0], rng)
+    fresh = fresh[order]
+    positions = np.arange(len(fresh))
+    phase = positions * 0
+    phase_of = _phase_of(campaign, given, phases)
+    if campaign.asking_order == AskingOrder.PHASES:
+        phase = _phases(campaign, fresh, phase_of, rng)
+        positions[shuffled_in_phases(fresh[:, 0], phase, rng)] = np.arange(len(fresh))
     first = campaign.n_questions
     n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
     copy_rows(
         Question,
-        ("uid", "campaign_id", "query_id", "candidate_id", "kind", "position", "n_counted",
-         "n_free", "is_settled"),
+        ("uid", "campaign_id", "query_id", "candidate_id", "kind", "position", "phase",
+         "n_counted", "n_free", "is_settled"),
         (
-            (uuid.uuid4(), campaign.pk, int(query), int(candidate), QuestionKind.PAIR.value,
-             first + place, 0, n_free, False)
-            for place, (query, candidate) in enumerate(fresh[order])
+            (uuid.uuid4(), campaign.pk, query, candidate, QuestionKind.PAIR.value,
+             first + position, in_phase, 0, n_free, False)
+            for (query, candidate), position, in_phase in zip(
+                fresh.tolist(), positions.tolist(), phase.tolist(), strict=True
+            )
         ),
     )  # fmt: skip
     campaign.n_questions = first + len(fresh)
@@ -128,7 +148,32 @@ def add_questions(*, campaign: Campaign, pairs: Iterable[tuple[int, int]]) -> in
     return len(fresh)
 
 
-def _checked(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _phase_of(
+    campaign: Campaign, pairs: Sequence[Pair], phases: Sequence[int] | None
+) -> dict[Pair, int]:
+    """Return the phase of each pair, none where none are given."""
+    if phases is None:
+        return {}
+    if campaign.asking_order != AskingOrder.PHASES:
+        raise CampaignError(f"{campaign} is asked in one shuffled order; it has no phases.")
+    if len(phases) != len(pairs) or not all(0 <= phase < MAX_PHASES for phase in phases):
+        raise CampaignError(
+            f"{len(pairs)} pairs need as many phases, each from 0 to {MAX_PHASES - 1}."
+        )
+    return dict(zip(pairs, phases, strict=True))
+
+
+def _phases(
+    campaign: Campaign, pairs: Ints, phase_of: dict[Pair, int], rng: np.random.Generator
+) -> Ints:
+    """Return the phase of each new pair: as given, else as that of a pair drawn by chance."""
+    if phase_of:
+        return np.array([phase_of[query, candidate] for query, candidate in pairs.tolist()])
+    asked = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("id")
+    return rng.choice(np.array(list(asked.values_list("phase", flat=True))), len(pairs))
+
+
+def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs, or say which of them cannot be asked."""
     given = list(pairs)
     unique = set(given)

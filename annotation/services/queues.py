@@ -62,7 +62,8 @@ def prepare_member(*, member: PanelMember) -> None:
         stages.append((stage, asked[shuffled_by_query(asked[:, 1], rng), 0]))
     if campaign.serving == Serving.EVERYONE:
         pairs = _questions(campaign, QuestionKind.PAIR)
-        order = judge_order(pairs[:, 0], pairs[:, 1], _controls(campaign), rng)
+        questions, queries, phases = pairs.T
+        order = judge_order(questions, queries, phases, _controls(campaign), rng)
         stages.append((Stage.JUDGING, order))
     n_total = _append(member, stages)
     first = next((stage for stage, asked in stages if asked.size), Stage.JUDGING)
@@ -75,7 +76,8 @@ def mix_in_questions(*, campaign: Campaign, first_position: int) -> None:
     """Put the pairs from `first_position` on among those that each judge has still to answer.
 
     Nothing tells them from the others: what waits keeps its order and gets new places with them,
-    behind all places that a judge's browser has seen. Who had finished has work again.
+    behind all places that a judge's browser has seen. Who had finished has work again. Phases
+    do not count here: a new pair stands anywhere among its query's.
     """
     if campaign.serving == Serving.K_OF_N:
         _mix_shared_order(campaign, first_position)
@@ -148,10 +150,10 @@ def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
 
 
 def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) -> Ints:
-    """Return (n, 2): question id and query id, by id."""
+    """Return (n, 3): question id, query id and phase, by id."""
     rows = campaign.questions.filter(kind=kind, position__gte=first_position)
-    found = list(rows.order_by("id").values_list("id", "query_id"))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    found = list(rows.order_by("id").values_list("id", "query_id", "phase"))
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
 
 
 def _controls(campaign: Campaign) -> Controls:

@@ -175,7 +175,13 @@ def _judging(facts: Facts) -> Iterator[str]:
             else f"each pair was judged by {campaign['k']} of the panel"
         )
         tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
-        yield f"- {line_of(campaign['name'])}: {served}; a tie is {tie}."
+        order = (
+            "; pairs that several models ranked high came first, in phases shuffled for each "
+            "judge, so that similar pairs became rarer as the judging went on"
+            if campaign.get("asking_order") == "phases"
+            else ""
+        )
+        yield f"- {line_of(campaign['name'])}: {served}; a tie is {tie}{order}."
     yield ""
     yield from table(
         ("Judge", "Votes", "Share similar"),

@@ -235,6 +235,7 @@ def test_open_campaign_puts_every_pair_to_the_panel(catalog_of, annotators):
         "state": "open",
         "judgements_wanted": 2 * n_pairs,
         "tie": "undecided",
+        "order": "shuffled",
     }
     assert Campaign.objects.get().is_open
 

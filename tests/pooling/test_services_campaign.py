@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Role, User
-from annotation.models import Campaign, CampaignState, Question, TieRule
+from annotation.models import AskingOrder, Campaign, CampaignState, Question, TieRule
 from catalog.models import Image
 from jobs.models import Job, JobState
 from pooling.errors import PoolError
@@ -63,6 +63,43 @@ def test_the_tie_rule_and_the_guidelines_go_with_it(filled, annotators):
     )
     assert campaign.tie_rule == TieRule.UNDECIDED
     assert campaign.guidelines.get().text == "Look at the **shape**."
+
+
+def test_likely_pairs_come_first_and_the_campaign_knows_only_their_phases(filled, annotators):
+    campaign = open_pool_campaign(
+        pool=filled, name="c", panel=annotators, asking_order=AskingOrder.PHASES
+    )
+    assert campaign.asking_order == AskingOrder.PHASES
+    first, second = filled.sources.all()
+    best = dict(first.proposals.values_list("query_id", "candidate_id"))
+    assert len(best) == 3
+    rows = list(
+        campaign.questions.values_list("query_id", "candidate_id", "phase").order_by("phase")
+    )
+    both = set(first.proposals.values_list("query_id", "candidate_id")) & set(
+        second.proposals.values_list("query_id", "candidate_id")
+    )
+    ranks = {}
+    for pair in Proposal.objects.all():
+        weight = 0.2 * 0.8**pair.rank
+        key = (pair.query_id, pair.candidate_id)
+        ranks[key] = ranks.get(key, 0) + weight
+    for query in best:
+        mine = [(phase, -ranks[query, candidate]) for q, candidate, phase in rows if q == query]
+        assert mine == sorted(mine)
+        assert mine[0][0] == 0
+        assert [phase for phase, _ in mine] == ([0, 2] if len(mine) == 2 else [0])
+    assert both
+
+
+def test_a_pool_drawn_by_chance_has_no_likely_pairs(filled, annotators):
+    for number, source in enumerate(filled.sources.all()):
+        source.spec = f"random:{number}"
+        source.save()
+    with pytest.raises(PoolError, match="drawn by chance") as caught:
+        open_pool_campaign(pool=filled, name="c", panel=annotators, asking_order=AskingOrder.PHASES)
+    assert caught.value.field == "asking_order"
+    assert not Campaign.objects.exists()
 
 
 def test_proposals_of_a_source_that_is_not_done_are_not_asked(filled, annotators):

@@ -366,6 +366,31 @@ def test_a_campaign_is_opened_from_the_pool(admin, filled, annotators):
     assert 'action="/pools/first-pool/delete/"' not in response.content.decode()
 
 
+def test_likely_pairs_first_is_offered_with_its_bias_and_told_on_the_campaigns_page(
+    admin, filled, annotators
+):
+    client = signed_in(admin)
+    address = reverse("pooling:new_campaign", args=[filled.slug])
+    page = client.get(address)
+    assert page.context["form"]["asking_order"].initial == "shuffled"
+    for words in ("Order of the pairs", "can guess that early pairs", "favours what the models"):
+        assert words in page.content.decode()
+    fields = {
+        "name": "Round one",
+        "panel": [str(person.pk) for person in annotators],
+        "tie_rule": "negative",
+        "asking_order": "phases",
+        "seed": "4",
+    }
+    client.post(address, fields)
+    assert Campaign.objects.get().asking_order == "phases"
+    shown = client.get(reverse("annotation:campaign", args=["round-one"])).content.decode()
+    assert "likely pairs first, in phases" in shown
+    fields |= {"name": "Round two", "asking_order": "best"}
+    reply = client.post(address, fields)
+    assert "Select a valid choice" in str(reply.context["form"].errors["asking_order"])
+
+
 def test_a_draft_can_be_given_other_rules_before_its_queues_are_drawn(admin, filled, annotators):
     address = reverse("pooling:new_campaign", args=[filled.slug])
     fields = {

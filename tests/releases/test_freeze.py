@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.models import Question
+from annotation.models import Campaign, Question
 from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
@@ -18,6 +18,7 @@ from jobs.services import JobError
 from pooling.models import Pool, Proposal
 from releases.archive import opened
 from releases.errors import ReleaseError
+from releases.importing import import_release
 from releases.layout import TABLES
 from releases.manifest import paths_in
 from releases.models import Release
@@ -174,6 +175,20 @@ def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_
     for name, value in shown.items():
         assert values[mine[name]] == pytest.approx(value), name
     assert verify(folder).findings == ()
+
+
+def test_the_order_of_the_pairs_is_part_of_the_recipe_and_comes_back(world: World) -> None:
+    plain = files_of(freeze_now(request_for(world)))
+    assert "asking_order" not in (plain / "release.json").read_text()
+    Campaign.objects.update(asking_order="phases")
+    frozen = freeze_now(request_for(world, version="1.1.0"))
+    info = json.loads((files_of(frozen) / "release.json").read_text())
+    assert [one["asking_order"] for one in info["campaigns"]] == ["phases"]
+    for folder, said in ((plain, False), (files_of(frozen), True)):
+        assert ("came first, in phases" in (folder / "datasheet.md").read_text()) is said
+        assert verify(folder).findings == ()
+    import_release(source=archive_of(frozen), slug="again", catalog=world.catalog)
+    assert Campaign.objects.get(slug="again").asking_order == "phases"
 
 
 def test_rules_on_candidates_are_part_of_the_recipe(world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.models import TieRule
+from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
 from jobs.services import JobError
 from pooling.reading import pool_by_slug
@@ -25,6 +25,12 @@ class Command(JobCommand):
         parser.add_argument("--pool", required=True, help="slug of the pool")
         parser.add_argument("--panel", required=True, help="user names, with commas between them")
         parser.add_argument("--tie", choices=TieRule.values, default=TieRule.NEGATIVE.value)
+        parser.add_argument(
+            "--order",
+            choices=AskingOrder.values,
+            default=AskingOrder.SHUFFLED.value,
+            help="phases: likely pairs first, shuffled within each of four phases",
+        )
         parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
         parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
         parser.add_argument(
@@ -39,6 +45,7 @@ class Command(JobCommand):
                 name=options["name"],
                 panel=panel_by_name([part.strip() for part in options["panel"].split(",")]),
                 tie_rule=options["tie"],
+                asking_order=options["order"],
                 guidelines=_guidelines(options["guidelines"]),
                 seed=options["seed"],
                 is_draft=options["draft"],
@@ -53,6 +60,7 @@ class Command(JobCommand):
             "panel": panel,
             "judgements_wanted": campaign.n_questions * len(panel),
             "tie": campaign.tie_rule,
+            "order": campaign.asking_order,
             "state": campaign.state,
         }
         state = "a draft" if options["draft"] else "open"
