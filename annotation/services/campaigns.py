@@ -118,16 +118,25 @@ def add_questions(
     fresh = np.array([pair for pair in given if pair not in known], dtype=np.int64).reshape(-1, 2)
     if not fresh.size:
         return 0
-    rng = np.random.default_rng([campaign.seed, campaign.n_questions])
-    order = shuffled_by_query(fresh[:, 0], rng)
-    fresh = fresh[order]
-    positions = np.arange(len(fresh))
-    phase = positions * 0
-    phase_of = _phase_of(campaign, given, phases)
-    if campaign.asking_order == AskingOrder.PHASES:
-        phase = _phases(campaign, fresh, phase_of, rng)
-        positions[shuffled_in_phases(fresh[:, 0], phase, rng)] = np.arange(len(fresh))
     first = campaign.n_questions
+    _write_questions(campaign, fresh, _phase_of(campaign, given, phases))
+    campaign.n_questions = first + len(fresh)
+    campaign.save(update_fields=["n_questions"])
+    if campaign.state != CampaignState.DRAFT:
+        mix_in_questions(campaign=campaign, first_position=first)
+    return len(fresh)
+
+
+def _write_questions(campaign: Campaign, pairs: Ints, phase_of: dict[Pair, int]) -> None:
+    """Store pairs, shape (n, 2), in a shuffled order; positions follow the phases, if any."""
+    first = campaign.n_questions
+    rng = np.random.default_rng([campaign.seed, first])
+    pairs = pairs[shuffled_by_query(pairs[:, 0], rng)]
+    positions = np.arange(len(pairs))
+    phases = np.zeros(len(pairs), np.int64)
+    if campaign.asking_order == AskingOrder.PHASES:
+        phases = _phases(campaign, pairs, phase_of, rng)
+        positions[shuffled_in_phases(pairs[:, 0], phases, rng)] = np.arange(len(pairs))
     n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
     copy_rows(
         Question,
@@ -135,17 +144,12 @@ def add_questions(
          "n_counted", "n_free", "is_settled"),
         (
             (uuid.uuid4(), campaign.pk, query, candidate, QuestionKind.PAIR.value,
-             first + position, in_phase, 0, n_free, False)
-            for (query, candidate), position, in_phase in zip(
-                fresh.tolist(), positions.tolist(), phase.tolist(), strict=True
+             first + position, phase, 0, n_free, False)
+            for (query, candidate), position, phase in zip(
+                pairs.tolist(), positions.tolist(), phases.tolist(), strict=True
             )
         ),
     )  # fmt: skip
-    campaign.n_questions = first + len(fresh)
-    campaign.save(update_fields=["n_questions"])
-    if campaign.state != CampaignState.DRAFT:
-        mix_in_questions(campaign=campaign, first_position=first)
-    return len(fresh)
 
 
 def _phase_of(
