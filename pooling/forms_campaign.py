@@ -28,13 +28,12 @@ class CampaignForm(forms.Form):
     asking_order = forms.ChoiceField(
         choices=AskingOrder.choices,
         initial=AskingOrder.SHUFFLED,
-        required=False,
         widget=forms.RadioSelect,
         label="Order of the pairs",
         help_text=(
             "Shuffled is right for a benchmark. Likely pairs first finds most lookalikes early, in "
             "four shuffled phases, but a judge can guess that early pairs are likelier, and as "
-            "lookalikes become rare, what counts as similar drifts. Stopped early, it favours "
+            "lookalikes become rare, what counts as similar may drift. Stopped early, it favours "
             "what the models agree on. It is stated in every release."
         ),
     )
@@ -46,10 +45,6 @@ class CampaignForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0, max_value=2**63 - 1, initial=0, help_text="Of the judges' shuffled orders."
     )
-
-    def clean_asking_order(self) -> str:
-        """Shuffle where nothing is said."""
-        return self.cleaned_data["asking_order"] or AskingOrder.SHUFFLED
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

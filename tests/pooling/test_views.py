@@ -356,6 +356,7 @@ def test_a_campaign_is_opened_from_the_pool(admin, filled, annotators):
         "name": "Round one",
         "panel": [str(person.pk) for person in annotators],
         "tie_rule": "undecided",
+        "asking_order": "shuffled",
         "guidelines": "Be kind.",
         "seed": "4",
     }
@@ -397,6 +398,7 @@ def test_a_draft_can_be_given_other_rules_before_its_queues_are_drawn(admin, fil
         "name": "Round one",
         "panel": [str(person.pk) for person in annotators],
         "tie_rule": "negative",
+        "asking_order": "shuffled",
         "seed": "0",
         "draft": "yes",
     }
@@ -418,7 +420,7 @@ def test_a_draft_can_be_given_other_rules_before_its_queues_are_drawn(admin, fil
 
 def test_a_campaign_without_a_panel_or_with_an_insider_is_refused(admin, filled, annotators):
     address = reverse("pooling:new_campaign", args=[filled.slug])
-    fields = {"name": "c", "tie_rule": "negative", "seed": "0"}
+    fields = {"name": "c", "tie_rule": "negative", "asking_order": "shuffled", "seed": "0"}
     response = signed_in(admin).post(address, fields)
     assert "required" in str(response.context["form"].errors["panel"])
     response = signed_in(admin).post(address, {**fields, "panel": [str(admin.pk)]})
@@ -429,6 +431,7 @@ def test_a_campaign_without_a_panel_or_with_an_insider_is_refused(admin, filled,
 def test_a_campaign_that_is_taken_by_name_is_refused_beside_the_name(admin, filled, annotators):
     open_pool_campaign(pool=filled, name="c", panel=annotators)
     address = reverse("pooling:new_campaign", args=[filled.slug])
-    fields = {"name": "c", "tie_rule": "negative", "seed": "0", "panel": [str(annotators[0].pk)]}
+    fields = {"name": "c", "tie_rule": "negative", "asking_order": "shuffled", "seed": "0"}
+    fields |= {"panel": [str(annotators[0].pk)]}
     response = signed_in(admin).post(address, fields)
     assert "already" in str(response.context["form"].errors["name"])
