@@ -13,8 +13,9 @@ At the end each campaign holds three answers to all but its last 4,000 pairs; wh
 judges everything, they are those of the first three judges, who are near the end of their queues.
 They come by the import in seconds instead of weeks, so that the database is then tidied and
 written out, as autovacuum and the checkpointer do every few minutes. The multiple of the floor
-is the median, over the rounds, of a way's p50 by that of the floor's turn in the same round. Clients are closed loops over kept-alive connections in one process
-on the same machine, so that their own time is in every figure alike.
+is the median, over the rounds, of a way's p50 by that of the floor's turn in the same round.
+Clients are closed loops over kept-alive connections in one process on the same machine, so that
+their own time is in every figure alike.
 """
 
 from __future__ import annotations
