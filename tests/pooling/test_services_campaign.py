@@ -79,7 +79,7 @@ def test_likely_pairs_come_first_and_the_campaign_knows_only_their_phases(filled
     both = set(first.proposals.values_list("query_id", "candidate_id")) & set(
         second.proposals.values_list("query_id", "candidate_id")
     )
-    ranks = {}
+    ranks: dict[tuple[int, int], float] = {}
     for pair in Proposal.objects.all():
         weight = 0.2 * 0.8**pair.rank
         key = (pair.query_id, pair.candidate_id)

@@ -432,6 +432,5 @@ def test_a_campaign_that_is_taken_by_name_is_refused_beside_the_name(admin, fill
     open_pool_campaign(pool=filled, name="c", panel=annotators)
     address = reverse("pooling:new_campaign", args=[filled.slug])
     fields = {"name": "c", "tie_rule": "negative", "asking_order": "shuffled", "seed": "0"}
-    fields |= {"panel": [str(annotators[0].pk)]}
-    response = signed_in(admin).post(address, fields)
+    response = signed_in(admin).post(address, {**fields, "panel": [str(annotators[0].pk)]})
     assert "already" in str(response.context["form"].errors["name"])
