@@ -83,8 +83,8 @@ class ImportForm(forms.Form):
     keep_good = forms.BooleanField(
         required=False,
         label="Keep the good entries",
-        help_text="Without it one entry that cannot go in stops the import. Either way all of them "
-        "are listed.",
+        help_text="Without it, one entry that cannot go in stops the import. Either way all of "
+        "them are listed.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

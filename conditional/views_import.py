@@ -50,10 +50,9 @@ def _queued(request: HttpRequest, form: ImportForm) -> bool:
 def _set_of(job: Job) -> tuple[str, str, int] | None:
     """Return address, name and size of what an import made, if it is still there."""
     is_triplets = Kind(job.arguments["kind"]).is_triplets
-    slug = job.result.get("set", "")
     page, count = ("triplets", "n_triplets") if is_triplets else ("set", "templates")
     rows = TripletSet.objects if is_triplets else TemplateSet.objects
-    name = rows.filter(slug=slug).values_list("name", flat=True).first()
-    if name is None:
+    made = rows.filter(report__job=str(job.uid)).values_list("slug", "name").first()
+    if made is None or count not in job.result:
         return None
-    return reverse(f"conditional:{page}", args=[slug]), name, job.result[count]
+    return reverse(f"conditional:{page}", args=[made[0]]), made[1], job.result[count]
