@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 from argparse import ArgumentParser
@@ -130,7 +129,7 @@ def _shown(title: str) -> Iterator[Any]:
 def _stoppable() -> Iterator[None]:
     """Treat a polite request to end (SIGTERM) like Ctrl-C, so that the job is not left open."""
     try:
-        before = signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     except ValueError:  # not the main thread: tests and servers keep their own handling
         yield
         return

@@ -114,9 +114,11 @@ def test_held_keys_and_double_strikes_count_once(open_desk):
     for _ in range(5):
         page.keyboard.down("j")  # Playwright marks these as repeats
     page.keyboard.up("j")
-    page.keyboard.press("f")  # within the dead time of the first
     page.wait_for_timeout(PAUSE_MS)
-    press(page, "f")
+    page.evaluate(  # a double strike, at once however busy the machine is
+        """for (const key of ["f", "j"])
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))"""
+    )
     all_saved(page)
     assert [answer for answer, _ in answers_of(campaign)] == ["similar", "different"]
 

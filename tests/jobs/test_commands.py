@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -74,8 +75,32 @@ def test_a_bug_is_not_hidden():
     assert Job.objects.get().state == JobState.FAILED
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Take Ctrl-C as a program of a terminal does; one begun in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_polite_end_stops_a_command_that_ignores_ctrl_c():
+    def work(progress: Progress) -> dict[str, Any]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(1000):
+            progress.update(1, 3)
+        return {}
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(CommandError, match="goes on from there"):
+            call_command(Counting(work))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert Job.objects.get().state == JobState.CANCELLED
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_cancels_the_job_and_says_how_to_go_on(sign: signal.Signals):
+def test_ctrl_c_cancels_the_job_and_says_how_to_go_on(sign: signal.Signals, interruptible: None):
     before = signal.getsignal(signal.SIGTERM)
 
     def work(progress: Progress) -> dict[str, Any]:
