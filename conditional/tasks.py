@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from celery import shared_task
@@ -23,31 +24,27 @@ from jobs.services import Progress, run_job
 @shared_task(name=BUILD_TASK)
 def build(job_uid: str) -> None:
     """Build the set that a job asks for."""
-    job = Job.objects.select_related("owner").get(uid=job_uid)
-    given = job.arguments
-    run_job(
-        job.uid,
-        lambda progress: build_set(
-            catalog=Catalog.objects.get(pk=given["catalog"]),
-            name=given["name"],
-            recipe=Recipe.of_json(given["recipe"]),
-            owner=job.owner,
-            progress=progress,
-        ),
-    )
+    _make(job_uid, build_set, Recipe.of_json)
 
 
 @shared_task(name=SUGGEST_TASK)
 def suggest(job_uid: str) -> None:
     """Suggest the triplets that a job asks for."""
+    _make(job_uid, suggest_set, SuggestRecipe.of_json)
+
+
+def _make(
+    job_uid: str, make: Callable[..., dict[str, Any]], recipe_of: Callable[[Any], object]
+) -> None:
+    """Make a set by the recipe of a job."""
     job = Job.objects.select_related("owner").get(uid=job_uid)
     given = job.arguments
     run_job(
         job.uid,
-        lambda progress: suggest_set(
+        lambda progress: make(
             catalog=Catalog.objects.get(pk=given["catalog"]),
             name=given["name"],
-            recipe=SuggestRecipe.of_json(given["recipe"]),
+            recipe=recipe_of(given["recipe"]),
             owner=job.owner,
             progress=progress,
         ),
