@@ -168,11 +168,28 @@ def test_a_hundred_answers_without_network_all_arrive_once(desk):
     expect(page.locator(".judge-count")).to_have_text("100 of 121")
 
 
-def test_answers_outlive_a_closed_tab(desk):
+# Writing that has begun and never ends, as on a busy disk: it is undone when the tab closes.
+BUSY_DISK = """
+() => {
+  IDBObjectStore.prototype.put = function () {
+    const again = () => (this.count().onsuccess = again);
+    again();
+  };
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("disk", "words"),
+    [("() => {}", "5 answers not saved yet"), (BUSY_DISK, "Saving 5 answers")],
+    ids=["idle", "busy"],
+)
+def test_answers_outlive_a_closed_tab(desk, disk, words):
     page, campaign = desk
+    page.evaluate(disk)
     page.route("**/answers", lambda route: route.abort())
     answer(page, *"jjjjj")
-    expect(page.locator(".judge-saved")).to_contain_text("5 answers not saved yet")
+    expect(page.locator(".judge-saved")).to_contain_text(words)
     context = page.context
     page.close()
     assert saved_uuids(campaign) == []

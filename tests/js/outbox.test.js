@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import { DELAYS_MS, Outbox, SendError } from "../../static/js/lib/outbox.js";
-import { LocalStore, MemoryStore } from "../../static/js/lib/stores.js";
+import { JournaledStore, LocalStore, MemoryStore } from "../../static/js/lib/stores.js";
 
 let clock;
 let timers;
@@ -302,9 +302,10 @@ test("a late look into the store brings back nothing that has arrived", async ()
   assert.equal(outbox.state, "saved");
 });
 
-test("localStorage keeps one person's answers apart from another's", async () => {
+/** What a browser's localStorage does. */
+function makeStorage() {
   const cells = new Map();
-  const storage = {
+  return {
     get length() {
       return cells.size;
     },
@@ -313,6 +314,10 @@ test("localStorage keeps one person's answers apart from another's", async () =>
     setItem: (key, value) => cells.set(key, value),
     removeItem: (key) => cells.delete(key),
   };
+}
+
+test("localStorage keeps one person's answers apart from another's", async () => {
+  const storage = makeStorage();
   const mine = new LocalStore("answers.1", storage);
   const theirs = new LocalStore("answers.11", storage);
   await mine.put({ uuid: "a" });
@@ -320,4 +325,33 @@ test("localStorage keeps one person's answers apart from another's", async () =>
   assert.deepEqual(await mine.all(), [{ uuid: "a" }]);
   await mine.remove(["a", "b"]);
   assert.deepEqual(await theirs.all(), [{ uuid: "b" }]);
+});
+
+test("a record is kept while the store is still writing it, and noted no longer after", async () => {
+  const journal = new LocalStore("answers.1.journal", makeStorage());
+  const store = new MemoryStore();
+  const write = store.put.bind(store);
+  let written;
+  store.put = (record) => new Promise((resolve) => {
+    written = () => write(record).then(resolve);
+  });
+  const put = new JournaledStore(store, journal).put({ uuid: "a", sequence: 1 });
+  const reopened = new JournaledStore(store, journal); // the tab has closed; here is the next page
+  assert.deepEqual(await reopened.all(), [{ uuid: "a", sequence: 1 }]);
+  written();
+  await put;
+  assert.deepEqual(await journal.all(), []);
+  assert.deepEqual(await reopened.all(), [{ uuid: "a", sequence: 1 }]);
+  await reopened.remove(["a"]);
+  assert.deepEqual(await reopened.all(), []);
+});
+
+test("a record without room for its note is still stored", async () => {
+  const storage = makeStorage();
+  storage.setItem = () => {
+    throw new Error("QuotaExceededError");
+  };
+  const store = new MemoryStore();
+  await new JournaledStore(store, new LocalStore("answers.1.journal", storage)).put({ uuid: "a" });
+  assert.deepEqual(await store.all(), [{ uuid: "a" }]);
 });

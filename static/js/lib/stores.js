@@ -1,5 +1,5 @@
 /*
- * Where records outlive a reload: IndexedDB, else localStorage, else memory.
+ * Where records outlive a reload: IndexedDB (with a journal), else localStorage, else memory.
  * A record is a plain object with a string `uuid`. All stores have the same three methods.
  */
 
@@ -38,6 +38,7 @@ export class LocalStore {
     return found;
   }
 
+  /** The record is kept when this returns; nobody has to wait for the promise. */
   async put(record) {
     this.storage.setItem(this.prefix + record.uuid, JSON.stringify(record));
   }
@@ -83,6 +84,39 @@ export class IndexedStore {
   }
 }
 
+/*
+ * A store that keeps each record from the moment of `put`. IndexedDB writes on in the background
+ * and forgets what is under way when the tab closes, on a busy disk up to a second after the
+ * answer; localStorage keeps it at once. So each record is noted there until the store has it.
+ */
+export class JournaledStore {
+  isDurable = true;
+
+  /** @param journal a LocalStore of its own prefix. */
+  constructor(store, journal) {
+    Object.assign(this, { store, journal });
+  }
+
+  async all() {
+    const noted = await this.journal.all(); // first: what moves on meanwhile is in the store then
+    const found = new Map((await this.store.all()).map((record) => [record.uuid, record]));
+    for (const record of noted) found.set(record.uuid, record);
+    return [...found.values()];
+  }
+
+  async put(record) {
+    const noted = this.journal.put(record);
+    noted.catch(() => {}); // no room for the note: then only the store keeps it
+    await this.store.put(record);
+    await this.journal.remove([record.uuid]);
+  }
+
+  async remove(uuids) {
+    await this.journal.remove(uuids);
+    await this.store.remove(uuids);
+  }
+}
+
 function asPromise(request) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
@@ -107,7 +141,12 @@ export async function openStore(name, scope = globalThis) {
 async function openIndexed(name, scope) {
   const request = scope.indexedDB.open(name, 1);
   request.onupgradeneeded = () => request.result.createObjectStore("records", { keyPath: "uuid" });
-  return new IndexedStore(await asPromise(request));
+  const store = new IndexedStore(await asPromise(request));
+  try {
+    return new JournaledStore(store, await openLocal(`${name}.journal`, scope));
+  } catch {
+    return store; // no localStorage here
+  }
 }
 
 async function openLocal(name, scope) {
