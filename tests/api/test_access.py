@@ -33,7 +33,14 @@ def test_without_a_token_nothing_opens_and_the_answer_says_how():
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer", "Bearer ", "Basic eDp5", "Bearer nonsense", f"bearer {new_token().token}"]
+    "header",
+    [
+        "Bearer",
+        "Bearer ",
+        "Basic eDp5",
+        "Bearer nonsense",
+        pytest.param(f"bearer {new_token().token}", id="unknown token"),
+    ],
 )
 def test_a_token_that_is_none_opens_nothing(header):
     assert answered(Client(), "/me", Authorization=header) == (401, "invalid_token")
