@@ -80,6 +80,12 @@ class ImportForm(forms.Form):
         label="Known order",
         help_text="CSV with the columns image and value: answers are compared with it.",
     )
+    split = forms.FileField(
+        required=False,
+        label="Images of the split",
+        help_text="A JSON object of names and paths (split.rc2.val.json). Entries without an "
+        "image set look among all of them; without it they cannot go in.",
+    )
     keep_good = forms.BooleanField(
         required=False,
         label="Keep the good entries",
@@ -134,6 +140,7 @@ class ImportForm(forms.Form):
             task=given["task"] if kind == Kind.GENECIS else "",
             names=given["names"] if kind == Kind.INTEGERS else None,
             scale=given["scale"] if kind.is_triplets else None,
+            split=given["split"] if kind == Kind.CIRR else None,
             where=given["where"] if kind == Kind.TRIPLETS else {},
             keep_good=given["keep_good"],
         )

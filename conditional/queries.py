@@ -78,17 +78,22 @@ class ShownImage:
 
 @dataclass(frozen=True)
 class ShownTemplate:
-    """A template with its pictures; `candidates` stand in the stored order."""
+    """A template with its pictures; `candidates` stand in the stored order.
+
+    Of a template without a gallery of its own only the target is shown; `n_among` is how many
+    images it looks among then, else None.
+    """
 
     template: RetrievalTemplate
     reference: ShownImage
     candidates: list[ShownImage]
+    n_among: int | None = None
 
 
 def shown_templates(templates: Iterable[RetrievalTemplate]) -> list[ShownTemplate]:
     """Join templates with the uids of their images; for people who may see everything."""
     rows = list(templates)
-    wanted = {pk for row in rows for pk in (row.reference_id, *row.candidates)}
+    wanted = {pk for row in rows for pk in (row.reference_id, *row.gallery, row.target_id)}
     uids = dict(Image.objects.filter(pk__in=wanted).values_list("pk", "uid"))
     return [_shown(row, uids) for row in rows]
 
@@ -103,11 +108,14 @@ def _shown(row: RetrievalTemplate, uids: Mapping[int, uuid.UUID]) -> ShownTempla
             place == last,
             row.box_of(place) is not None,
         )
-        for place, pk in enumerate(row.candidates)
+        for place, pk in enumerate([*row.gallery, row.target_id])
     ]
     target = images.pop()
     images.insert(last if row.answer is None else row.answer, target)
     whole = row.box_of(None) is None
     return ShownTemplate(
-        row, ShownImage(uids[row.reference_id], None, "", False, not whole), images
+        row,
+        ShownImage(uids[row.reference_id], None, "", False, not whole),
+        images,
+        None if row.gallery else row.n_candidates,
     )

@@ -54,6 +54,11 @@ def score_model(*, template_set_id: int, model: str, progress: Progress) -> dict
         ]
         for one in found
     ]
+    if lonely := [one.position for one, row in zip(found, rows, strict=True) if len(row) < 3]:
+        raise JobError(
+            f"Entry {lonely[0]} has nothing to choose from beside its target; import the file "
+            "again with the list of its split's images."
+        )
     conditions = [one.condition for one in found]
     try:
         if model.startswith("open_clip:"):

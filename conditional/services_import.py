@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from catalog.models import Catalog
 from conditional.crops_store import crop_file
 from conditional.errors import ConditionalError, DefectsError, in_their_words
 from conditional.formats.cirr import SOURCE as CIRR
-from conditional.formats.cirr import cirr_entries, read_cirr
+from conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split
 from conditional.formats.genecis import SOURCE as GENECIS
 from conditional.formats.genecis import genecis_entries, read_genecis
 from conditional.formats.sets import TemplateSet as ReadSet
@@ -41,6 +41,7 @@ def import_set(
     owner: User | None,
     progress: Progress,
     file_name: str = "",
+    split: Path | None = None,
 ) -> dict[str, Any]:
     """Read a file, check every entry against the catalog, and store what is sound as a set.
 
@@ -51,6 +52,7 @@ def import_set(
         task: of a GeneCIS file whose name does not state it.
         keep_good: leave defective entries out; without it one of them stops the import.
         file_name: what the file is called, if it does not lie under that name.
+        split: of CIRR: the list of images that entries without image set look among.
 
     Returns:
         What the job's row and the command say: slug, figures and the defects.
@@ -67,7 +69,8 @@ def import_set(
     progress.start(0, None, f"Reading {title}")
     found, digest = _read(path, title, file_format, task)
     id_of = images_by_name(catalog)
-    defects = _defects(found, catalog, id_of)
+    among = _split(split, id_of, keep_good)
+    defects = _defects(found, catalog, id_of, among.names)
     if defects and not keep_good:
         raise DefectsError(found.n_entries, defects, title)
     bad = {defect.index for defect in defects}
@@ -75,6 +78,8 @@ def import_set(
     if not good:
         raise DefectsError(found.n_entries, defects, title)
     report = {"n_entries": found.n_entries, "n_left_out": len(bad), "counts": counts_of(defects)}
+    if among.names is not None:
+        report |= {"n_split": len(among.pks), "n_split_unknown": among.n_unknown}
     progress.start(0, len(good), "Storing templates")
     template_set = TemplateSet(
         slug=slug,
@@ -86,6 +91,7 @@ def import_set(
         defects=[asdict(defect) for defect in defects],
         file_name=title[:300],
         file_sha256=digest,
+        split=among.pks,
         owner=owner,
     )
     store_set(template_set, good, id_of)
@@ -139,7 +145,37 @@ def _read(path: Path, title: str, file_format: str, task: Task | None) -> tuple[
         raise ConditionalError("file", in_their_words(problem, called)) from problem
 
 
-def _defects(found: ReadSet, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:
+@dataclass(frozen=True)
+class _Split:
+    """The images of a split: by name and by row, and how many the catalog lacks."""
+
+    names: frozenset[str] | None = None
+    pks: list[int] = field(default_factory=list)
+    n_unknown: int = 0
+
+
+def _split(path: Path | None, id_of: Mapping[str, int], keep_good: bool) -> _Split:
+    """Return the images that a split lists, of which the catalog should have every one."""
+    if path is None:
+        return _Split()
+    try:
+        names = frozenset(read_cirr_split(path))
+    except (InputError, OSError) as problem:
+        raise ConditionalError("split", str(problem)) from problem
+    unknown = sorted(names - id_of.keys())
+    if unknown and not keep_good:
+        raise ConditionalError(
+            "split",
+            f"the catalog lacks {len(unknown):,} of the split's {len(names):,} images (first: "
+            f"{unknown[0]!r}). “Keep the good entries” (--keep-good) looks among the others.",
+        )
+    pks = sorted({id_of[name] for name in names if name in id_of})
+    return _Split(names, pks, len(unknown))
+
+
+def _defects(
+    found: ReadSet, catalog: Catalog, id_of: Mapping[str, int], split: Collection[str] | None
+) -> list[Defect]:
     """Return every defect: of form, of images that the catalog lacks, of boxes outside."""
     size_of = {
         pk: (width, height)
@@ -149,7 +185,7 @@ def _defects(found: ReadSet, catalog: Catalog, id_of: Mapping[str, int]) -> list
     sizes = {name: size_of[id_of[name]] for name in named if name in id_of}
     defects = [
         *found.malformed,
-        *defects_of(found.templates, known_images=id_of.keys(), sizes=sizes),
+        *defects_of(found.templates, known_images=id_of.keys(), sizes=sizes, split=split),
         *_two_names(found.templates, id_of),
     ]
     return sorted(defects, key=lambda defect: defect.index)

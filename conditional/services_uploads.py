@@ -63,6 +63,7 @@ class Asked:
         task: of GeneCIS templates.
         names: what integers are positions of.
         scale: a known order of the images.
+        split: the images that CIRR entries without image set look among.
         where: {column: value}, only those rows of a CSV file.
         keep_good: leave defective entries out; without it one of them stops the import.
     """
@@ -74,6 +75,7 @@ class Asked:
     task: str = ""
     names: Upload | None = None
     scale: Upload | None = None
+    split: Upload | None = None
     where: Mapping[str, str] = field(default_factory=dict)
     keep_good: bool = False
 
@@ -114,6 +116,7 @@ def request_import(asked: Asked, owner: User) -> Job:
                 "files": [keep("file", file, asked.kind.ending) for file in asked.files],
                 "names": keep("names", asked.names, "txt"),
                 "scale": keep("scale", asked.scale, "csv"),
+                "split": keep("split", asked.split, "json"),
                 "where": dict(asked.where),
                 "keep_good": asked.keep_good,
             },
@@ -159,6 +162,7 @@ def import_uploads(progress: Progress) -> dict[str, Any]:
             file_format={Kind.GENECIS: GENECIS, Kind.CIRR: CIRR}[Kind(given["kind"])],
             task=Task(given["task"]) if given["task"] else None,
             file_name=called[files[0]],
+            split=_path(given.get("split")),
             **common,
         )
     for stored, _ in uploads:
@@ -168,7 +172,7 @@ def import_uploads(progress: Progress) -> dict[str, Any]:
 
 def _uploads(given: Mapping[str, Any]) -> list[Kept]:
     """Return all files of a job."""
-    found = [*given["files"], given["names"], given["scale"]]
+    found = [*given["files"], given["names"], given["scale"], given.get("split")]
     return [(stored, name) for stored, name in (one for one in found if one)]
 
 

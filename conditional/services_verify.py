@@ -56,6 +56,10 @@ def open_verification(
         check_panel(panel)
     except PoolError as problem:
         raise ConditionalError("panel", problem.message) from problem
+    if isinstance(asked_set, TemplateSet) and asked_set.templates.filter(gallery=[]).exists():
+        raise ConditionalError(
+            "set", "its templates look among all images of a split, too many for a person to judge."
+        )
     slug = slugify(name)[:80].strip("-")
     if not slug:
         raise ConditionalError("name", "give a name with at least one letter or digit.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from conditional.types import Box, Defect, RetrievalTemplate, View
+from conditional.types import Box, Defect, RetrievalTemplate, Task, View
 
 Size = tuple[int, int]
 Key = tuple[object, ...]
@@ -16,14 +16,18 @@ def defects_of(
     *,
     known_images: Collection[str] | None = None,
     sizes: Mapping[str, Size] | None = None,
+    split: Collection[str] | None = None,
 ) -> list[Defect]:
     """Return every defect of a set, in the order of the templates.
 
     Codes: `empty_condition`, `gallery_size`, `answer_place`, `target_is_reference`,
     `target_in_gallery`, `reference_in_gallery`, `gallery_repeats`, `same_image` (two crops of
-    one image in one template), `unknown_image`, `box_empty`, `box_outside`, and `duplicate` for
-    each template that has task, reference, condition and target of an earlier one. A template
-    can have several defects; each image is named once.
+    one image in one template), `unknown_image`, `not_in_split`, `box_empty`, `box_outside`, and
+    `duplicate` for each template that has task, reference, condition and target of an earlier
+    one. A template can have several defects; each image is named once.
+
+    A composed template without a gallery of its own looks among all images of its split; without
+    a list of them there is nothing to choose from (`gallery_size`).
 
     Whole images are the same when their ids are, crops when id and box are.
 
@@ -31,7 +35,9 @@ def defects_of(
         templates: the set; `Defect.index` is `provenance.index`, the place in the file.
         known_images: ids that exist; None where nothing is known of it.
         sizes: {image id: (width, height)} in pixels, to compare boxes with.
+        split: ids of the images that templates without a gallery look among.
     """
+    among = None if split is None else frozenset(split)
     known = None if known_images is None else frozenset(known_images)
     first_with: dict[Key, int] = {}
     found: list[Defect] = []
@@ -39,6 +45,7 @@ def defects_of(
         index = template.provenance.index
         problems = [
             *_form(template),
+            *_among(template, among),
             *_repeated_views(template),
             *_images(template, known),
             *_boxes(template, sizes or {}),
@@ -71,6 +78,18 @@ def _form(template: RetrievalTemplate) -> Iterator[Problem]:
     if template.answer is not None and not 0 <= template.answer <= n_found:
         reason = f"the target's place {template.answer} is not in [0, {n_found}]"
         yield "answer_place", reason
+
+
+def _among(template: RetrievalTemplate, split: frozenset[str] | None) -> Iterator[Problem]:
+    if template.gallery or template.task is not Task.COMPOSED:
+        return
+    if split is None:
+        reason = "there is nothing to choose from: no image set, and no list of the split's images"
+        yield "gallery_size", reason
+        return
+    for role, view in template.views():
+        if view.image not in split:
+            yield "not_in_split", f"{role}: {view.image!r} is not among the split's images"
 
 
 def _repeated_views(template: RetrievalTemplate) -> Iterator[Problem]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from catalog.formats.errors import InputError
-from conditional.formats.cirr import read_cirr
+from conditional.formats.cirr import read_cirr, read_cirr_split
 from conditional.formats.genecis import TASKS, read_genecis
 from conditional.formats.json_files import read_json_list
 from conditional.formats.sets import TemplateSet
@@ -54,6 +54,9 @@ def add_to(sub_commands: SubCommands) -> None:
     parser.add_argument(
         "--images", type=Path, metavar="FILE", help="ids that exist, one a line or a JSON list"
     )
+    parser.add_argument(
+        "--split", type=Path, metavar="FILE", help="of CIRR: the images of the split, as JSON"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     parser.set_defaults(command=run)
 
@@ -67,7 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     """
     known = frozenset(read_names(arguments.images)) if arguments.images else None
     task = Task(arguments.task) if arguments.task else None
-    found = _checked(arguments.file, arguments.format or _format_of(arguments.file), task, known)
+    split = read_cirr_split(arguments.split) if arguments.split else None
+    kind = arguments.format or _format_of(arguments.file)
+    found = _checked(arguments.file, kind, task, known, split)
     counts = counts_of(found.defects)
     if arguments.json:
         report = {
@@ -90,7 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
     return FOUND_DEFECTS if found.defects else 0
 
 
-def _checked(path: Path, kind: str, task: Task | None, known: frozenset[str] | None) -> Checked:
+def _checked(
+    path: Path,
+    kind: str,
+    task: Task | None,
+    known: frozenset[str] | None,
+    split: Collection[str] | None,
+) -> Checked:
     if kind == "triplets":
         triplets = read_triplets(path, known_images=known)
         n_rows = len(triplets.triplets) + len(triplets.malformed)
@@ -105,11 +116,13 @@ def _checked(path: Path, kind: str, task: Task | None, known: frozenset[str] | N
         defects = sorted([*instances.malformed, *instances.doubtful, *unknown])
         return Checked("instances", len(instances.instances) + len(instances.malformed), defects)
     templates = read_cirr(path) if kind == "cirr" else read_genecis(path, task)
-    return _checked_templates(templates, known)
+    return _checked_templates(templates, known, split)
 
 
-def _checked_templates(found: TemplateSet, known: frozenset[str] | None) -> Checked:
-    defects = [*found.malformed, *defects_of(found.templates, known_images=known)]
+def _checked_templates(
+    found: TemplateSet, known: frozenset[str] | None, split: Collection[str] | None
+) -> Checked:
+    defects = [*found.malformed, *defects_of(found.templates, known_images=known, split=split)]
     return Checked("templates", found.n_entries, sorted(defects, key=lambda one: one.index))
 
 

@@ -3,7 +3,7 @@
 `cap.rc2.val.json` is a list of `{"pairid", "reference", "target_hard", "target_soft", "caption",
 "img_set": {"id", "members", ...}}`. The gallery of a template is the rest of its image set, as in
 Recall_subset; an entry without image set has an empty gallery, for retrieval among all images of
-the split (`split.rc2.val.json`: {name: path}).
+the split but the reference (`split.rc2.val.json`: {name: path}).
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def _template(entry: object, index: int) -> RetrievalTemplate:
         for role, name in (("reference", reference), ("target_hard", target)):
             if name not in members:
                 raise EntryError(f"{role} {name!r} is not a member of its image set")
+        if not frozenset(members) - {reference, target}:
+            raise EntryError("its image set holds nothing beside reference and target")
     return RetrievalTemplate(
         task=Task.COMPOSED,
         condition=as_text(found, "caption"),

@@ -42,6 +42,11 @@ class TemplateSet(models.Model):
     defects = models.JSONField(default=list, help_text="Entries of the file that were left out.")
     file_name = models.CharField(max_length=300, blank=True)
     file_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the imported file.")
+    split = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        help_text="Image ids that templates without a gallery look among.",
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
@@ -156,11 +161,19 @@ class RetrievalTemplate(Asked):
 
     @property
     def candidates(self) -> list[int]:
-        """The image ids to choose from: the distractors in their order, then the target."""
-        return [*self.gallery, self.target_id]
+        """The image ids to choose from: the distractors in their order, then the target.
+
+        Without a gallery of its own: all images of the split but the reference.
+        """
+        if self.gallery:
+            return [*self.gallery, self.target_id]
+        but = (self.reference_id, self.target_id)
+        return [*(pk for pk in self.template_set.split if pk not in but), self.target_id]
 
     def box_of(self, place: int | None) -> list[float] | None:
         """Return the box of a candidate, or of the reference for None; None for all of it."""
+        if not self.boxes:
+            return None
         if place is None:
             role = "reference"
         else:

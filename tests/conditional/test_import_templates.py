@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as PillowImage
@@ -9,10 +10,13 @@ from PIL import Image as PillowImage
 from catalog.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from conditional.crops_store import crop_file
+from conditional.errors import ConditionalError
 from conditional.formats.genecis import read_genecis
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.services_import import exported_entries
+from conditional.services_recall import store_scores
+from conditional.services_verify import open_verification
 from conditional.validate import defects_of
 from tests.pooling.run_command import printed
 
@@ -120,6 +124,76 @@ def test_a_cirr_file_comes_back_as_it_was(catalog, write):
     result = printed("import_templates", "C", path, "--catalog", "shop", "--format", "cirr")
     assert (result["task"], result["templates"]) == ("composed", 1)
     assert exported_entries(TemplateSet.objects.get()) == given
+
+
+def composed(number, reference, target):
+    return {
+        "pairid": number,
+        "reference": f"{reference:012d}",
+        "target_hard": f"{target:012d}",
+        "caption": "is blue",
+    }
+
+
+def import_composed(write, given, *more):
+    path = write(given, "cap.rc2.val.json")
+    return printed("import_templates", "C", path, "--catalog", "shop", "--format", "cirr", *more)
+
+
+def test_composed_templates_without_anything_to_choose_from_are_refused(catalog, write):
+    given = [composed(0, 0, 1), composed(1, 1, 2)]
+    with pytest.raises(CommandError, match="2 of 2 entries cannot go in") as caught:
+        import_composed(write, given)
+    assert "entry 1: there is nothing to choose from: no image set" in str(caught.value)
+    assert not TemplateSet.objects.exists()
+
+
+def test_composed_templates_without_image_set_look_among_their_split(catalog, write):
+    given = [composed(number, number, number + 1) for number in range(4)]
+    names = {f"{number:012d}": f"./dev/{number}.png" for number in range(20)}
+    result = import_composed(write, given, "--split", write(names, "split.rc2.val.json"))
+    assert result["templates"] == 4
+    stored = TemplateSet.objects.get()
+    assert exported_entries(stored) == given
+    first = stored.templates.order_by("position")[0]
+    assert (first.n_candidates, first.candidates[-1]) == (19, first.target_id)
+    assert first.reference_id not in first.candidates
+    views = np.tile([1.0, 2, 3, 4], (20, 1))
+    row_of = {pk: row for row, pk in enumerate(stored.split)}
+    rows = [
+        [row_of[pk] for pk in (one.reference_id, *one.candidates)]
+        for one in stored.templates.order_by("position")
+    ]
+    (score,) = store_scores(
+        template_set=stored, model="constant", views=views, rows=rows, texts=None
+    )
+    assert score.figures["recall"]["expected"]["1"] == pytest.approx(1 / 19)
+    assert score.figures["chance"]["1"] == pytest.approx(1 / 19)
+
+
+def test_a_split_that_the_catalog_lacks_stops_the_import_unless_the_good_are_kept(catalog, write):
+    given = [composed(0, 0, 1), composed(1, 7, 8)]
+    names = {f"{number:012d}": "x.png" for number in (0, 1, 2, 9000)}
+    split = write(names, "split.json")
+    with pytest.raises(CommandError, match="lacks 1 of the split's 4 images"):
+        import_composed(write, given, "--split", split)
+    result = import_composed(write, given, "--split", split, "--keep-good")
+    assert (result["templates"], result["counts"]) == (1, {"not_in_split": 2})
+    assert TemplateSet.objects.get().report["n_split_unknown"] == 1
+
+
+def test_an_image_set_of_two_is_no_gallery(catalog, write):
+    members = [f"{number:012d}" for number in range(2)]
+    given = composed(0, 0, 1) | {"img_set": {"id": 4, "members": members}}
+    with pytest.raises(CommandError, match="holds nothing beside reference and target"):
+        import_composed(write, [given])
+
+
+def test_templates_that_look_among_a_split_are_not_put_to_judges(catalog, write, people):
+    names = {f"{number:012d}": "x.png" for number in range(20)}
+    import_composed(write, [composed(0, 0, 1)], "--split", write(names, "split.json"))
+    with pytest.raises(ConditionalError, match="too many for a person to judge"):
+        open_verification(asked_set=TemplateSet.objects.get(), name="Panel", panel=people(2))
 
 
 def test_boxes_are_checked_and_cut_out_once(catalog, write, settings, tmp_path):

@@ -35,6 +35,9 @@ class Command(JobCommand):
         parser.add_argument(
             "--task", choices=[task.value for task in TASKS], help="if the file's name is not it"
         )
+        parser.add_argument(
+            "--split", type=Path, metavar="FILE", help="of CIRR: the images of the split, as JSON"
+        )
         parser.add_argument("--keep-good", action="store_true", help="leave defective entries out")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -60,6 +63,7 @@ class Command(JobCommand):
                 keep_good=options["keep_good"],
                 owner=None,
                 progress=progress,
+                split=options["split"],
             ),
         )
         self.report(result, as_json=options["json"], lines=_lines(result))
