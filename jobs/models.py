@@ -72,7 +72,10 @@ class Job(models.Model):
     result = models.JSONField(default=dict)
     error = models.TextField(blank=True, help_text="For people: what went wrong, what to do.")
     traceback = models.TextField(blank=True)
-    n_attempts = models.PositiveSmallIntegerField(default=0)
+    n_attempts = models.PositiveSmallIntegerField(default=0, help_text="In all; names the holder.")
+    n_forgiven = models.PositiveSmallIntegerField(
+        default=0, help_text="Of these, before somebody last had it tried again."
+    )
     worker = models.CharField(max_length=200, blank=True, help_text="host:process")
     held_by = models.ForeignKey(
         Worker, null=True, blank=True, on_delete=models.SET_NULL, related_name="jobs"
@@ -107,6 +110,11 @@ class Job(models.Model):
     def is_open(self) -> bool:
         """Whether the job still has something to do."""
         return self.state in OPEN_STATES
+
+    @property
+    def n_tries(self) -> int:
+        """Attempts that count against the limit."""
+        return self.n_attempts - self.n_forgiven
 
     @property
     def error_parts(self) -> tuple[str, str]:

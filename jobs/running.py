@@ -119,7 +119,7 @@ def run_job(
         pass
     except Exception as problem:
         told = _told(problem)
-        if tries_again and _may_pass(problem) and job.n_attempts < MAX_ATTEMPTS:
+        if tries_again and _may_pass(problem) and job.n_tries < MAX_ATTEMPTS:
             _postpone(job, told or f"{type(problem).__name__}: {problem}")
         else:
             message = told or f"An error of the program: {type(problem).__name__}: {problem}"
@@ -193,11 +193,11 @@ def _beat(progress: Progress, stop: threading.Event) -> None:
 
 def _postpone(job: Job, reason: str) -> None:
     """Put a running job back into the queue, to be sent again after a pause that grows."""
-    pause = FIRST_PAUSE * 2 ** (job.n_attempts - 1)
+    pause = FIRST_PAUSE * 2 ** (job.n_tries - 1)
     _record(
         job,
         state=JobState.QUEUED,
-        error=f"{reason} Attempt {job.n_attempts} of {MAX_ATTEMPTS}; the next one follows.",
+        error=f"{reason} Attempt {job.n_tries} of {MAX_ATTEMPTS}; the next one follows.",
         traceback=traceback.format_exc(),
         lease_until=timezone.now() + pause,
     )

@@ -12,7 +12,7 @@ from typing import Any
 from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import User
@@ -140,6 +140,8 @@ def cancel_job(*, job: Job) -> bool:
 def retry_job(*, job: Job) -> None:
     """Queue a failed or cancelled job again; work that stores what it has done goes on there.
 
+    Its attempts so far no longer count against MAX_ATTEMPTS: what may pass is waited for again.
+
     Raises:
         JobConflictError: the same work is queued or running under another job.
         JobError: the job has succeeded, or has not ended yet.
@@ -148,7 +150,12 @@ def retry_job(*, job: Job) -> None:
     try:
         with transaction.atomic():
             n_changed = Job.objects.filter(again, pk=job.pk).update(
-                state=JobState.QUEUED, error="", traceback="", finished_at=None, lease_until=None
+                state=JobState.QUEUED,
+                n_forgiven=F("n_attempts"),
+                error="",
+                traceback="",
+                finished_at=None,
+                lease_until=None,
             )
     except IntegrityError:
         raise JobConflictError(
@@ -166,7 +173,7 @@ def reap_lost_jobs() -> int:
     """
     now = timezone.now()
     lost = Q(state=JobState.RUNNING, lease_until__lt=now)
-    Job.objects.filter(lost, n_attempts__gte=MAX_ATTEMPTS).update(
+    Job.objects.filter(lost, n_attempts__gte=F("n_forgiven") + MAX_ATTEMPTS).update(
         state=JobState.FAILED,
         finished_at=now,
         error=f"Its worker was lost {MAX_ATTEMPTS} times; see the worker's log.",
@@ -175,12 +182,12 @@ def reap_lost_jobs() -> int:
     forgotten = Q(state=JobState.QUEUED) & (
         Q(lease_until__isnull=True, created_at__lt=minute_ago) | Q(lease_until__lt=now)
     )
-    jobs = list(Job.objects.filter(lost | forgotten))
-    for job in jobs:
+    n_sent = 0
+    for job in Job.objects.filter(lost | forgotten):
+        # a worker that was only slow may have renewed its lease since: then it is its own
+        as_read = Job.objects.filter(pk=job.pk, state=job.state, lease_until=job.lease_until)
         # lease_until of a queued job: do not send it again before then
-        Job.objects.filter(pk=job.pk, state=job.state).update(
-            state=JobState.QUEUED,
-            lease_until=now + timedelta(minutes=10),
-        )
-        send(job)
-    return len(jobs)
+        if as_read.update(state=JobState.QUEUED, lease_until=now + timedelta(minutes=10)):
+            send(job)
+            n_sent += 1
+    return n_sent

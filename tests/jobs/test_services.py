@@ -177,6 +177,61 @@ def test_what_does_not_pass_after_five_attempts_fails_for_good() -> None:
     assert "No space left" in job.error
 
 
+def test_trying_again_by_hand_allows_all_attempts_anew(sent: list[Job]) -> None:
+    job = make_job(state=JobState.FAILED, n_attempts=running.MAX_ATTEMPTS)
+    services.retry_job(job=job)
+    for attempt in range(1, running.MAX_ATTEMPTS):
+        services.run_job(job.uid, failing(OSError(errno.ENOSPC, "No space left on device")))
+        job.refresh_from_db()
+        assert job.state == JobState.QUEUED
+        assert f"Attempt {attempt} of 5" in job.error
+    services.run_job(job.uid, failing(OSError(errno.ENOSPC, "No space left on device")))
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts) == (JobState.FAILED, 2 * running.MAX_ATTEMPTS)
+
+
+def test_a_job_tried_again_survives_the_loss_of_its_next_worker(sent: list[Job]) -> None:
+    job = make_job(state=JobState.FAILED, n_attempts=running.MAX_ATTEMPTS)
+    services.retry_job(job=job)
+    past = timezone.now() - timedelta(seconds=1)
+    Job.objects.update(state=JobState.RUNNING, n_attempts=6, lease_until=past)
+    assert services.reap_lost_jobs() == 1
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED
+
+
+def test_a_worker_of_before_the_retry_stores_nothing(sent: list[Job]) -> None:
+    job = make_job()
+
+    def work(progress: services.Progress) -> dict[str, Any]:
+        services.cancel_job(job=job)
+        services.retry_job(job=job)
+        services.run_job(job.uid, lambda progress: {"by": "the second worker"})
+        return {"by": "the first worker"}
+
+    services.run_job(job.uid, work)
+    job.refresh_from_db()
+    assert job.result == {"by": "the second worker"}
+
+
+def test_a_lease_renewed_while_the_reaper_looks_keeps_the_job(
+    sent: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    slow = make_job(state=JobState.RUNNING, n_attempts=1, lease_until=past)
+    lost = make_job(state=JobState.RUNNING, n_attempts=1, lease_until=past, subject="other")
+    later = timezone.now() + running.LEASE
+
+    def send(job: Job) -> None:  # the first is sent; meanwhile the worker of the other reports
+        sent.append(job)
+        Job.objects.filter(pk=slow.pk).update(lease_until=later)
+
+    monkeypatch.setattr(services, "send", send)
+    assert services.reap_lost_jobs() == 1  # the newest comes first
+    slow.refresh_from_db()
+    assert (sent, slow.state, slow.lease_until) == ([lost], JobState.RUNNING, later)
+
+
 def test_a_command_says_at_once_that_the_disk_is_full() -> None:
     with pytest.raises(services.JobError, match="No space left"):
         services.run_here(
