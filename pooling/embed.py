@@ -130,15 +130,15 @@ class _Forward:
         return vectors, broken
 
     def _embedded(self, inputs: list[NDArray[Any]]) -> Vectors:
-        most = self._most or len(inputs)
-        try:
-            parts = [inputs[at : at + most] for at in range(0, len(inputs), most)]
-            return np.concatenate([self._backbone.embed(part) for part in parts])
-        except OutOfMemoryError:
-            if most == 1:
-                raise
-            self._most = -(-most // 2)
-            return self._embedded(inputs)
+        while True:
+            most = self._most or len(inputs)
+            try:
+                parts = [inputs[at : at + most] for at in range(0, len(inputs), most)]
+                return np.concatenate([self._backbone.embed(part) for part in parts])
+            except OutOfMemoryError:
+                if most == 1:
+                    raise
+                self._most = -(-most // 2)
 
 
 def _require_finite(

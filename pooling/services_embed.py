@@ -27,6 +27,7 @@ from jobs.models import Job, JobState
 from jobs.services import JobError, PassingError, Progress
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.loading import load_backbone
+from pooling.backbones.memory import is_out_of_memory
 from pooling.backbones.protocol import Backbone, OutOfMemoryError, stored_dtype
 from pooling.embed import PictureProblem, embed_images
 from pooling.models import PlannedShard
@@ -86,12 +87,17 @@ def ready_backbone(spec: str, progress: Progress) -> Backbone:
 
     Raises:
         JobError: there is no such model, or its weights are missing, damaged or do not fit.
+        PassingError: the memory is full.
     """
     progress.start(0, None, f"{spec}: loading the model")
     try:
         return load_backbone(spec, settings.WORKER_DEVICE or None)
     except BackboneError as problem:
         raise JobError(str(problem)) from problem
+    except (RuntimeError, MemoryError) as problem:
+        if not is_out_of_memory(problem):
+            raise
+        raise PassingError(f"{spec}: no memory to load it: {problem or 'full'}") from problem
 
 
 def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: Progress) -> EmbeddingSet:

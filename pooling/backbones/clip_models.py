@@ -18,6 +18,7 @@ from torch import nn
 from pooling.backbones.errors import SpecError, WeightsError, WeightsUnavailableError
 from pooling.backbones.hub import Wanted, find_weights
 from pooling.backbones.known import require_known
+from pooling.backbones.memory import is_out_of_memory
 from pooling.backbones.networks import NetworkBackbone, Pixels, Precision
 from pooling.backbones.spec import Source, Spec, parse_spec
 from pooling.backbones.weights import state_sha256
@@ -165,6 +166,8 @@ def _with_file(spec: Spec, path: Path) -> nn.Module:
                 spec.model, pretrained=str(path), weights_only=True
             )
     except Exception as problem:  # open_clip, torch and safetensors raise many kinds
+        if is_out_of_memory(problem):
+            raise
         raise WeightsError(
             f"{spec}: {path} cannot be loaded into the model: {problem}"
         ) from problem

@@ -17,6 +17,7 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.folding import fold_batch_norms
+from pooling.backbones.memory import free_memory, is_out_of_memory
 from pooling.backbones.protocol import OutOfMemoryError, Vectors, fingerprint_of, unit_rows
 from pooling.backbones.weights import state_sha256
 
@@ -25,7 +26,6 @@ BATCH_ON_CPU = 16
 BATCH_ON_GPU = 128
 _CAST = {nn.Linear, nn.Conv2d, nn.MultiheadAttention, NonDynamicallyQuantizableLinear}
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-_CPU_FULL = "can't allocate memory"  # how torch words it when the processor's memory is full
 
 
 @dataclass(frozen=True)
@@ -122,15 +122,14 @@ class NetworkBackbone:
             OutOfMemoryError: the batch is too large for the device.
         """
         try:
-            found = self._forward(self._normalised(inputs)).float().cpu()
-        except torch.OutOfMemoryError as problem:
-            torch.cuda.empty_cache()
-            raise OutOfMemoryError(str(problem)) from problem
-        except RuntimeError as problem:
-            if _CPU_FULL in str(problem):
-                raise OutOfMemoryError(str(problem)) from problem
-            raise
-        return unit_rows(found.numpy())
+            return unit_rows(self._forward(self._normalised(inputs)).float().cpu().numpy())
+        except (RuntimeError, MemoryError) as problem:
+            if not is_out_of_memory(problem):
+                raise
+            reason = str(problem)
+        # not within `except`: the problem would hold the failed pass and all its activations
+        free_memory(self._device)
+        raise OutOfMemoryError(reason)
 
     def _normalised(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
         """Return a float batch in channels-last order, by torchvision's own arithmetic."""

@@ -14,6 +14,7 @@ from torch import nn
 from pooling.backbones.errors import WeightsError, WeightsUnavailableError
 from pooling.backbones.hub import Wanted, find_weights
 from pooling.backbones.known import require_known
+from pooling.backbones.memory import is_out_of_memory
 from pooling.backbones.networks import NetworkBackbone, Pixels, Precision
 from pooling.backbones.spec import Spec
 from pooling.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
@@ -102,6 +103,8 @@ def _with_file(spec: Spec, path: Path) -> nn.Module:
     try:
         return timm.create_model(_name(spec), pretrained=True, pretrained_cfg_overlay=overlay)
     except Exception as problem:  # timm, torch and safetensors raise many kinds
+        if is_out_of_memory(problem):
+            raise
         raise WeightsError(
             f"{spec}: {path} cannot be loaded into the model: {problem}"
         ) from problem

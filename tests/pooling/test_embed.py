@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch import nn
+from torchvision.transforms import Compose, Normalize, Resize, ToTensor
 
 from pooling.backbones.loading import load_backbone
+from pooling.backbones.networks import NetworkBackbone, Pixels
 from pooling.backbones.protocol import OutOfMemoryError, Vectors
 from pooling.embed import PictureProblem, embed_images, open_picture
 
@@ -115,6 +119,67 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(pictures: list[Path])
     assert max(backbone.sizes) == 2
     with pytest.raises(OutOfMemoryError, match="1 do not fit"):
         embed_images(MeanColour(most=0), pictures)
+
+
+class Activation:
+    """What a forward pass holds while it runs."""
+
+
+class Hungry(nn.Module):
+    """A network whose device holds two pictures at a time."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
+        self.layer = nn.Linear(3, 4)
+        self.made: list[weakref.ref[Activation]] = []
+        self.seen: list[tuple[int, int]] = []  # pictures, activations of earlier passes
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        self.seen.append((len(batch), sum(one() is not None for one in self.made)))
+        activation = Activation()
+        self.made.append(weakref.ref(activation))
+        if len(batch) > 2:
+            raise RuntimeError(self.reason)
+        found: torch.Tensor = self.layer(batch.mean(dim=(2, 3)))
+        return found
+
+
+def backbone_of(network: nn.Module) -> NetworkBackbone:
+    steps = Compose([Resize(8), ToTensor(), Normalize([0.5] * 3, [0.5] * 3)])
+    return NetworkBackbone(
+        spec="test:hungry",
+        model=network,
+        pixels=Pixels.of(steps, "test:hungry"),
+        card={},
+        device=torch.device("cpu"),
+    )
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "CUDA error: out of memory",
+        "MPS backend out of memory (MPS allocated: 17.90 GB, max allowed: 18.13 GB).",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory",
+    ],
+)
+def test_a_batch_that_did_not_fit_leaves_nothing_in_memory_when_the_halves_are_tried(
+    pictures: list[Path], reason: str
+) -> None:
+    network = Hungry(reason)
+    backbone = backbone_of(network)
+    network.seen.clear()
+    found = embed_images(backbone, pictures[:8], batch_size=8, n_threads=1)
+    assert np.isfinite(found).all()
+    assert network.seen == [(8, 0), (4, 0), (2, 0), (2, 0), (2, 0), (2, 0)]
+
+
+def test_an_error_that_is_not_about_memory_is_not_taken_for_one(pictures: list[Path]) -> None:
+    backbone = backbone_of(Hungry("CUDA error: device-side assert triggered"))
+    with pytest.raises(RuntimeError, match="device-side assert"):
+        embed_images(backbone, pictures, n_threads=1)
 
 
 def test_whoever_watches_the_progress_may_stop_it(pictures: list[Path]) -> None:

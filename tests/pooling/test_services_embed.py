@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
+import torch
 from django.db import connection
 from django.utils import timezone
 
@@ -18,7 +19,7 @@ from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
-from pooling import services_embed
+from pooling import services_embed, tasks
 from pooling.backbones.descriptors import DescriptorBackbone
 from pooling.backbones.loading import load_backbone
 from pooling.embed import embed_images
@@ -204,6 +205,34 @@ def test_a_cancelled_job_stops_and_keeps_whole_shards_only(catalog_of, backbone)
         embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
     assert EmbeddingShard.objects.count() + PlannedShard.objects.count() == 3
     assert not EmbeddingSet.objects.get().is_complete
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("CUDA error: out of memory"),
+        MemoryError(),
+    ],
+)
+def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
+    catalog_of, monkeypatch, problem
+):
+    def full(*_):
+        raise problem
+
+    monkeypatch.setattr(services_embed, "load_backbone", full)
+    job = Job.objects.create(
+        task="pooling.tasks.embed",
+        subject="x",
+        title="Embed",
+        arguments={"catalog_id": catalog_of(2).pk, "spec": COLOUR},
+    )
+    tasks.embed(str(job.uid))
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts) == (JobState.QUEUED, 1)
+    assert f"{COLOUR}: no memory to load it" in job.error
+    assert job.lease_until > timezone.now()
 
 
 # ---- claims ----
