@@ -30,8 +30,8 @@ from evaluation.api_schemas import (
 )
 from evaluation.errors import InputError
 from evaluation.forms import RunForm
-from evaluation.queries import campaigns_with_judges
-from evaluation.queries_api import shown_results, shown_runs, upload_of
+from evaluation.queries import campaigns_seen_by
+from evaluation.queries_api import results_seen_by, runs_seen_by, upload_of
 from evaluation.services_uploads import take_in_run
 from jobs.services import JobError
 
@@ -49,7 +49,7 @@ def results(
     request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
 ) -> dict[str, object]:
     """Return results, newest first: each evaluation of a campaign is one."""
-    found = shown_results()
+    found = results_seen_by(signed_in(request))
     if wanted.campaign:
         found = found.filter(campaign__slug=wanted.campaign)
     part = part_of(found, page, newest_first=True)
@@ -59,7 +59,7 @@ def results(
 @router.get("/results/{uuid:uid}", response={200: ResultWhole, **errors(404)}, summary="One result")
 def result(request: HttpRequest, uid: uuid.UUID) -> ResultWhole:
     """Return every measure of every model, with the number of queries each is the mean of."""
-    return result_whole(get_object_or_404(shown_results(), uid=uid))
+    return result_whole(get_object_or_404(results_seen_by(signed_in(request)), uid=uid))
 
 
 @router.get("/runs", response={200: Page[RunOut], **errors(422)}, summary="List runs")
@@ -67,7 +67,7 @@ def runs(
     request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
 ) -> dict[str, object]:
     """Return the uploaded runs that were checked, newest first."""
-    found = shown_runs()
+    found = runs_seen_by(signed_in(request))
     if wanted.campaign:
         found = found.filter(campaign__slug=wanted.campaign)
     part = part_of(found, page, newest_first=True)
@@ -77,7 +77,7 @@ def runs(
 @router.get("/runs/{uuid:uid}", response={200: RunWhole, **errors(404)}, summary="One run")
 def run(request: HttpRequest, uid: uuid.UUID) -> RunWhole:
     """Return a run with its newest score."""
-    return run_whole(get_object_or_404(shown_runs(), uid=uid))
+    return run_whole(get_object_or_404(runs_seen_by(signed_in(request)), uid=uid))
 
 
 @router.post(
@@ -98,8 +98,8 @@ def upload_run(
     TREC run, CSV or parquet (query, candidate, score), or embeddings as .npy (with `ids_file`),
     .npz or parquet. Images are named by path, uid or SHA-256.
     """
-    campaign = get_object_or_404(campaigns_with_judges(), slug=slug)
     owner = signed_in(request)
+    campaign = get_object_or_404(campaigns_seen_by(owner), slug=slug)
     spend(UPLOADS, owner.pk)
     files = {"file": [file], **({"ids_file": [ids_file]} if ids_file else {})}
     form = RunForm(campaign, details.dict(), MultiValueDict(files))

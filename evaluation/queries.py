@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from accounts.models import User
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from evaluation.models import Result, Run
 from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
@@ -30,17 +31,29 @@ def campaigns_with_judges() -> QuerySet[Campaign]:
     )
 
 
+def may_see(person: User, campaign: Campaign) -> bool:
+    """Whether a reader may see what is computed from a campaign's labels."""
+    return person.is_admin or not campaign.keeps_labels_back
+
+
+def campaigns_seen_by(person: User) -> QuerySet[Campaign]:
+    """Return the campaigns whose results a reader may see, newest first."""
+    campaigns = campaigns_with_judges()
+    return campaigns if person.is_admin else campaigns.filter(keeps_labels_back=False)
+
+
 @dataclass(frozen=True)
 class CampaignLine:
-    """A campaign with its newest result, if there is one."""
+    """A campaign with its newest result, if there is one that the reader may see."""
 
     campaign: Campaign
     result: Result | None
     best: str
+    is_shown: bool
 
 
-def campaign_lines() -> list[CampaignLine]:
-    """Return every campaign that can have results, with the newest of them."""
+def campaign_lines(person: User) -> list[CampaignLine]:
+    """Return every campaign that can have results, with the newest of them for this reader."""
     newest = {
         result.campaign_id: result
         for result in Result.objects.order_by("campaign_id", "-id")
@@ -49,8 +62,10 @@ def campaign_lines() -> list[CampaignLine]:
     }
     lines = []
     for campaign in campaigns_with_judges():
-        result = newest.get(campaign.pk)
-        lines.append(CampaignLine(campaign, result, _best_model(result) if result else ""))
+        is_shown = may_see(person, campaign)
+        result = newest.get(campaign.pk) if is_shown else None
+        best = _best_model(result) if result else ""
+        lines.append(CampaignLine(campaign, result, best, is_shown))
     return lines
 
 

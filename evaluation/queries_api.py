@@ -9,21 +9,21 @@ from django.http import Http404
 
 from accounts.models import User
 from evaluation.models import Result, Run
-from evaluation.queries import campaigns_with_judges
+from evaluation.queries import campaigns_seen_by
 from evaluation.services import ADD_RUN_TASK
 from jobs.models import Job
 from jobs.queries import jobs_of
 
 
-def shown_results() -> QuerySet[Result]:
-    """Return the results of campaigns that readers may know, without their long tables."""
-    results = Result.objects.filter(campaign__in=campaigns_with_judges().values("pk"))
+def results_seen_by(person: User) -> QuerySet[Result]:
+    """Return the results that a reader may see, without their long tables."""
+    results = Result.objects.filter(campaign__in=campaigns_seen_by(person).values("pk"))
     return results.select_related("campaign").defer("bias", "by_query")
 
 
-def shown_runs() -> QuerySet[Run]:
-    """Return the runs of campaigns that readers may know."""
-    runs = Run.objects.filter(campaign__in=campaigns_with_judges().values("pk"))
+def runs_seen_by(person: User) -> QuerySet[Run]:
+    """Return the runs of the campaigns whose results a reader may see."""
+    runs = Run.objects.filter(campaign__in=campaigns_seen_by(person).values("pk"))
     return runs.select_related("campaign", "owner")
 
 

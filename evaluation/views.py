@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.access import reader_required, signed_in
 from annotation.models import Campaign
+from evaluation.access import of_campaign
 from evaluation.errors import InputError
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.leaderboard import area_lines, interval_chart, leaderboard, share_within
@@ -16,17 +17,11 @@ from evaluation.models import Result
 from evaluation.presentation import COVERAGE, measure_table
 from evaluation.queries import (
     campaign_lines,
-    campaigns_with_judges,
     latest_evaluation,
     latest_result,
 )
 from evaluation.services import request_evaluation
 from jobs.services import JobConflictError
-
-
-def campaign_or_404(slug: str) -> Campaign:
-    """Return a campaign that can have results."""
-    return get_object_or_404(campaigns_with_judges(), slug=slug)
 
 
 def latest_or_404(campaign: Campaign) -> Result:
@@ -41,14 +36,13 @@ def latest_or_404(campaign: Campaign) -> Result:
 @reader_required
 def home(request: HttpRequest) -> HttpResponse:
     """Every campaign with its newest result."""
-    return render(request, "evaluation/home.html", {"lines": campaign_lines()})
+    return render(request, "evaluation/home.html", {"lines": campaign_lines(signed_in(request))})
 
 
 @require_GET
-@reader_required
-def results(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """The newest result of a campaign: the leaderboard, and what of it may be compared."""
-    campaign = campaign_or_404(slug)
     result = latest_result(campaign)
     job = latest_evaluation(campaign)
     context: dict[str, object] = {
@@ -70,22 +64,20 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-@reader_required
-def evaluate(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def evaluate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Queue an evaluation."""
-    campaign = campaign_or_404(slug)
     try:
         request_evaluation(campaign=campaign, owner=signed_in(request))
     except JobConflictError as problem:
         messages.warning(request, str(problem))
-    return redirect("evaluation:results", slug=slug)
+    return redirect("evaluation:results", slug=campaign.slug)
 
 
 @require_GET
-@reader_required
-def export(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+@of_campaign
+def export(request: HttpRequest, campaign: Campaign, name: str) -> StreamingHttpResponse:
     """Download the labels as they are now."""
-    campaign = campaign_or_404(slug)
     try:
         pieces = export_pieces(campaign, name)
     except InputError as problem:

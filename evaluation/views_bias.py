@@ -6,16 +6,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from accounts.access import reader_required
+from annotation.models import Campaign
+from evaluation.access import of_campaign
 from evaluation.bias_page import bias_context
-from evaluation.views import campaign_or_404, latest_or_404
+from evaluation.views import latest_or_404
 
 
 @require_GET
-@reader_required
-def bias(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def bias(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What judging only proposed pairs does to the numbers of a campaign."""
-    campaign = campaign_or_404(slug)
     result = latest_or_404(campaign)
     if not result.bias:
         raise Http404

@@ -8,7 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from accounts.access import reader_required
+from annotation.models import Campaign
+from evaluation.access import of_campaign
 from evaluation.details import load_details
 from evaluation.errors import InputError
 from evaluation.leaderboard import HEADINGS, model_key
@@ -28,16 +29,15 @@ from evaluation.model_page import (
 from evaluation.models import Result
 from evaluation.presentation import BADGES, measure_lines
 from evaluation.query_rows import pair_rows
-from evaluation.views import campaign_or_404, latest_or_404
+from evaluation.views import latest_or_404
 
 MOST_UNIQUE = 24
 
 
 @require_GET
-@reader_required
-def model(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+@of_campaign
+def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     """One model: its measures, curves, best and worst queries, and what only it found."""
-    campaign = campaign_or_404(slug)
     result = latest_or_404(campaign)
     entry = find_model(result, key)
     if entry is None:
@@ -80,10 +80,9 @@ def _pictures(result: Result, name: str, measure: str) -> dict[str, Any]:
 
 
 @require_GET
-@reader_required
-def compare(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Two models, chosen by ?a= and ?b=: per-query differences with pictures."""
-    campaign = campaign_or_404(slug)
     result = latest_or_404(campaign)
     names = [entry["name"] for entry in result.summary["models"]]
     by_key = {model_key(name): name for name in names}

@@ -10,27 +10,26 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.access import reader_required, signed_in
+from accounts.access import signed_in
 from annotation.models import Campaign
+from evaluation.access import of_campaign
 from evaluation.errors import InputError
 from evaluation.forms import RunForm
 from evaluation.models import Run
 from evaluation.queries import latest_result, run_jobs, runs_of
 from evaluation.services import delete_run
 from evaluation.services_uploads import take_in_run
-from evaluation.views import campaign_or_404
 from jobs.services import JobConflictError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@reader_required
-def runs(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def runs(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """The uploaded runs of a campaign, and the form that adds one."""
-    campaign = campaign_or_404(slug)
     form = RunForm(campaign, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid() and _queued(request, form, campaign):
         messages.success(request, f"“{form.cleaned_data['name']}” is being checked.")
-        return redirect("evaluation:runs", slug=slug)
+        return redirect("evaluation:runs", slug=campaign.slug)
     person = signed_in(request)
     context = {
         "campaign": campaign,
@@ -53,10 +52,9 @@ def _queued(request: HttpRequest, form: RunForm, campaign: Campaign) -> bool:
 
 
 @require_POST
-@reader_required
-def delete(request: HttpRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
+@of_campaign
+def delete(request: HttpRequest, campaign: Campaign, uid: uuid.UUID) -> HttpResponse:
     """Delete a run: its owner may, and admins."""
-    campaign = campaign_or_404(slug)
     run = get_object_or_404(runs_of(campaign), uid=uid)
     person = signed_in(request)
     if not _may_delete(person.pk, person.is_admin, run):
@@ -64,7 +62,7 @@ def delete(request: HttpRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
     name = run.name
     delete_run(run=run, by=person)
     messages.success(request, f"The run “{name}” is deleted; the leaderboard follows.")
-    return redirect("evaluation:runs", slug=slug)
+    return redirect("evaluation:runs", slug=campaign.slug)
 
 
 def _may_delete(person_id: int, is_admin: bool, run: Run) -> bool:

@@ -7,29 +7,28 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import reader_required, signed_in
+from accounts.access import signed_in
 from annotation.models import Campaign
+from evaluation.access import of_campaign
 from evaluation.errors import InputError
 from evaluation.forms_samples import SampleForm
 from evaluation.queries import latest_draw, latest_result
 from evaluation.sample_page import estimate_tiles, strata_table
 from evaluation.services_samples import request_sample, sample_of, sampling_problem
-from evaluation.views import campaign_or_404
 from jobs.services import JobConflictError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@reader_required
-def below(request: HttpRequest, slug: str) -> HttpResponse:
+@of_campaign
+def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What is known of the pairs that no model proposed; admins may have some judged."""
-    campaign = campaign_or_404(slug)
     person = signed_in(request)
     form = SampleForm(request.POST or None) if person.is_admin else None
     if request.method == "POST":
         if form is None:
             raise PermissionDenied
         if form.is_valid() and _queued(request, form, campaign):
-            return redirect("evaluation:below", slug=slug)
+            return redirect("evaluation:below", slug=campaign.slug)
     sample, result, job = sample_of(campaign), latest_result(campaign), latest_draw(campaign)
     found = result.summary.get("sample") if result else None
     context = {

@@ -45,6 +45,10 @@ class Campaign(models.Model):
     is_simulated = models.BooleanField(
         default=False, help_text="At least one judge of the panel is a program."
     )
+    keeps_labels_back = models.BooleanField(
+        default=False,
+        help_text="A release hides labels of it: its results are shown to admins alone.",
+    )
     guideline_version = models.PositiveIntegerField(default=1, help_text="The one in force.")
     n_questions = models.PositiveIntegerField(default=0, help_text="Pairs that vote.")
     owner = models.ForeignKey(
