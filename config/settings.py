@@ -94,6 +94,7 @@ CELERY_TASK_ROUTES = {
 }
 CELERY_BEAT_SCHEDULE = {
     "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
+    "settle-pools": {"task": "pooling.settle", "schedule": 10.0, "options": {"expires": 10}},
     "return-leases": {
         "task": "annotation.tasks.reap",
         "schedule": 30.0,
@@ -105,7 +106,10 @@ CELERY_BEAT_SCHEDULE = {
 WORKER_NAME = env.text("LOOKALIKE_WORKER", "")
 WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
 WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
+SEARCH_MEMORY_MIB = env.integer("SEARCH_MEMORY_MIB", 256)  # of an exact search, on any device
 INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
+JOB_SILENT_MINUTES = env.integer("JOB_SILENT_MINUTES", 30)  # then it is taken for hung
+JOB_LONG_MINUTES = env.integer("JOB_LONG_MINUTES", 360)  # likewise, in phases that are long
 MAX_OPEN_JOBS = env.integer("MAX_OPEN_JOBS", 100)  # of one person
 
 # ---- application ----

@@ -9,7 +9,7 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from jobs.services import Progress, run_job
-from pooling.services_top_up import settle_after
+from pooling.services_settle import settle_after, settle_left
 
 
 @shared_task(name="pooling.tasks.embed")
@@ -31,6 +31,12 @@ def run_source(job_uid: str) -> None:
         _run(job_uid, "pooling.services_fill.run_source")
     finally:
         settle_after(job_uid)
+
+
+@shared_task(name="pooling.settle")  # not routed to the devices: it needs none
+def settle() -> int:
+    """Settle the pools whose last worker was killed before it could."""
+    return settle_left()
 
 
 @shared_task(name="pooling.probe")  # not routed to the devices: it needs none

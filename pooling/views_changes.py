@@ -11,7 +11,7 @@ from accounts.access import admin_required, signed_in
 from jobs.services import JobError, cancel_job
 from pooling.models import Pool, PoolSource
 from pooling.services import cancel_pool, delete_pool, start_pool, start_source
-from pooling.services_top_up import settle_pool
+from pooling.services_settle import settle_pool
 
 
 @admin_required

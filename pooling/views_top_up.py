@@ -14,7 +14,8 @@ from pooling.forms_top_up import TopUpForm
 from pooling.models import Pool
 from pooling.presets import PRESETS
 from pooling.queries import pools_for_pages
-from pooling.services_top_up import settle_pool, start_change, top_up_pool
+from pooling.services_settle import settle_pool
+from pooling.services_top_up import start_change, top_up_pool
 
 
 @admin_required

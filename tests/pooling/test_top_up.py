@@ -15,7 +15,8 @@ from pooling.models import Pool, PoolState, Proposal, SourceState
 from pooling.queries import pool_pairs, unasked_pairs
 from pooling.services import start_pool, start_source
 from pooling.services_campaign import open_pool_campaign
-from pooling.services_top_up import TopUp, settle_pool, start_change, top_up_pool
+from pooling.services_settle import settle_left, settle_pool
+from pooling.services_top_up import TopUp, start_change, top_up_pool
 from tests.annotation.test_labels import rows_of
 from tests.pooling.conftest import MODELS
 from tests.pooling.run_command import printed
@@ -179,6 +180,124 @@ def test_what_a_failed_source_brings_later_is_counted_and_opened_then(filled, an
     assert change.n_proposals == 9
     assert asked(campaign) == set(pool_pairs(filled))
     assert change.n_opened == change.n_new_pairs
+
+
+def written(change):
+    change.refresh_from_db()
+    counters = (change.n_proposals, change.n_pairs_before, change.n_new_pairs, change.n_opened)
+    return (change.settled_at, counters, change.outcome)
+
+
+def test_a_later_change_of_the_same_model_leaves_what_is_written_of_an_earlier_one(
+    filled, annotators
+):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    first = filled.changes.get(number=1)
+    second = top_up(filled, specs=["random:3"], depths={"random:3": 4})
+    before = [written(first), written(second)]
+    assert second.outcome["n_judged"] == 0
+    n = campaign.questions.count()
+    import_judgements(campaign=campaign, rows=rows_of(campaign, " ".join(["sss"] * n)))
+    third = top_up(filled, deeper={"random:3": 6, "random:1": 5})
+    assert [written(first), written(second)] == before
+    assert (third.n_proposals, third.n_pairs_before) == (12, n)
+    assert third.outcome["n_judged"] == third.outcome["n_known"]
+    assert third.n_pairs_after == len(pool_pairs(filled))
+
+
+def test_what_was_written_before_its_models_were_named_is_not_written_again(filled):
+    second = top_up(filled, specs=["random:3"])
+    del second.outcome["counted"]
+    second.save()
+    before = written(second)
+    top_up(filled, deeper={"random:3": 6})
+    assert written(second) == before
+
+
+def test_a_late_model_is_added_to_its_change_and_no_other_is_counted_anew(
+    filled, annotators, settings
+):
+    settings.POOL_PLUGINS = []
+    late = "plugin:tests.pooling.plugin_models.Brightness"
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    settings.POOL_PLUGINS = ["tests.pooling.plugin_models.Brightness"]
+    second = top_up_pool(pool=filled, wanted=TopUp(specs=["random:3", late]), made_by=None)
+    settings.POOL_PLUGINS = []
+    start_change(change=second, owner=None)
+    work(filled)
+    second.refresh_from_db()
+    [row] = second.outcome["by_source"]
+    third = top_up(filled, specs=["random:4"])
+    before, n_new = written(third), second.n_new_pairs
+    n = campaign.questions.count()
+    import_judgements(campaign=campaign, rows=rows_of(campaign, " ".join(["sss"] * n)))
+    had = set(pool_pairs(filled))
+    settings.POOL_PLUGINS = ["tests.pooling.plugin_models.Brightness"]
+    start_source(source=filled.sources.get(spec=late), owner=None)
+    work(filled)
+    second.refresh_from_db()
+    proposed = set(
+        Proposal.objects.filter(source__spec=late).values_list("query_id", "candidate_id")
+    )
+    assert written(third) == before
+    assert second.outcome["by_source"][0] == row  # as nobody had judged it then
+    assert second.outcome["by_source"][1]["n_new"] == len(proposed - had)
+    assert second.outcome["by_source"][1]["n_judged"] == len(proposed & had)
+    assert second.n_new_pairs == n_new + len(proposed - had)
+    assert second.n_proposals == 18
+    changes = filled.changes.all()
+    assert sum(change.n_new_pairs for change in changes) == len(pool_pairs(filled))
+
+
+def test_a_depth_that_was_missed_and_asked_for_anew_belongs_to_the_change_that_reached_it(filled):
+    second = top_up_pool(pool=filled, wanted=TopUp(deeper={"random:1": 5}), made_by=None)
+    start_change(change=second, owner=None)
+    Job.objects.filter(state=JobState.QUEUED).update(state=JobState.FAILED)
+    settle_pool(pool=filled)
+    before = written(second)
+    third = top_up(filled, deeper={"random:1": 7})
+    assert written(second) == before
+    assert third.n_proposals == 12
+
+
+def test_a_pool_whose_worker_was_killed_before_settling_it_is_settled_by_the_clock(
+    filled, annotators, monkeypatch
+):
+    campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
+    n = campaign.n_questions
+    monkeypatch.setattr(tasks, "settle_after", lambda job_uid: None)
+    change = top_up(filled, specs=["random:3"])
+    assert filled.changes.get(number=2).settled_at is None
+    assert tasks.settle() == 1
+    change.refresh_from_db()
+    campaign.refresh_from_db()
+    assert change.settled_at is not None
+    assert campaign.n_questions == n + change.n_new_pairs
+    assert settle_left() == 0
+
+
+def test_a_pool_that_cannot_be_settled_is_logged_and_keeps_no_other_waiting(
+    filled, pool_of, monkeypatch, caplog
+):
+    monkeypatch.setattr(tasks, "settle_after", lambda job_uid: None)
+    other = pool_of(name="other", catalog=filled.catalog, specs=["random:7"])
+    start_pool(pool=other, owner=None)
+    work(other)
+    top_up(filled, specs=["random:3"])
+    third = filled.changes.get(number=2)
+    third.steps[0]["k"] = 1  # now nothing explains its further ranks
+    third.save()
+    assert settle_left() == 1
+    assert "Pool first-pool cannot be settled" in caplog.text
+    assert other.changes.get().settled_at is not None
+
+
+def test_the_clock_leaves_pools_alone_that_are_being_filled_or_never_were(pool_of):
+    pool = pool_of()
+    start_pool(pool=pool, owner=None)
+    assert settle_left() == 0
+    Job.objects.update(state=JobState.FAILED)
+    assert settle_left() == 0
 
 
 def test_a_closed_campaign_takes_no_pairs_until_it_is_open_again(filled, annotators, admin):

@@ -27,8 +27,8 @@ from pooling.reading import (
     source_wishes,
 )
 from pooling.services import pool_as_requested
+from pooling.services_settle import settle_pool
 from pooling.services_stats import summary
-from pooling.services_top_up import settle_pool
 from pooling.uploaded import Asked
 
 

@@ -22,7 +22,8 @@ from pooling.management.sources import (
 )
 from pooling.models import Pool, PoolChange
 from pooling.reading import depths_of, pool_by_slug, source_wishes
-from pooling.services_top_up import TopUp, settle_pool, top_up_pool
+from pooling.services_settle import settle_pool
+from pooling.services_top_up import TopUp, top_up_pool
 from pooling.source_names import parse_depths
 
 
