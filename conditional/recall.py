@@ -101,7 +101,7 @@ def _seen_by_clip(
     spec: str, views: Sequence[View], conditions: Sequence[str], progress: Progress
 ) -> tuple[Floats, Floats]:
     """Return the raw features of views, and of the conditions of all templates."""
-    progress.start(0, None, f"{spec}: loading the model")
+    progress.start(0, None, f"{spec}: loading the model", is_long=True)
     device = torch.device(settings.WORKER_DEVICE) if settings.WORKER_DEVICE else best_device()
     try:
         clip = load_clip(spec, device)

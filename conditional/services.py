@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.utils.text import slugify
+from django.db import transaction
 
 from accounts.models import User
 from catalog.models import Catalog
@@ -17,6 +16,7 @@ from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
 from conditional.queries import catalog_rows
 from conditional.recipes import Cooked, Recipe, cook
+from conditional.stored_sets import save_named, stored_by, unused_slug
 from conditional.storing import row_of
 from conditional.types import RetrievalTemplate
 from conditional.validate import defects_of
@@ -36,12 +36,7 @@ def free_slug(name: str) -> str:
     Raises:
         ConditionalError: nothing is left of the name, or there is such a set.
     """
-    slug = slugify(name)[:80].strip("-")
-    if not slug:
-        raise ConditionalError("name", "give a name with at least one letter or digit.")
-    if TemplateSet.objects.filter(slug=slug).exists():
-        raise ConditionalError("name", f"there is a set “{slug}” already; choose another name.")
-    return slug
+    return unused_slug(TemplateSet, name)
 
 
 def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None) -> Cooked:
@@ -80,14 +75,18 @@ def build_set(
 ) -> dict[str, Any]:
     """Draw the templates of a recipe, check them, and store them as a set.
 
+    A job that was cut short after storing finds the set that it stored.
+
     Returns:
         What the job's row and the command say: slug, figures and why references were rejected.
 
     Raises:
         ConditionalError: as `free_slug` and `draw_templates`.
     """
+    if stored := stored_by(TemplateSet, name, progress.job):
+        return built_figures(stored)
     slug = free_slug(name)
-    progress.start(0, None, "Reading attributes and drawing templates")
+    progress.start(0, None, "Reading attributes and drawing templates", is_long=True)
     cooked = draw_templates(catalog, recipe)
     templates = cooked.built.templates
     defects = defects_of(templates)
@@ -97,6 +96,7 @@ def build_set(
     report = asdict(cooked.built.report) | {
         "n_images": cooked.n_used,
         "left_out": dict(cooked.left_out),
+        "job": str(progress.job.uid),
     }
     template_set = TemplateSet(
         slug=slug,
@@ -112,7 +112,16 @@ def build_set(
     named = {view.image for one in templates for _, view in one.views()}
     store_set(template_set, templates, {name: int(name) for name in named})
     progress.update(len(templates), len(templates), "Stored")
-    return {"set": slug, "task": recipe.task.value, "templates": len(templates), **report}
+    return built_figures(template_set)
+
+
+def built_figures(template_set: TemplateSet) -> dict[str, Any]:
+    """Return what the job's row and the command say of a set that was built here."""
+    report = {name: value for name, value in template_set.report.items() if name != "job"}
+    n_templates = template_set.templates.count()
+    return {
+        "set": template_set.slug, "task": template_set.task, "templates": n_templates, **report
+    }  # fmt: skip
 
 
 @transaction.atomic
@@ -124,13 +133,7 @@ def store_set(
     Raises:
         ConditionalError: another set took the slug meanwhile.
     """
-    try:
-        with transaction.atomic():
-            template_set.save()
-    except IntegrityError:
-        raise ConditionalError(
-            "name", f"there is a set “{template_set.slug}” already; choose another name."
-        ) from None
+    save_named(template_set)
     Row.objects.bulk_create(
         (row_of(template_set, template, id_of) for template in templates), batch_size=BATCH
     )

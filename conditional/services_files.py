@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,8 +20,9 @@ from conditional.formats.vaw import read_attribute_types, read_vaw
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
-from conditional.services import free_slug, store_set
+from conditional.services import built_figures, free_slug, store_set
 from conditional.services_import import make_crops
+from conditional.stored_sets import digest_of, stored_by
 from conditional.types import Defect
 from conditional.validate import counts_of, defects_of
 from jobs.services import Progress
@@ -37,15 +37,40 @@ class Annotations:
     Attributes:
         path: a VAW file with `types`, or a COCO panoptic JSON without.
         types: attribute_types.json.
+        sha256: of the bytes of both, where they were read before; other bytes are refused.
     """
 
     path: Path
     types: Path | None = None
+    sha256: str = ""
 
     @property
     def source(self) -> str:
         """What the provenance says."""
         return PANOPTIC if self.types is None else VAW
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the bytes of the files.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        return digest_of([self.path, *([self.types] if self.types else [])])
+
+    def as_json(self) -> dict[str, str]:
+        """Return what a job's row keeps of them, as `of_json` reads it.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        types = "" if self.types is None else str(self.types.resolve())
+        return {"path": str(self.path.resolve()), "types": types, "sha256": self.digest()}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, str]) -> Annotations:
+        """Return the files that a job's row names."""
+        types = Path(stored["types"]) if stored["types"] else None
+        return cls(Path(stored["path"]), types, stored["sha256"])
 
 
 def build_file_set(
@@ -60,6 +85,8 @@ def build_file_set(
 ) -> dict[str, Any]:
     """Draw templates from what a file says of the catalog's images, and store them as a set.
 
+    A job that was cut short after storing goes on with the set that it stored.
+
     Args:
         recipe: its task, limits and seed count; its columns do not.
         keep_good: leave out malformed entries and images that the catalog does not have.
@@ -69,16 +96,22 @@ def build_file_set(
 
     Raises:
         DefectsError: entries cannot be used and `keep_good` is off.
-        ConditionalError: the task does not suit the file, which cannot be read, or nothing fits.
+        ConditionalError: the task does not suit the file, which cannot be read or has changed,
+            or nothing fits.
     """
+    if stored := stored_by(TemplateSet, name, progress.job):
+        return _finished(stored, progress)
     slug = free_slug(name)
     wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
     if recipe.task not in wanted:
         raise ConditionalError("task", f"from such a file: {', '.join(wanted)}.")
-    progress.start(0, None, f"Reading {annotations.path.name} and drawing templates")
+    note = f"Reading {annotations.path.name} and drawing templates"
+    progress.start(0, None, note, is_long=True)
     id_of = images_by_name(catalog)
     try:
-        digest = hashlib.sha256(annotations.path.read_bytes()).hexdigest()
+        if annotations.sha256 and annotations.digest() != annotations.sha256:
+            raise ConditionalError("file", "it has changed since this was asked for; ask again.")
+        digest = digest_of([annotations.path])
         n_entries, defects, built = _drawn(annotations, recipe, id_of, keep_good)
     except (InputError, OSError) as problem:
         raise ConditionalError("file", str(problem)) from problem
@@ -93,6 +126,7 @@ def build_file_set(
     report = asdict(built.report) | {
         "n_entries": n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
         "n_unsound": len(unsound), "n_images": n_entries - n_left_out, "left_out": {},
+        "job": str(progress.job.uid),
     }  # fmt: skip
     template_set = TemplateSet(
         slug=slug,
@@ -109,9 +143,15 @@ def build_file_set(
         owner=owner,
     )
     store_set(template_set, templates, id_of)
+    return _finished(template_set, progress)
+
+
+def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
+    """Make the pictures of a stored set; return what the job's row says."""
     n_crops = make_crops(template_set, progress)
-    figures = {"set": slug, "task": template_set.task, "templates": len(templates)}
-    return {**figures, "crops": n_crops, **report, "defects": template_set.defects}
+    return {
+        **built_figures(template_set), "crops": n_crops, "defects": template_set.defects
+    }  # fmt: skip
 
 
 def _drawn(

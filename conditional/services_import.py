@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from conditional.formats.sets import TemplateSet as ReadSet
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.services import free_slug, store_set
+from conditional.stored_sets import digest_of, stored_by
 from conditional.storing import template_of
 from conditional.types import Defect, RetrievalTemplate, Task
 from conditional.validate import counts_of, defects_of
@@ -61,8 +61,7 @@ def import_set(
         DefectsError: entries are defective and `keep_good` is off.
         ConditionalError: the file cannot be read, no entry is sound, or the name is taken.
     """
-    job = str(progress.job.uid)
-    if stored := TemplateSet.objects.filter(report__job=job).first():
+    if stored := stored_by(TemplateSet, name, progress.job):
         return _finished(stored, progress)
     slug = free_slug(name)
     title = file_name or path.name
@@ -87,7 +86,7 @@ def import_set(
         catalog=catalog,
         task=good[0].task.value,
         source=file_format,
-        report=report | {"job": job},
+        report=report | {"job": str(progress.job.uid)},
         defects=[asdict(defect) for defect in defects],
         file_name=title[:300],
         file_sha256=digest,
@@ -135,8 +134,7 @@ def exported_entries(
 
 def _read(path: Path, title: str, file_format: str, task: Task | None) -> tuple[ReadSet, str]:
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = digest_of([path])
         if file_format == CIRR:
             return read_cirr(path), digest
         return read_genecis(path, task), digest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from accounts.models import User
 from catalog.models import Catalog, EmbeddingSet
@@ -23,6 +23,7 @@ from conditional.scored import (
     speaking_sources,
 )
 from conditional.services_triplets import BATCH, free_triplet_slug
+from conditional.stored_sets import save_named, stored_by
 from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
 from jobs.services import Progress, enqueue
@@ -59,22 +60,28 @@ def suggest_set(
 ) -> dict[str, Any]:
     """Find the triplets that models disagree about and store them as a set of questions.
 
+    A job that was cut short after storing finds the set that it stored.
+
     Returns:
         What the job's row and the command say: slug and figures.
 
     Raises:
         ConditionalError: as `free_triplet_slug`, `sound_recipe` and `find_triplets`.
     """
+    if stored := stored_by(TripletSet, name, progress.job):
+        return _figures(stored)
     slug = free_triplet_slug(name)
     recipe = sound_recipe(recipe)
     note = "Comparing what models score"
-    progress.start(0, None, note)
+    progress.start(0, None, note, is_long=True)
     models, found = find_triplets(
         catalog, recipe, lambda done, total: progress.update(done, total, note)
     )
     conditions = recipe.conditions or ("",)
     n_questions = len(found.triplets) * len(conditions)
-    report = asdict(found.report) | {"n_triplets": len(found.triplets)}
+    report = asdict(found.report) | {
+        "n_triplets": len(found.triplets), "job": str(progress.job.uid)
+    }  # fmt: skip
     triplet_set = TripletSet(
         slug=slug,
         name=name[:200],
@@ -87,7 +94,18 @@ def suggest_set(
         owner=owner,
     )
     _store(triplet_set, questions_of(triplet_set, found, models, conditions))
-    return {"set": slug, "n_questions": n_questions, "models": models, **report}
+    return _figures(triplet_set)
+
+
+def _figures(triplet_set: TripletSet) -> dict[str, Any]:
+    """Return what the job's row and the command say of a suggested set."""
+    report = {name: value for name, value in triplet_set.report.items() if name != "job"}
+    return {
+        "set": triplet_set.slug,
+        "n_questions": triplet_set.n_questions,
+        "models": triplet_set.recipe["models"],
+        **report,
+    }
 
 
 def sound_recipe(recipe: SuggestRecipe) -> SuggestRecipe:
@@ -202,13 +220,7 @@ def questions_of(
 
 @transaction.atomic
 def _store(triplet_set: TripletSet, rows: Sequence[TripletQuestion]) -> None:
-    try:
-        with transaction.atomic():
-            triplet_set.save()
-    except IntegrityError:
-        raise ConditionalError(
-            "name", f"there are triplets “{triplet_set.slug}” already; choose another."
-        ) from None
+    save_named(triplet_set)
     for row in rows:
         row.triplet_set = triplet_set
     TripletQuestion.objects.bulk_create(rows, batch_size=BATCH)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isnan
@@ -10,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.db import IntegrityError, transaction
-from django.utils.text import slugify
+from django.db import transaction
 
 from accounts.models import User
 from catalog.formats.errors import InputError
@@ -23,6 +21,7 @@ from conditional.formats.triplet_files import read_integer_triplets, read_names,
 from conditional.image_names import images_by_name
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
+from conditional.stored_sets import digest_of, save_named, stored_by, unused_slug
 from conditional.triplet_scores import Agreement, human_ceiling, human_figures
 from conditional.triplets import TripletTable, questions_of
 from conditional.types import Defect, Triplet
@@ -60,10 +59,20 @@ class TripletFiles:
 
     def digest(self) -> str:
         """Return the SHA-256 of the files' bytes, one after the other."""
-        found = hashlib.sha256()
-        for path in self.paths:
-            found.update(path.read_bytes())
-        return found.hexdigest()
+        return digest_of(self.paths)
+
+    def asked(self) -> dict[str, Any]:
+        """Return what a job's row says of the files, so that the very same can be known again.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        beside = [path for path in (self.names, self.scale) if path is not None]
+        return {
+            "paths": [str(path.resolve()) for path in [*self.paths, *beside]],
+            "sha256": digest_of([*self.paths, *beside]),
+            "where": dict(self.where),
+        }
 
     def read(self) -> ReadSet:
         """Return the triplets.
@@ -98,8 +107,7 @@ def import_triplet_set(
         DefectsError: rows are defective and `keep_good` is off, or no row is sound.
         ConditionalError: a file cannot be read, an image has no value, or the name is taken.
     """
-    job = str(progress.job.uid)
-    if stored := TripletSet.objects.filter(report__job=job).first():
+    if stored := stored_by(TripletSet, name, progress.job):
         return _result(stored)
     slug = free_triplet_slug(name)
     progress.start(0, None, f"Reading {files.title}")
@@ -120,7 +128,11 @@ def import_triplet_set(
         catalog=catalog,
         file_name=files.title[:300],
         file_sha256=digest,
-        report={"n_entries": n_entries, "n_left_out": n_entries - len(good), "job": job},
+        report={
+            "n_entries": n_entries,
+            "n_left_out": n_entries - len(good),
+            "job": str(progress.job.uid),
+        },
         defects=[asdict(defect) for defect in defects],
         scale={
             str(id_of[image]): value for image, value in (scale or {}).items() if image in id_of
@@ -146,12 +158,7 @@ def free_triplet_slug(name: str) -> str:
     Raises:
         ConditionalError: nothing is left of the name, or there is such a set.
     """
-    slug = slugify(name)[:80].strip("-")
-    if not slug:
-        raise ConditionalError("name", "give a name with at least one letter or digit.")
-    if TripletSet.objects.filter(slug=slug).exists():
-        raise ConditionalError("name", f"there are triplets “{slug}” already; choose another.")
-    return slug
+    return unused_slug(TripletSet, name)
 
 
 def people_figures(
@@ -229,13 +236,7 @@ def store_triplets(
     Raises:
         ConditionalError: another set took the slug meanwhile.
     """
-    try:
-        with transaction.atomic():
-            triplet_set.save()
-    except IntegrityError:
-        raise ConditionalError(
-            "name", f"there are triplets “{triplet_set.slug}” already; choose another."
-        ) from None
+    save_named(triplet_set)
     rows = (
         Row(
             triplet_set=triplet_set,

@@ -6,8 +6,7 @@ import uuid
 from collections.abc import Sequence
 
 import numpy as np
-from django.db import IntegrityError, connection, transaction
-from django.utils.text import slugify
+from django.db import connection, transaction
 
 from accounts.models import User
 from annotation.submissions import RejectedError
@@ -24,6 +23,7 @@ from conditional.models import (
 )
 from conditional.queries_verify import find_verifier, results_of, seen_order
 from conditional.services_judged import ensure_questions
+from conditional.stored_sets import save_named, slug_of
 from conditional.verdicts import PICK, Outcome
 from conditional.verifier_answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, GivenAnswer
 from pooling.errors import PoolError
@@ -60,9 +60,7 @@ def open_verification(
         raise ConditionalError(
             "set", "its templates look among all images of a split, too many for a person to judge."
         )
-    slug = slugify(name)[:80].strip("-")
-    if not slug:
-        raise ConditionalError("name", "give a name with at least one letter or digit.")
+    slug = slug_of(name)
     if seed < 0:
         raise ConditionalError("seed", "the seed is a whole number from 0.")
     verification = Verification(
@@ -74,13 +72,7 @@ def open_verification(
     else:
         verification.template_set = asked_set
     chosen = _sample(asked_set, n_questions, seed)
-    try:
-        with transaction.atomic():
-            verification.save()
-    except IntegrityError:
-        raise ConditionalError(
-            "name", f"there is a campaign “{slug}” already; choose another name."
-        ) from None
+    save_named(verification)
     asked = verification.triplets if verification.is_of_triplets else verification.templates
     asked.add(*chosen)
     Verifier.objects.bulk_create(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from celery import shared_task
@@ -11,6 +12,7 @@ from django.utils.module_loading import import_string
 from catalog.models import Catalog
 from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
+from conditional.services_files import Annotations, build_file_set
 from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
 from conditional.services_recall import SCORE_TASK
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
@@ -23,8 +25,13 @@ from jobs.services import Progress, run_job
 
 @shared_task(name=BUILD_TASK)
 def build(job_uid: str) -> None:
-    """Build the set that a job asks for."""
-    _make(job_uid, build_set, Recipe.of_json)
+    """Build the set that a job asks for: of a file where it names one, else of attributes."""
+    given = Job.objects.get(uid=job_uid).arguments
+    make: Callable[..., dict[str, Any]] = build_set
+    if "file" in given:
+        annotations = Annotations.of_json(given["file"])
+        make = partial(build_file_set, annotations=annotations, keep_good=given["keep_good"])
+    _make(job_uid, make, Recipe.of_json)
 
 
 @shared_task(name=SUGGEST_TASK)

@@ -9,9 +9,11 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.models import TemplateSet
 from conditional.recipes import BUILDABLE, Recipe
-from conditional.services import BUILD_TASK, build_set, free_slug
+from conditional.services import BUILD_TASK, build_set
 from conditional.services_files import Annotations, build_file_set
+from conditional.stored_sets import slug_to_make
 from conditional.types import Task
 from jobs.commands import JobCommand
 from jobs.services import JobError, Work
@@ -72,35 +74,46 @@ class Command(JobCommand):
         if catalog is None:
             raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
         recipe = _recipe(options)
+        annotations = _annotations(options)
+        arguments = {
+            "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
+        }  # fmt: skip
         try:
-            slug = free_slug(options["name"])
-        except JobError as problem:
+            if annotations is not None:
+                arguments["file"] = annotations.as_json()
+                arguments["keep_good"] = options["keep_good"]
+            slug = slug_to_make(TemplateSet, options["name"], BUILD_TASK, arguments)
+        except (JobError, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=BUILD_TASK,
             subject=f"template set {slug}",
             title=f"Build “{options['name'][:150]}”",
-            arguments={
-                "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
-            },
-            work=_work(catalog, recipe, options),
-        )  # fmt: skip
+            arguments=arguments,
+            work=_work(catalog, recipe, annotations, options),
+        )
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 
-def _work(catalog: Catalog, recipe: Recipe, options: dict[str, Any]) -> Work:
-    """Return what to do: draw from a file where one is named, else from the attributes."""
+def _annotations(options: dict[str, Any]) -> Annotations | None:
+    """Return the file that is to be drawn from, if one is named."""
     path = options["panoptic"] or options["vaw"]
     if bool(options["vaw"]) != bool(options["types"]) or (options["panoptic"] and options["vaw"]):
         raise CommandError("Give --vaw with --types, or --panoptic alone.")
+    if path is None and not options["ask"]:
+        raise CommandError("Give --ask with a column, or --vaw or --panoptic with a file.")
+    return None if path is None else Annotations(path, options["types"])
+
+
+def _work(
+    catalog: Catalog, recipe: Recipe, annotations: Annotations | None, options: dict[str, Any]
+) -> Work:
+    """Return what to do: draw from a file where one is named, else from the attributes."""
     given: dict[str, Any] = {
         "catalog": catalog, "name": options["name"], "recipe": recipe, "owner": None
     }  # fmt: skip
-    if path is None:
-        if not options["ask"]:
-            raise CommandError("Give --ask with a column, or --vaw or --panoptic with a file.")
+    if annotations is None:
         return lambda progress: build_set(**given, progress=progress)
-    annotations = Annotations(path, options["types"])
     return lambda progress: build_file_set(
         **given, annotations=annotations, keep_good=options["keep_good"], progress=progress
     )

@@ -10,8 +10,9 @@ from django.core.management.base import CommandError
 
 from catalog.models import Catalog
 from conditional.formats.genecis import TASKS
-from conditional.services import free_slug
+from conditional.models import TemplateSet
 from conditional.services_import import FORMATS, IMPORT_TASK, import_set
+from conditional.stored_sets import digest_of, slug_to_make
 from conditional.types import Task
 from jobs.commands import JobCommand
 from jobs.services import JobError
@@ -45,15 +46,23 @@ class Command(JobCommand):
         catalog = Catalog.objects.filter(slug=options["catalog"]).first()
         if catalog is None:
             raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
+        given = [path for path in (options["file"], options["split"]) if path]
         try:
-            slug = free_slug(options["name"])
-        except JobError as problem:
+            arguments = {
+                "catalog": catalog.pk,
+                "name": options["name"],
+                "paths": [str(path.resolve()) for path in given],
+                "sha256": digest_of(given),
+                **{name: options[name] for name in ("format", "task", "keep_good")},
+            }
+            slug = slug_to_make(TemplateSet, options["name"], IMPORT_TASK, arguments)
+        except (JobError, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=IMPORT_TASK,
             subject=f"template set {slug}",
             title=f"Import “{options['name'][:150]}”",
-            arguments={"catalog": catalog.pk, "name": options["name"]},
+            arguments=arguments,
             work=lambda progress: import_set(
                 catalog=catalog,
                 name=options["name"],

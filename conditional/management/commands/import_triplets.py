@@ -9,13 +9,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.models import TripletSet
 from conditional.services_triplets import (
     IMPORT_TASK,
     MIN_VOTES,
     TripletFiles,
-    free_triplet_slug,
     import_triplet_set,
 )
+from conditional.stored_sets import slug_to_make
 from jobs.commands import JobCommand
 from jobs.services import JobError
 
@@ -53,14 +54,20 @@ class Command(JobCommand):
             options["files"], options["names"], _where(options["where"]), options["scale"]
         )
         try:
-            slug = free_triplet_slug(options["name"])
-        except JobError as problem:
+            arguments = {
+                "catalog": catalog.pk,
+                "name": options["name"],
+                "keep_good": options["keep_good"],
+                **files.asked(),
+            }
+            slug = slug_to_make(TripletSet, options["name"], IMPORT_TASK, arguments)
+        except (JobError, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=IMPORT_TASK,
             subject=f"triplet set {slug}",
             title=f"Import “{options['name'][:150]}”",
-            arguments={"catalog": catalog.pk, "name": options["name"]},
+            arguments=arguments,
             work=lambda progress: import_triplet_set(
                 catalog=catalog,
                 name=options["name"],

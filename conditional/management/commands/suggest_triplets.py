@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.models import TripletSet
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
-from conditional.services_triplets import free_triplet_slug
+from conditional.stored_sets import slug_to_make
 from conditional.suggesting import SuggestRecipe
 from jobs.commands import JobCommand
 from jobs.services import JobError
@@ -59,10 +60,6 @@ class Command(JobCommand):
         if options["pool"] and options["embeddings"]:
             raise CommandError("embeddings: the sources of a pool all have their say.")
         catalog = _catalog(options)
-        try:
-            slug = free_triplet_slug(options["name"])
-        except JobError as problem:
-            raise CommandError(str(problem)) from problem
         recipe = SuggestRecipe(
             pool=options["pool"] or "",
             models=tuple(options["embeddings"]),
@@ -74,13 +71,18 @@ class Command(JobCommand):
             k=options["k"],
             seed=options["seed"],
         )
+        arguments = {
+            "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
+        }  # fmt: skip
+        try:
+            slug = slug_to_make(TripletSet, options["name"], SUGGEST_TASK, arguments)
+        except JobError as problem:
+            raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=SUGGEST_TASK,
             subject=f"triplet set {slug}",
             title=f"Suggest “{options['name'][:150]}”",
-            arguments={
-                "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
-            },
+            arguments=arguments,
             work=lambda progress: suggest_set(
                 catalog=catalog,
                 name=options["name"],
@@ -88,7 +90,7 @@ class Command(JobCommand):
                 owner=None,
                 progress=progress,
             ),
-        )  # fmt: skip
+        )
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 
