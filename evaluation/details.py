@@ -85,7 +85,7 @@ def store_details(details: Details) -> str:
     np.savez(buffer, **{field.name: getattr(details, field.name) for field in fields(Details)})
     sha256 = hashlib.sha256(buffer.getbuffer()).hexdigest()
     path = details_path(sha256)
-    if not path.exists():
+    if not path.exists() or path.read_bytes() != buffer.getbuffer():  # a damaged one is mended
         write_atomically(path, lambda file: file.write(buffer.getbuffer()))
     return sha256
 
@@ -97,9 +97,12 @@ def load_details(sha256: str) -> Details:
         InputError: the file is gone or damaged; the message says what to do.
     """
     try:
-        with np.load(details_path(sha256), allow_pickle=False) as stored:
-            return Details(**{field.name: stored[field.name] for field in fields(Details)})
-    except (OSError, ValueError, KeyError) as problem:
+        content = details_path(sha256).read_bytes()
+    except OSError as problem:
         raise InputError(
             f"the scores behind this result cannot be read ({problem}); evaluate again"
         ) from problem
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise InputError("the file of the scores behind this result is damaged; evaluate again")
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return Details(**{field.name: stored[field.name] for field in fields(Details)})

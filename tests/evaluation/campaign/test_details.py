@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -52,6 +54,30 @@ def test_a_lost_file_is_named_with_what_to_do(judged_world: World) -> None:
     details_path(sha256).unlink()
     with pytest.raises(InputError, match="evaluate again"):
         load_details(sha256)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: b"\0" * 100,
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole[:200] + bytes([whole[200] ^ 1]) + whole[201:],
+        lambda whole: whole[:-10] + bytes([whole[-10] ^ 1]) + whole[-9:],
+    ],
+    ids=["empty", "zeros", "cut short", "a flipped bit in an array", "a flipped bit at the end"],
+)
+def test_a_damaged_file_is_named_with_what_to_do(
+    judged_world: World, damage: Callable[[bytes], bytes]
+) -> None:
+    details = assess(judged_world.campaign, n_bootstraps=0).details
+    sha256 = store_details(details)
+    path = details_path(sha256)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match="damaged; evaluate again"):
+        load_details(sha256)
+    assert store_details(details) == sha256
+    assert np.array_equal(load_details(sha256).heads, details.heads)
 
 
 def test_intervals_hold_their_means_and_tests_name_every_two_models(judged_world: World) -> None:
