@@ -104,7 +104,7 @@ class _Import:
             self.progress.check()
             self._store([item for item in prepared if not item.problem])
             self.problems += [Problem(i.path, i.problem) for i in prepared if i.problem]
-        self.progress.update(len(paths), len(paths), "Comparing pictures")
+        self.progress.update(len(paths), len(paths), "Comparing pictures", is_long=True)
 
     def _prepare(self, path: str) -> _Prepared:
         """Read, check and store one file; runs in a thread and touches no database."""

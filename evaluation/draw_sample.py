@@ -120,7 +120,8 @@ def _below(pool: Pool, sources: list[PoolSource], progress: Progress) -> Below:
     depth = max((s.last for s in strata if s.last is not None), default=1)
     listed, ranks = [], []
     for step, source in enumerate(sources):
-        progress.update(step, len(sources) + 1, f"Ranking the catalog by {source.spec}")
+        note = f"Ranking the catalog by {source.spec}"
+        progress.update(step, len(sources) + 1, note, is_long=True)
         if source.embedding_set is None:
             continue
         queries = source.query_embedding_set or source.embedding_set

@@ -36,7 +36,7 @@ def evaluate_campaign(
     """
 
     def on_step(n_done: int, n_total: int, note: str) -> None:
-        progress.update(n_done, n_total, note)
+        progress.update(n_done, n_total, note, is_long=True)
 
     try:
         found = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, on_step=on_step)

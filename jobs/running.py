@@ -7,6 +7,9 @@ can be cut short must store what it has done and skip it on the next attempt.
 from __future__ import annotations
 
 import errno
+import logging
+import os
+import signal
 import socket
 import threading
 import time
@@ -14,9 +17,9 @@ import traceback
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
-from os import getpid
 from typing import Any
 
+from celery import current_task
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
@@ -24,8 +27,8 @@ from django.utils import timezone
 
 from jobs.errors import JobError, JobLostError, PassingError
 from jobs.models import Job, JobState, Worker
+from jobs.progress import LEASE, Progress
 
-LEASE = timedelta(seconds=20)
 HEARTBEAT_SECONDS = 4.0
 MAX_ATTEMPTS = 5
 FIRST_PAUSE = timedelta(seconds=5)  # before the second attempt; doubled for every further one
@@ -33,65 +36,8 @@ DATABASE_SECONDS = 60.0  # how long a restart of the database may take
 DATABASE_LOST = (OperationalError, InterfaceError)
 PASSING_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ENOMEM, errno.EAGAIN}
 
-Work = Callable[["Progress"], dict[str, Any]]
-
-
-class Progress:
-    """What running work holds to say how far it is, and to learn that it must stop."""
-
-    def __init__(self, job: Job, on_change: Callable[[Job], None] | None = None) -> None:
-        self.job = job
-        self._on_change = on_change
-        self._lost = threading.Event()
-        self._seen: list[tuple[float, int]] = [(time.monotonic(), job.n_done)]
-        self._written = 0.0
-
-    def start(self, n_done: int, n_total: int | None, note: str) -> None:
-        """Begin a phase of the work: what was done before it does not count as speed."""
-        self._seen = [(time.monotonic(), n_done)]
-        self.job.rate = None
-        self.job.n_total = n_total
-        self._written = 0.0
-        self.update(n_done, n_total, note)
-
-    def update(self, n_done: int, n_total: int | None = None, note: str | None = None) -> None:
-        """Record progress (at most every 0.3 s); raises JobLostError when the job is not ours."""
-        self.check()
-        now = time.monotonic()
-        self.job.n_done = n_done
-        if n_total is not None:
-            self.job.n_total = n_total
-        if note is not None:
-            self.job.note = note[:300]
-        self._seen = [*self._seen[-20:], (now, n_done)]
-        (t0, n0) = self._seen[0]
-        if now > t0 and n_done > n0:
-            self.job.rate = (n_done - n0) / (now - t0)
-        if now - self._written >= 0.3 or n_done == self.job.n_total:
-            self._written = now
-            self.renew()
-        if self._on_change is not None:
-            self._on_change(self.job)
-
-    def renew(self) -> None:
-        """Write progress and lease; notice when the job has been cancelled or taken over."""
-        job = self.job
-        n_kept = Job.objects.filter(
-            pk=job.pk, state=JobState.RUNNING, n_attempts=job.n_attempts
-        ).update(
-            n_done=job.n_done,
-            n_total=job.n_total,
-            note=job.note,
-            rate=job.rate,
-            lease_until=timezone.now() + LEASE,
-        )
-        if n_kept == 0:
-            self._lost.set()
-
-    def check(self) -> None:
-        """Raise JobLostError if the job was cancelled or is held by another worker."""
-        if self._lost.is_set():
-            raise JobLostError(str(self.job.uid))
+Work = Callable[[Progress], dict[str, Any]]
+log = logging.getLogger(__name__)
 
 
 def run_job(
@@ -104,14 +50,16 @@ def run_job(
     """Claim a job, do its work under a renewed lease, and record how it ended.
 
     What may pass by itself (a full disk, full memory, a database that restarts) puts the job
-    back into the queue for a later attempt, unless `tries_again` is off.
+    back into the queue for a later attempt, unless `tries_again` is off. Work that hangs loses
+    its lease, and in a worker its process, too: nothing else would free the device.
     """
     job = _claim(uid)
     if job is None:
         return
     progress = Progress(job, on_change)
     stop = threading.Event()
-    heart = threading.Thread(target=_beat, args=(progress, stop), daemon=True)
+    on_hang = end_process if _is_in_worker() else None
+    heart = threading.Thread(target=_beat, args=(progress, stop, on_hang), daemon=True)
     heart.start()
     try:
         result = work(progress)
@@ -171,7 +119,7 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
             return None
         job.state = JobState.RUNNING
         job.n_attempts += 1
-        job.worker = f"{socket.gethostname()}:{getpid()}"
+        job.worker = f"{socket.gethostname()}:{os.getpid()}"
         job.held_by = Worker.objects.filter(name=settings.WORKER_NAME).first()
         job.started_at = job.started_at or now
         job.lease_until = now + LEASE
@@ -180,15 +128,32 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
     return job
 
 
-def _beat(progress: Progress, stop: threading.Event) -> None:
+def _beat(progress: Progress, stop: threading.Event, on_hang: Callable[[], None] | None) -> None:
+    has_given_up = False
     try:
-        while not stop.wait(HEARTBEAT_SECONDS):
+        while not has_given_up and not stop.wait(HEARTBEAT_SECONDS):
             try:
+                if progress.is_hung:
+                    log.error("%s: %s", progress.job.title, progress.give_up())
+                    has_given_up = True
+                    continue
                 progress.renew()
             except DATABASE_LOST:
                 connection.close()  # the next beat connects anew
     finally:
         connection.close()
+    if has_given_up and on_hang is not None:
+        on_hang()
+
+
+def _is_in_worker() -> bool:
+    """Whether this is a process that Celery has made for tasks, and makes anew when it ends."""
+    return bool(current_task) and not current_task.request.called_directly
+
+
+def end_process() -> None:
+    """End this process at once: what hangs does not listen."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _postpone(job: Job, reason: str) -> None:

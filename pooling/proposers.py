@@ -73,7 +73,7 @@ def _by_backbone(source: PoolSource, k: int, progress: Progress) -> Answer:
 
 
 def _by_embeddings(source: PoolSource, k: int, progress: Progress) -> Answer:
-    progress.start(0, None, f"{source.spec}: reading {source.file_name}")
+    progress.start(0, None, f"{source.spec}: reading {source.file_name}", is_long=True)
     path, ids_path = _files(source)
     vectors = read_embeddings(path, ids_path, asked_of(source.pool))
     return _by_vectors(source, k, stored_embeddings(source=source, given=vectors), progress)
@@ -177,7 +177,8 @@ def _files(source: PoolSource) -> tuple[Path, Path | None]:
 
 
 def _say_searching(source: PoolSource, progress: Progress) -> None:
-    progress.start(0, source.pool.queries.count(), f"{source.spec}: searching")
+    n_queries = source.pool.queries.count()
+    progress.start(0, n_queries, f"{source.spec}: searching", is_long=True)
 
 
 _PROPOSERS: dict[SourceKind, Callable[[PoolSource, int, Progress], Answer]] = {

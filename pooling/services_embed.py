@@ -89,7 +89,7 @@ def ready_backbone(spec: str, progress: Progress) -> Backbone:
         JobError: there is no such model, or its weights are missing, damaged or do not fit.
         PassingError: the memory is full.
     """
-    progress.start(0, None, f"{spec}: loading the model")
+    progress.start(0, None, f"{spec}: loading the model", is_long=True)
     try:
         return load_backbone(spec, settings.WORKER_DEVICE or None)
     except BackboneError as problem:

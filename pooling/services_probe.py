@@ -92,7 +92,7 @@ def probe(
         exclude_same_product,
         CandidateRule.from_json(candidate_rule),
     )
-    progress.start(0, len(depths), "Looking for vectors")
+    progress.start(0, len(depths), "Looking for vectors", is_long=True)
     found = {}
     for number, (spec, k) in enumerate(depths):
         progress.update(number, len(depths), f"{spec}: searching for {len(query_ids)} queries")

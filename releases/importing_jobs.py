@@ -77,7 +77,7 @@ def import_back(progress: Progress) -> dict[str, Any]:
     def tell(note: str) -> None:
         nonlocal n_told
         n_told += 1
-        progress.update(n_told, max(N_STEPS, n_told + 1), note)
+        progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
 
     try:
         made = import_any(

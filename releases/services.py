@@ -79,7 +79,7 @@ def freeze(request: FreezeRequest, progress: Progress) -> dict[str, Any]:
     def tell(note: str) -> None:
         nonlocal n_told
         n_told += 1
-        progress.update(n_told, max(N_STEPS, n_told + 1), note)
+        progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
 
     try:
         check_request(request)

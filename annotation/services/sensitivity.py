@@ -64,7 +64,7 @@ def _compare(progress: Progress) -> dict[str, Any]:
     posterior = import_string("annotation.voter_models.posterior")
     found: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
     for n_done, model in enumerate(MODELS):
-        progress.update(n_done, len(MODELS), f"Fitting {model}")
+        progress.update(n_done, len(MODELS), f"Fitting {model}", is_long=True)
         says = posterior(given, model)[:, 1] > 0.5
         found["models"].append(
             {

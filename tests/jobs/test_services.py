@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import errno
+import threading
+import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from celery import shared_task
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Role, User
@@ -282,6 +286,132 @@ def test_a_job_says_who_holds_it_and_how_many_are_ahead(settings: Any) -> None:
     light = make_job(subject="light")
     own = make_job(task="pooling.tasks.embed", subject="own", queue="device.cpu")
     assert [job.n_ahead for job in (*device, light, own)] == [0, 1, 2, 0, 0]
+
+
+# ---- work that hangs ----
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[str]:
+    """Silence is noticed soon once JOB_SILENT_MINUTES is 0; what was ended for it."""
+    settings.JOB_SILENT_MINUTES = settings.JOB_LONG_MINUTES = 60
+    monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 0.01)
+    found: list[str] = []
+    monkeypatch.setattr(running, "end_process", lambda: found.append("this one"))
+    return found
+
+
+def wait_for(is_true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("in_worker", [False, True])
+def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
+    ended: list[str], in_worker: bool, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr(running, "_is_in_worker", lambda: in_worker)
+    job = make_job()
+
+    def is_given_up() -> bool:
+        return "No sign of life for 0 minutes" in Job.objects.get(pk=job.pk).error
+
+    def work(progress: services.Progress) -> dict[str, Any]:
+        progress.start(0, 3, "embedding")
+        settings.JOB_SILENT_MINUTES = 0
+        wait_for(is_given_up)
+        lease = Job.objects.get(pk=job.pk).lease_until
+        time.sleep(0.2)  # some twenty heartbeats, were there any
+        assert Job.objects.get(pk=job.pk).lease_until == lease
+        Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        services.reap_lost_jobs()
+        progress.update(1)
+        return {"by": "the one that hung"}
+
+    services.run_job(job.uid, work)
+    job.refresh_from_db()
+    assert (job.state, job.result) == (JobState.QUEUED, {})
+    assert "while: embedding" in job.error
+    assert ended == (["this one"] if in_worker else [])
+
+
+def test_a_phase_that_says_it_is_long_may_be_silent(ended: list[str], settings: Any) -> None:
+    job = make_job()
+
+    def work(progress: services.Progress) -> dict[str, Any]:
+        for begin in (progress.start, progress.update):
+            begin(0, 3, "searching", is_long=True)
+            settings.JOB_SILENT_MINUTES = 0
+            lease = Job.objects.get(pk=job.pk).lease_until
+            wait_for(lambda lease=lease: Job.objects.get(pk=job.pk).lease_until > lease)  # type: ignore[misc]
+        assert not progress.is_hung
+        progress.start(0, 3, "embedding")
+        wait_for(lambda: progress.is_hung)
+        return {}
+
+    services.run_job(job.uid, work)
+
+
+def test_a_process_is_a_worker_s_only_within_a_task_that_came_from_the_broker() -> None:
+    seen = []
+
+    @shared_task(name="tests.seen")
+    def seen_from() -> None:
+        seen.append(running._is_in_worker())
+
+    assert not running._is_in_worker()
+    seen_from()
+    seen_from.apply()
+    assert seen == [False, True]
+
+
+def test_a_job_that_was_cancelled_meanwhile_stores_nothing() -> None:
+    stored = []
+
+    def work_that(report: Callable[[services.Progress], None]) -> services.Work:
+        def work(progress: services.Progress) -> dict[str, Any]:
+            progress.start(0, 5, "searching")
+            services.cancel_job(job=Job.objects.get(pk=progress.job.pk))
+            report(progress)
+            stored.append(report)
+            return {}
+
+        return work
+
+    reports: list[Callable[[services.Progress], None]] = [
+        lambda progress: progress.update(5),  # the last report is written at once
+        lambda progress: progress.hold(),
+    ]
+    for report in reports:
+        job = make_job()
+        services.run_job(job.uid, work_that(report))
+        job.refresh_from_db()
+        assert job.state == JobState.CANCELLED
+    assert stored == []
+
+
+def test_nobody_cancels_a_job_between_holding_it_and_storing() -> None:
+    job = make_job()
+    cancelled: list[bool] = []
+
+    def cancel() -> None:
+        try:
+            cancelled.append(services.cancel_job(job=Job.objects.get(pk=job.pk)))
+        finally:
+            connection.close()
+
+    def work(progress: services.Progress) -> dict[str, Any]:
+        with transaction.atomic():
+            progress.hold()
+            thread = threading.Thread(target=cancel)
+            thread.start()
+            thread.join(0.2)
+            assert cancelled == []
+        thread.join(60)
+        assert cancelled == [True]
+        return {}
+
+    services.run_job(job.uid, work)
 
 
 @pytest.fixture
