@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import uuid
 from datetime import datetime
 from typing import Any
@@ -20,9 +19,9 @@ from accounts.api_pages import Page, PageQuery, Text, part_of
 from evaluation.errors import InputError
 from jobs.api import JobOut, job_out
 from jobs.services import JobError
+from releases.downloads import download
 from releases.errors import ReleaseError
 from releases.models import Release, Submission
-from releases.places import archive_of, files_of
 from releases.queries import (
     FileLine,
     archive_line,
@@ -32,8 +31,6 @@ from releases.queries import (
     find_submission,
     visible_releases,
 )
-from releases.ranges import begins_download, file_response
-from releases.services import count_download
 from releases.submitting import QuotaError, submit
 
 router = Router(tags=["Releases"], auth=reads_public)
@@ -133,7 +130,7 @@ def release(request: HttpRequest, slug: str, version: str) -> dict[str, object]:
 def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip; Range resumes."""
     found = _found(request, slug, version)
-    return _download(request, found, archive_line(found))
+    return download(request, found, archive_line(found))
 
 
 @router.get(
@@ -148,7 +145,7 @@ def release_file(request: HttpRequest, slug: str, version: str, path: str) -> Ht
     line = find_file(found, path)
     if line is None:
         raise Http404
-    return _download(request, found, line)
+    return download(request, found, line)
 
 
 @router.post(
@@ -201,15 +198,6 @@ def _found(request: HttpRequest, slug: str, version: str) -> Release:
     if found is None:
         raise Http404
     return found
-
-
-def _download(request: HttpRequest, found: Release, line: FileLine) -> HttpResponseBase:
-    path = files_of(found) / line.path if line.path else archive_of(found)
-    kind = mimetypes.guess_type(line.name)[0] or "application/octet-stream"
-    answer = file_response(request, path, name=line.name, content_type=kind, sha256=line.sha256)
-    if answer.status_code in {200, 206} and begins_download(request):
-        count_download(release=found, path=line.path)
-    return answer
 
 
 def _shown_file(found: Release, line: FileLine) -> FileOut:

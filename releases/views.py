@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from typing import Any
 
 from django.contrib import messages
@@ -19,11 +18,12 @@ from jobs.services import JobConflictError
 from releases.documents.citation import bibtex, cite_as
 from releases.documents.datasheet import datasheet_html
 from releases.documents.facts import Facts
+from releases.downloads import download
 from releases.folder import Folder
 from releases.forms import FreezeForm, first_words
 from releases.models import Release
 from releases.pictures import covers, has_picture, shown_pair
-from releases.places import archive_of, files_of
+from releases.places import files_of
 from releases.queries import (
     FileLine,
     archive_line,
@@ -39,8 +39,7 @@ from releases.queries import (
     versions_of,
     visible_submissions,
 )
-from releases.ranges import begins_download, file_response
-from releases.services import count_download, request_freeze, set_visibility
+from releases.services import request_freeze, set_visibility
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
 
@@ -160,7 +159,7 @@ def _scrolling(page: str) -> str:
 def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip."""
     found = release_or_404(request, slug, version)
-    return _download(request, found, archive_line(found))
+    return download(request, found, archive_line(found))
 
 
 @require_safe
@@ -170,17 +169,7 @@ def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpRespon
     line = find_file(found, path)
     if line is None:
         raise Http404
-    return _download(request, found, line)
-
-
-def _download(request: HttpRequest, found: Release, line: FileLine) -> HttpResponseBase:
-    path = files_of(found) / line.path if line.path else archive_of(found)
-    kind = mimetypes.guess_type(line.name)[0] or "application/octet-stream"
-    answer = file_response(request, path, name=line.name, content_type=kind, sha256=line.sha256)
-    is_whole = answer.status_code == 200 and request.method == "GET"
-    if is_whole or (answer.status_code == 206 and begins_download(request)):
-        count_download(release=found, path=line.path)
-    return answer
+    return download(request, found, line)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -107,6 +107,17 @@ def test_an_interrupted_download_goes_on(client: Client, release: Release) -> No
     assert Download.objects.get(path="").n == 2
 
 
+@pytest.mark.parametrize("url", [f"{BASE}archive.zip", "/api/v1/releases/small/1.0.0/archive"])
+def test_pages_and_api_count_the_same_downloads(client: Client, release: Release, url: str) -> None:
+    """A whole file in answer to a part of another one is a download, too."""
+    counts = []
+    for headers in ({}, {"Range": "bytes=0-9"}, {"Range": "bytes=10-"},
+                    {"Range": "bytes=10-", "If-Range": '"other"'}):  # fmt: skip
+        assert client.get(url, headers=headers).status_code in {200, 206}
+        counts.append(Download.objects.get(path="").n)
+    assert counts == [1, 2, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
