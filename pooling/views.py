@@ -9,10 +9,11 @@ from django.shortcuts import get_object_or_404, render
 from accounts.access import admin_required, reader_required
 from pooling.figures import histogram_of, overlap_table
 from pooling.forms import CostForm
-from pooling.models import Pool, PoolState
+from pooling.models import Pool
 from pooling.overview import overview
 from pooling.prediction import Cost
 from pooling.queries import pools_for_pages, shown_queries, unasked_pairs
+from pooling.settling import is_at_work
 from pooling.yields import yields_of
 
 POOLS_A_PAGE = 30
@@ -36,12 +37,14 @@ def pools(request: HttpRequest) -> HttpResponse:
 @reader_required
 def pool(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one pool: progress, size, overlap, cost, proposals, campaigns."""
+    at_work = _is_at_work(slug)
     shown = get_object_or_404(pools_for_pages(), slug=slug)
     context = {
         "pool": shown,
+        "at_work": at_work,
         "sources": list(shown.sources.all()),
         "changes": list(shown.changes.select_related("made_by").order_by("-number")),
-        "n_unasked": 0 if shown.state == PoolState.FILLING else unasked_pairs(shown),
+        "n_unasked": 0 if at_work else unasked_pairs(shown),
         "overlap": overlap_table(shown.stats),
         "histogram": histogram_of(shown.stats),
         **_costs(request, shown),
@@ -52,14 +55,32 @@ def pool(request: HttpRequest, slug: str) -> HttpResponse:
 
 @reader_required
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show how far the models of a pool are; the page asks every second while one works."""
+    """Show how far the models of a pool are; the page asks every second until all is settled.
+
+    Then the polling stops first, and the fragment has the page loaded anew by one more request:
+    htmx goes on polling beside a reload, and each answer would begin that reload again.
+    """
+    if "settled" in request.GET:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    at_work = _is_at_work(slug)
     shown = get_object_or_404(pools_for_pages(), slug=slug)
-    context = {"pool": shown, "sources": list(shown.sources.all())}
-    answer = render(request, "pooling/_progress.html", context)
-    if shown.state != PoolState.FILLING:
-        answer.status_code = STOP_POLLING
-        answer.headers["HX-Refresh"] = "true"
-    return answer
+    context = {
+        "pool": shown,
+        "at_work": at_work,
+        "was_at_work": not at_work,
+        "sources": list(shown.sources.all()),
+    }
+    status = 200 if at_work else STOP_POLLING
+    return render(request, "pooling/_progress.html", context, status=status)
+
+
+def _is_at_work(slug: str) -> bool:
+    """Whether a page must be asked for again; read before what the page shows.
+
+    What is read after the end is complete; read before it, it is asked for once more.
+    """
+    pools = Pool.objects.prefetch_related("sources__job", "changes")
+    return is_at_work(get_object_or_404(pools, slug=slug))
 
 
 def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:

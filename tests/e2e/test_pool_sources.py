@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from config import settings
 from demo.render import render_catalog
@@ -169,18 +169,24 @@ def fill_pool(chief: Page, embeddings: Path, ranking: Path) -> int:
     chief.set_input_files("#id_ranking_file", ranking)
     chief.get_by_role("button", name="Fill the pool").click()
     chief.wait_for_url("**/pools/wild-pool/")
-    expect(chief.locator("#progress .badge-good")).to_have_count(8, timeout=4 * MINUTES)
+    wait_until_settled(chief, 8)
     return pairs_shown(chief)
 
 
+def wait_until_settled(chief: Page, n_models: int) -> None:
+    """Wait until all models are done and the page, loaded anew by itself, asks no more."""
+    settled = chief.locator("#progress:not([hx-get]):not(:has([hx-get]))")
+    expect(settled.locator(".badge-good")).to_have_count(n_models, timeout=4 * MINUTES)
+
+
 def pairs_shown(chief: Page) -> int:
-    chief.goto("/pools/wild-pool/")
-    return number(chief, "pairs to judge")
+    shown = figure(chief, "pairs to judge")
+    expect(shown).to_have_text(re.compile(r"^[1-9][\d,]*$"))
+    return int(shown.inner_text().replace(",", ""))
 
 
-def number(chief: Page, term: str) -> int:
-    tile = chief.locator(".tile", has=chief.get_by_text(term, exact=True)).first
-    return int(tile.locator("dd").inner_text().replace(",", ""))
+def figure(chief: Page, term: str) -> Locator:
+    return chief.locator(".tile", has=chief.get_by_text(term, exact=True)).first.locator("dd")
 
 
 def open_campaign(chief: Page) -> None:
@@ -211,16 +217,19 @@ def top_up(chief: Page, n_before: int) -> int:
     chief.get_by_role("button", name="Top up the pool").click()
     chief.wait_for_url("**/pools/wild-pool/")
     history = chief.locator("#changes li.change").first
-    expect(chief.locator("#progress .badge-good")).to_have_count(9, timeout=4 * MINUTES)
-    chief.reload()
+    wait_until_settled(chief, 9)
     expect(history).to_contain_text("Top-up 1")
     expect(history).to_contain_text(f"{BACKBONES[0]} from k = {K} to {K + 2}")
     n_new = pairs_shown(chief) - n_before
     assert 0 < n_new <= N_WILD * (K + 2)
-    assert number(chief, "pairs before") == n_before
-    assert number(chief, "pairs after") == n_before + n_new
-    assert number(chief, "new pairs") == number(chief, "questions opened") == n_new
-    assert history.locator("tbody tr").count() == 2
+    for term, n in {
+        "pairs before": n_before,
+        "pairs after": n_before + n_new,
+        "new pairs": n_new,
+        "questions opened": n_new,
+    }.items():
+        expect(figure(chief, term)).to_have_text(f"{n:,}")
+    expect(history.locator("tbody tr")).to_have_count(2)
     expect(history).to_contain_text("chief")
     expect(chief.locator("#changes li.change").last).to_contain_text("Made")
     expect(chief.get_by_text("not asked yet")).to_have_count(0)

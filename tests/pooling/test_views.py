@@ -13,9 +13,11 @@ from django.utils import timezone
 from annotation.models import Campaign, QueueEntry
 from catalog.models import Catalog, Image
 from jobs.models import Job, JobState
+from pooling import services_fill, services_settle, tasks
 from pooling.models import Pool, PoolState, Proposal
 from pooling.services import start_pool
 from pooling.services_campaign import open_pool_campaign
+from pooling.services_settle import settle_pool
 from pooling.services_stats import update_stats
 from tests.pooling.conftest import MODELS
 
@@ -58,6 +60,7 @@ def filled(pool_of):
         source.done_at, source.n_proposals = timezone.now(), 9
         source.save()
     update_stats(pool=pool)
+    settle_pool(pool=pool)
     return Pool.objects.get(pk=pool.pk)
 
 
@@ -194,9 +197,42 @@ def test_the_progress_of_a_running_model_is_shown_with_speed_and_time_left(page_
 
 
 def test_when_the_last_model_ends_the_page_is_loaded_anew(admin, filled):
-    response = signed_in(admin).get(reverse("pooling:progress", args=[filled.slug]))
-    assert response.status_code == 286
-    assert response.headers["HX-Refresh"] == "true"
+    client, address = signed_in(admin), reverse("pooling:progress", args=[filled.slug])
+    response = client.get(address)
+    assert response.status_code == 286  # the polling stops …
+    assert "HX-Refresh" not in response.headers  # … before the page is loaded anew
+    assert "every 1s" not in response.content.decode()
+    [last] = re.findall(r'hx-get="([^"]+)" hx-trigger="load"', response.content.decode())
+    assert client.get(last).headers["HX-Refresh"] == "true"
+    page = client.get(reverse("pooling:pool", args=[filled.slug])).content.decode()
+    assert 'hx-trigger="load"' not in page
+
+
+@pytest.mark.parametrize("moment", ["before its figures", "before it is settled"])
+def test_the_page_asks_on_until_the_pool_is_settled(
+    admin, pool_of, annotators, monkeypatch, moment
+):
+    pool = pool_of(specs=["random:1"])
+    start_pool(pool=pool, owner=None)
+    client, seen = signed_in(admin), []
+
+    def look(**_):
+        assert Pool.objects.get(pk=pool.pk).state == PoolState.COMPLETE
+        response = client.get(reverse("pooling:progress", args=[pool.slug]))
+        page = client.get(reverse("pooling:pool", args=[pool.slug])).content.decode()
+        seen.extend([(response.status_code, "every 1s" in page), "not asked yet" in page])
+
+    if moment == "before its figures":
+        at, name = services_fill, "update_stats"
+    else:
+        at, name = services_settle, "settle_pool"
+    real = getattr(at, name)
+    monkeypatch.setattr(at, name, lambda **given: (look(), real(**given)))
+    tasks.run_source(str(pool.sources.get().job.uid))
+    assert seen == [(200, True), False]
+    page = client.get(reverse("pooling:pool", args=[pool.slug])).content.decode()
+    assert "every 1s" not in page
+    assert re.search(r"<dt>pairs to judge</dt><dd>9</dd>", page)
 
 
 def test_a_failed_model_is_shown_with_its_reason_and_the_pool_says_so(page_of, filled, researcher):
