@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ import numpy as np
 
 from catalog.formats.errors import FormatError
 from catalog.formats.runs import run_rows
-from catalog.formats.tables import Ints, Row, Run, scores_from
+from catalog.formats.tables import Ints, Qrels, Row, Run, scores_from
 from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
 from evaluation.embedding_runs import embedding_run
 from evaluation.errors import InputError
@@ -21,6 +21,24 @@ from evaluation.targets import Namer, Target, UnknownImageError
 
 MAX_ROWS = 10_000_000
 Missing = Literal["error", "worst"]
+
+
+NameOf = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class PairsScored:
+    """How many of the pairs that are compared a run scores.
+
+    Attributes:
+        n_pairs: pairs, without those that are never compared.
+        n_scored: of them, how many the run scores.
+        first_missing: query and candidate of the first without a score, None if all have one.
+    """
+
+    n_pairs: int
+    n_scored: int
+    first_missing: tuple[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -77,15 +95,22 @@ def read_arrival(
         run, extra = _from_vectors(target, name, path, read_vectors(path, ids_path))
     else:
         run, extra = _from_scores(target, name, path)
-    coverage = _coverage(target, run, extra)
-    if missing == "error" and coverage.n_scored < coverage.n_pairs:
-        raise InputError(_lacking(target, run, coverage, path))
+    scored = pairs_scored(target.pairs(), run, target.products)
+    if missing == "error":
+        require_scores(scored, path)
+    coverage = Coverage(
+        n_pairs=scored.n_pairs,
+        n_scored=scored.n_scored,
+        n_rows=len(run),
+        **extra,  # type: ignore[arg-type]
+    )
     return run, coverage
 
 
 def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, int | str]]:
     rows, _, unit = run_rows(path)
-    whole = scores_from(path, name, _named(rows, Namer(target), path, unit), unit=unit, merge=True)
+    named = named_rows(rows, Namer(target).image, path, unit)
+    whole = scores_from(path, name, named, unit=unit, merge=True)
     asked = set(target.images.named(np.unique(target.query_ids)))
     is_asked = np.array([query in asked for query in whole.query_ids])
     kept = is_asked[whole.queries]
@@ -95,15 +120,25 @@ def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, 
     return _part(whole, kept), {"kind": "scores", "n_other_queries": n_other}
 
 
-def _named(rows: Iterator[Row], namer: Namer, path: Path, unit: str) -> Iterator[Row]:
-    """Yield rows with images named by SHA-256."""
+def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> Iterator[Row]:
+    """Yield the rows of a file with images under their own names.
+
+    Args:
+        rows: as given.
+        name_of: the name of an image; raises UnknownImageError for what is none.
+        path: of the file.
+        unit: of a row's number: "line" or "row".
+
+    Raises:
+        FormatError: a name that stands for no image, or more than MAX_ROWS rows.
+    """
     for number, row in enumerate(rows, 1):
         if number > MAX_ROWS:
             reason = f"more than {MAX_ROWS:,} scores; keep the top of each query’s list and "
             raise FormatError(path, row.line, f"{reason}the pairs to be judged", unit=unit)
         try:
-            query = namer.image(row.query) if row.query else ""
-            candidate = namer.image(row.candidate) if row.candidate else ""
+            query = name_of(row.query) if row.query else ""
+            candidate = name_of(row.candidate) if row.candidate else ""
         except UnknownImageError as problem:
             raise FormatError(path, row.line, str(problem), unit=unit) from problem
         yield Row(row.line, query, candidate, row.value)
@@ -155,41 +190,53 @@ def _from_vectors(
 
 def _rows_of_images(target: Target, path: Path, table: VectorTable) -> Ints:
     """Return the row of each image of the target, -1 where it has no vector."""
-    namer = Namer(target)
+    row_of = rows_by_image(path, table, Namer(target).image)
+    return np.array([row_of.get(name, -1) for name in target.images.names], np.int64)
+
+
+def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:
+    """Return the row of each image's vector; the same vector twice is one.
+
+    Raises:
+        FormatError: a name that stands for no image, or two vectors of one image.
+    """
     row_of: dict[str, int] = {}
     for row, given in enumerate(table.ids):
         try:
-            image = namer.image(given)
+            image = name_of(given)
         except UnknownImageError as problem:
             raise FormatError(path, row + 1, str(problem), unit="row") from problem
         first = row_of.setdefault(image, row)
         if first != row and (table.vectors[first] != table.vectors[row]).any():
             reason = f"{given!r} has another vector in row {first + 1}"
             raise FormatError(path, row + 1, reason, unit="row")
-    return np.array([row_of.get(name, -1) for name in target.images.names], np.int64)
+    return row_of
 
 
-def _coverage(target: Target, run: Run, extra: dict[str, int | str]) -> Coverage:
-    matched = match_run(target.pairs(), run, products=target.products)
-    kept = ~matched.is_excluded
-    place = scored_at(matched, matched.queries[kept], matched.candidates[kept])
-    return Coverage(
-        n_pairs=int(kept.sum()),
-        n_scored=int((place >= 0).sum()),
-        n_rows=len(run),
-        **extra,  # type: ignore[arg-type]
-    )
-
-
-def _lacking(target: Target, run: Run, coverage: Coverage, path: Path) -> str:
-    """Say how many pairs have no score, and name the first."""
-    matched = match_run(target.pairs(), run, products=target.products)
+def pairs_scored(pairs: Qrels, run: Run, products: Mapping[str, str] | None) -> PairsScored:
+    """Return how many pairs a run scores; those of one product are never compared."""
+    matched = match_run(pairs, run, products=products)
     kept = ~matched.is_excluded
     queries, candidates = matched.queries[kept], matched.candidates[kept]
-    first = int(np.flatnonzero(scored_at(matched, queries, candidates) < 0)[0])
-    return (
-        f"{path}: no score for {coverage.n_pairs - coverage.n_scored:,} of {coverage.n_pairs:,} "
-        f"pairs put to the judges (first: query {matched.query_ids[queries[first]]}, candidate "
-        f"{matched.candidate_ids[candidates[first]]}). Add them, or let missing scores count as "
-        "the worst."
-    )
+    absent = np.flatnonzero(scored_at(matched, queries, candidates) < 0)
+    first = None
+    if absent.size:
+        query, candidate = queries[absent[0]], candidates[absent[0]]
+        first = (matched.query_ids[query], matched.candidate_ids[candidate])
+    n = int(kept.sum())
+    return PairsScored(n, n - absent.size, first)
+
+
+def require_scores(scored: PairsScored, path: Path) -> None:
+    """Refuse a run that lacks scores.
+
+    Raises:
+        InputError: saying how many pairs have no score, and naming the first.
+    """
+    if scored.first_missing is not None:
+        query, candidate = scored.first_missing
+        raise InputError(
+            f"{path}: no score for {scored.n_pairs - scored.n_scored:,} of {scored.n_pairs:,} "
+            f"pairs put to the judges (first: query {query}, candidate {candidate}). Add them, or "
+            "let missing scores count as the worst."
+        )
