@@ -80,6 +80,12 @@ def paths_in(folder: Path) -> Iterator[str]:
 
 def entry_of(path: Path) -> Entry:
     """Hash and count one file."""
+    sha256, n_bytes, n_lines = digest_of(path)
+    return Entry(sha256, n_bytes, rows_of(path, n_lines))
+
+
+def digest_of(path: Path) -> tuple[str, int, int]:
+    """Return SHA-256, bytes and line breaks of a file, whatever it holds."""
     digest = hashlib.sha256()
     n_lines = n_bytes = 0
     with path.open("rb") as file:
@@ -87,10 +93,15 @@ def entry_of(path: Path) -> Entry:
             digest.update(block)
             n_bytes += len(block)
             n_lines += block.count(b"\n")
-    return Entry(digest.hexdigest(), n_bytes, _n_rows(path, n_lines))
+    return digest.hexdigest(), n_bytes, n_lines
 
 
-def _n_rows(path: Path, n_lines: int) -> int | None:
+def rows_of(path: Path, n_lines: int) -> int | None:
+    """Return the rows of a table or the lines of a list, None for other files.
+
+    Args:
+        n_lines: line breaks in the file.
+    """
     if path.suffix == ".parquet":
         return int(pq.read_metadata(path).num_rows)
     if path.name == "LICENSE.txt" or path.suffix not in HEADER_LINES:

@@ -13,12 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from releases.archive import opened
+from releases.archive import Unpacked, unpacked
 from releases.derive import derive
 from releases.errors import ReleaseError
 from releases.folder import Folder
 from releases.layout import ALL_TABLES, MANIFEST, tables_of
-from releases.manifest import Manifest, entry_of, parse_manifest, paths_in
+from releases.manifest import Manifest, parse_manifest, paths_in
+from releases.verify_files import Finding, against_manifest
 
 TOLERANCE = 1e-9
 PROSE = (
@@ -32,23 +33,11 @@ PROSE = (
 _NUMBER = re.compile(r"\d+(?:[.,:-]\d+)*")
 _STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
 FROZEN = ("release.json", "models.json", "guidelines.json", "bias.json")
+# What content that this program did not write makes its readers raise.
+NOT_AS_WRITTEN = (
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException,
+)  # fmt: skip
 Told = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that is not as it should be.
-
-    Attributes:
-        path: the file, as the manifest names it.
-        reason: what is wrong with it.
-    """
-
-    path: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -85,8 +74,31 @@ def verify(source: Path, tell: Told = lambda note: None) -> Verdict:
     Raises:
         ReleaseError: not a release, of another schema version, or its manifest was changed.
     """
-    with opened(source) as folder:
-        return _verdict(folder, tell)
+    with unpacked(source) as found:
+        return verify_unpacked(found, tell)
+
+
+def verify_unpacked(found: Unpacked, tell: Told = lambda note: None) -> Verdict:
+    """Check a release that is unpacked already, as `verify` does."""
+    try:
+        manifest = read_manifest(found.path)
+    except ReleaseError as problem:
+        if "seal" not in str(problem):
+            raise
+        return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
+    tell("Hashing files")
+    findings = list(against_manifest(found.path, manifest, found.strays))
+    is_whole = not findings
+    if is_whole:
+        findings = list(_against_data(found.path, manifest, tell))
+    return Verdict(
+        manifest.release,
+        manifest.version,
+        manifest.seal,
+        len(manifest.files),
+        tuple(findings),
+        is_whole,
+    )
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -104,59 +116,16 @@ def read_manifest(folder: Path) -> Manifest:
     return parse_manifest(content, MANIFEST)
 
 
-def _verdict(folder: Path, tell: Told) -> Verdict:
-    try:
-        manifest = read_manifest(folder)
-    except ReleaseError as problem:
-        if "seal" not in str(problem):
-            raise
-        return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
-    tell("Hashing files")
-    findings = list(_against_manifest(folder, manifest))
-    is_whole = not findings
-    if is_whole:
-        findings = list(_against_data(folder, manifest, tell))
-    return Verdict(
-        manifest.release,
-        manifest.version,
-        manifest.seal,
-        len(manifest.files),
-        tuple(findings),
-        is_whole,
-    )
-
-
-def _against_manifest(folder: Path, manifest: Manifest) -> Iterator[Finding]:
-    held = set(paths_in(folder)) - {MANIFEST}
-    for path in sorted(held - manifest.files.keys()):
-        yield Finding(path, "is not in the manifest")
-    for path, expected in sorted(manifest.files.items()):
-        if path not in held:
-            yield Finding(path, "is missing")
-            continue
-        if (folder / path).is_symlink():
-            yield Finding(path, "is a link, not a file")
-            continue
-        found = _hashed(folder / path)
-        if found is None or found.sha256 != expected.sha256:
-            yield Finding(path, "was changed: its SHA-256 is not that of the manifest")
-        elif found != expected:
-            yield Finding(path, "has another number of bytes or rows than the manifest says")
-
-
-def _hashed(path: Path) -> Any:
-    try:
-        return entry_of(path)
-    except (pa.ArrowInvalid, OSError):
-        return None
-
-
 def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Finding]:
     """Make everything that follows from the frozen data again, and compare."""
-    info = Folder(folder).info
+    try:
+        info = Folder(folder).info
+        tables = {table.path for table in tables_of(info)}
+    except (ReleaseError, *NOT_AS_WRITTEN) as problem:
+        yield Finding("release.json", f"cannot be read: {problem}")
+        return
     if (info.get("name"), info.get("version")) != (manifest.release, manifest.version):
         yield Finding("release.json", "names another release than the manifest")
-    tables = {table.path for table in tables_of(info)}
     if tables - manifest.files.keys():
         yield from (Finding(path, "is missing") for path in sorted(tables - manifest.files.keys()))
         return
@@ -168,7 +137,7 @@ def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Find
             (again / path).symlink_to((folder / path).resolve())
         try:
             derive(again, hashes=hashes, tell=tell)
-        except (ReleaseError, KeyError, ValueError) as problem:
+        except (ReleaseError, *NOT_AS_WRITTEN) as problem:
             yield Finding("release.json", f"its numbers cannot be computed: {problem}")
             return
         tell("Comparing")
@@ -192,19 +161,26 @@ def _frozen(manifest: Manifest) -> Iterator[str]:
 
 
 def _compared(path: str, given: Path, made: Path) -> Iterator[Finding]:
-    if path.endswith(".parquet"):
-        reason = _table_differs(pq.read_table(given), pq.read_table(made))
-    elif path in PROSE:
-        reason = _numbers_differ(given, made)
-    elif path.endswith(".json") and not path.startswith("vsd/"):
-        place = _value_differs(_json(given), _json(made), "")
-        reason = f"is not what the data give at {place}" if place else ""
-    elif given.read_bytes() != made.read_bytes():
-        reason = f"is not what the data give, first in line {_first_line(given, made)}"
-    else:
-        reason = ""
+    try:
+        reason = _difference(path, given, made)
+    except (ReleaseError, OSError, *NOT_AS_WRITTEN) as problem:
+        reason = f"cannot be read: {problem}"
     if reason:
         yield Finding(path, reason)
+
+
+def _difference(path: str, given: Path, made: Path) -> str:
+    """Return how a file differs from what the data give, "" if it does not."""
+    if path.endswith(".parquet"):
+        return _table_differs(pq.read_table(given), pq.read_table(made))
+    if path in PROSE:
+        return _numbers_differ(given, made)
+    if path.endswith(".json") and not path.startswith("vsd/"):
+        place = _value_differs(_json(given), _json(made), "")
+        return f"is not what the data give at {place}" if place else ""
+    if given.read_bytes() != made.read_bytes():
+        return f"is not what the data give, first in line {_first_line(given, made)}"
+    return ""
 
 
 def _json(path: Path) -> Any:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +21,11 @@ from lookalike_client.errors import DamagedError
 from lookalike_client.transport import BLOCK
 
 MANIFEST = "MANIFEST.json"
+# What damaged bytes make zipfile raise; encrypted entries and unknown ways of packing, too.
+DAMAGES = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError,
+    ValueError, OverflowError, OSError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,12 +37,16 @@ class Finding:
 
 
 class _Files(Protocol):
+    strays: list[Finding]
+
     def names(self) -> set[str]: ...
     def open(self, name: str) -> IO[bytes]: ...
 
 
 def verify(path: str | Path) -> list[Finding]:
     """Return what differs from the manifest of a release; nothing if all is right.
+
+    Entries of a zip beside the release's folder, or of one name, are among what is returned.
 
     Args:
         path: a release's folder, or its zip archive.
@@ -45,10 +57,15 @@ def verify(path: str | Path) -> list[Finding]:
     with _opened(Path(path)) as files:
         if MANIFEST not in files.names():
             raise DamagedError(f"{path} has no {MANIFEST}: it is no release.")
-        with files.open(MANIFEST) as file:
-            listed = _listed(file.read(), str(path))
-        findings = [Finding(name, "not in the manifest") for name in sorted(files.names())
-                    if name != MANIFEST and name not in listed]  # fmt: skip
+        try:
+            with files.open(MANIFEST) as file:
+                content = file.read()
+        except DAMAGES as problem:
+            raise DamagedError(f"{path}: {MANIFEST} cannot be read: {problem}") from problem
+        listed = _listed(content, str(path))
+        findings = [*files.strays,
+                    *(Finding(name, "not in the manifest") for name in sorted(files.names())
+                      if name != MANIFEST and name not in listed)]  # fmt: skip
         for name, entry in listed.items():
             reason = _difference(files, name, entry)
             if reason:
@@ -60,10 +77,13 @@ def _listed(content: bytes, where: str) -> dict[str, dict[str, Any]]:
     try:
         found = json.loads(content)
         seal = found.pop("seal")
-        body = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+        body, whole = (
+            (json.dumps(one, indent=1, ensure_ascii=False) + "\n").encode()
+            for one in (found, {**found, "seal": seal})
+        )
         files: dict[str, dict[str, Any]] = found["files"]
-        is_right = hashlib.sha256(body.encode()).hexdigest() == seal
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        is_right = hashlib.sha256(body).hexdigest() == seal and whole == content
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise DamagedError(f"{where}: {MANIFEST} is no manifest: {problem!r}") from problem
     if not is_right:
         raise DamagedError(f"{where}: {MANIFEST} was changed: its seal does not fit.")
@@ -79,7 +99,7 @@ def _difference(files: _Files, name: str, entry: dict[str, Any]) -> str:
             while block := file.read(BLOCK):
                 digest.update(block)
                 n_bytes += len(block)
-    except (OSError, zipfile.BadZipFile) as problem:
+    except DAMAGES as problem:
         return f"cannot be read: {problem}"
     if n_bytes != entry["n_bytes"]:
         return f"{n_bytes} bytes instead of {entry['n_bytes']}"
@@ -87,6 +107,8 @@ def _difference(files: _Files, name: str, entry: dict[str, Any]) -> str:
 
 
 class _Folder:
+    strays: list[Finding] = []
+
     def __init__(self, root: Path) -> None:
         self._root = root
         found = (path for path in root.rglob("*") if path.is_file())
@@ -103,16 +125,28 @@ class _Zip:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         names = [name for name in archive.namelist() if not name.endswith("/")]
-        tops = {name.partition("/")[0] for name in names}
-        is_nested = MANIFEST not in names and len(tops) == 1
-        self._top = f"{tops.pop()}/" if is_nested else ""
-        self._names = {name.removeprefix(self._top) for name in names}
+        found = [name for name in names if name.rpartition("/")[2] == MANIFEST]
+        nearest = min(found, key=lambda name: (name.count("/"), name), default=MANIFEST)
+        self._top = nearest.removesuffix(MANIFEST)
+        self.strays = [
+            Finding(name, f"beside the folder {self._top} of the release")
+            for name in names
+            if not name.startswith(self._top)
+        ]
+        inside = [name.removeprefix(self._top) for name in names if name.startswith(self._top)]
+        n_of = Counter(inside)
+        self._names = set(n_of)
+        twice = sorted(name for name, n in n_of.items() if n > 1)
+        self.strays += [Finding(name, "in the zip twice") for name in twice]
 
     def names(self) -> set[str]:
         return self._names
 
     def open(self, name: str) -> IO[bytes]:
-        return self._archive.open(self._top + name)
+        entry = self._archive.getinfo(self._top + name)
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"packed in a way ({entry.compress_type}) that no release is")
+        return self._archive.open(entry)
 
 
 @contextmanager
@@ -122,7 +156,7 @@ def _opened(path: Path) -> Iterator[_Files]:
         return
     try:
         archive = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as problem:
+    except DAMAGES as problem:
         raise DamagedError(f"{path} cannot be opened: {problem}") from problem
     with archive:
         yield _Zip(archive)
