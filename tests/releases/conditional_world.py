@@ -57,8 +57,8 @@ def add_templates(world: World, slug: str = "focus", task: str = "focus_attribut
     people = [
         world.judges[0],
         *(
-            User.objects.create_user(f"verifier-{uuid.uuid4().hex[:6]}", role=Role.ANNOTATOR)
-            for _ in range(2)
+            User.objects.create_user(f"verifier-{slug}-{name}", role=Role.ANNOTATOR)
+            for name in ("hilde", "jorge")
         ),
     ]
     for number, person in enumerate(people):

@@ -78,7 +78,7 @@ def contents(release: Path) -> Iterator[tuple[str, bytes]]:
                 for entry in archive.infolist():
                     yield f"{path} {entry.filename}", archive.read(entry)
                     if entry.filename.endswith(".parquet"):
-                        yield f"{path} {entry.filename}", plain(archive.read(entry))
+                        yield f"{path} pages of {entry.filename}", plain(archive.read(entry))
 
 
 def plain(content: bytes) -> bytes:
@@ -92,8 +92,20 @@ def plain(content: bytes) -> bytes:
 
 
 def named_in(release: Path, words: list[bytes]) -> set[str]:
-    """Where one of the words stands."""
-    return {place for place, content in contents(release) if any(w in content for w in words)}
+    """Where one of the words stands.
+
+    Four bytes of a number stand in packed bytes by chance; there the pages tell, unpacked.
+    """
+    long = [word for word in words if len(word) > 4]
+    return {
+        place
+        for place, content in contents(release)
+        if any(w in content for w in (long if _is_packed(place) else words))
+    }
+
+
+def _is_packed(place: str) -> bool:
+    return place.endswith((".parquet", ".zip")) and "pages of " not in place
 
 
 def test_no_byte_of_a_release_names_a_judge(world: World) -> None:

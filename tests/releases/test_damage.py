@@ -152,9 +152,11 @@ def test_no_table_is_opened_before_its_hash_fits(
 ) -> None:
     copied = _copy(tmp_path)
     read: list[str] = []
-    monkeypatch.setattr(
-        "releases.verify_files.rows_of", lambda path, n: read.append(path.name) or None
-    )
+
+    def rows_of(path: Path, n_lines: int) -> None:
+        read.append(path.name)
+
+    monkeypatch.setattr("releases.verify_files.rows_of", rows_of)
     path = copied / "data/pool.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert "data/pool.parquet" in named(copied)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotation.models import Campaign, Question
+from annotation.pseudonyms import pseudonyms
 from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
@@ -18,6 +19,7 @@ from jobs.services import JobError
 from pooling.models import Pool, Proposal
 from releases.archive import opened
 from releases.errors import ReleaseError
+from releases.freezing import _secret
 from releases.importing import import_release
 from releases.layout import TABLES
 from releases.manifest import paths_in
@@ -69,19 +71,25 @@ def test_two_freezes_of_the_same_state_are_byte_identical(world: World, tmp_path
 
 
 def test_pseudonyms_differ_between_releases_and_keep_a_judge_together(world: World) -> None:
-    """The dissenting judge is told by the answers; over versions the name moves."""
-    found = set()
-    for patch in range(8):
-        release = freeze_now(request_for(world, f"1.0.{patch}"))
-        table = pq.read_table(files_of(release) / "data/judgements.parquet")
+    """The dissenting judge, told by the answers, has the name that the version’s key gives."""
+    people = {judge.pk for judge in world.judges}
+    requests = [request_for(world, f"1.0.{patch}") for patch in range(2)]
+    secrets = [_secret(request) for request in requests]
+    assert secrets[0] != secrets[1]
+    for request, secret in zip(requests, secrets, strict=True):
+        table = pq.read_table(files_of(freeze_now(request)) / "data/judgements.parquet")
         rows = zip(table["annotator"].to_pylist(), table["answer"].to_pylist(), strict=True)
         by_judge: dict[str, list[str]] = {}
         for name, answer in rows:
             by_judge.setdefault(name, []).append(answer)
         patterns = Counter(map(tuple, by_judge.values()))
         [odd] = [name for name, said in by_judge.items() if patterns[tuple(said)] == 1]
-        found.add(odd)
-    assert len(found) > 1
+        assert odd == pseudonyms(people, secret)[world.judges[2].pk]
+
+
+def test_another_key_gives_another_order_of_names() -> None:
+    found = {pseudonyms({1, 2, 3}, f"key {number}".encode())[3] for number in range(8)}
+    assert found == {"a01", "a02", "a03"}
 
 
 def test_every_table_has_its_columns_its_key_and_its_order(folder: Path) -> None:
