@@ -7,11 +7,13 @@ from functools import wraps
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 
 from accounts.models import Role, User
 
 type_of_view = Callable[..., HttpResponseBase]
+
+PERSON_HEADER = "Lookalike-Person"
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -22,7 +24,11 @@ def signed_in(request: HttpRequest) -> User:
 
 
 def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:
-    """Let only people with one of `roles` in; others get 403, strangers the sign-in page."""
+    """Let only people with one of `roles` in; others get 403, strangers the sign-in page.
+
+    A page that stays open says in a header whose it is. Where somebody else has signed in since
+    in the same browser, it gets 403, so that nothing of the first person's is stored as theirs.
+    """
 
     def decorate(view: type_of_view) -> type_of_view:
         @login_required
@@ -30,6 +36,12 @@ def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:
         def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             if signed_in(request).role not in roles:
                 raise PermissionDenied
+            if request.headers.get(PERSON_HEADER, str(request.user.pk)) != str(request.user.pk):
+                error = (
+                    "Somebody else is signed in here now. Sign in as yourself in another tab, "
+                    "then try again here."
+                )
+                return JsonResponse({"error": error}, status=403)
             return view(request, *args, **kwargs)
 
         return guarded

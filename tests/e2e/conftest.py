@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from accounts.models import Role, User
 from annotation.models import Campaign
@@ -23,6 +23,15 @@ from tests.e2e.pictures import make_images
 # Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
 # to touch the database beside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+# What keeps a judge's vote from counting: a picture of the question that is not on screen.
+NOT_HERE = (
+    ".pair:not([hidden]):not([data-ready]), "
+    ".sheet:not([hidden]):not(:has([data-sheet-query] img)), "
+    ".sheet:not([hidden]) .cell[aria-current]:not(:has(img))"
+)
+ALL_LOADED = """() => [...document.querySelectorAll("#verify img")]
+    .every((image) => !image.checkVisibility() || (image.complete && image.naturalWidth > 0))"""
 
 PASSWORD = "a quiet green meadow"
 SIZES: dict[str, ViewportSize] = {
@@ -126,6 +135,12 @@ def serious_problems(page: Page) -> list[str]:
 def overflow(page: Page) -> int:
     """By how many pixels a page is wider than its window."""
     return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def see_pictures(page: Page) -> None:
+    """Wait until the question on a judging page can be seen, so that it can be voted on."""
+    expect(page.locator(NOT_HERE)).to_have_count(0)
+    page.wait_for_function(ALL_LOADED)
 
 
 @pytest.fixture

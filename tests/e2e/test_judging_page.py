@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from annotation.models import Campaign, Gold, Guideline, Judgement, JudgementEvent, Question
 from annotation.services import close_campaign, open_campaign, pause_campaign
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.conftest import overflow, see_pictures, serious_problems, session_cookie
 
 PAUSE_MS = 200  # longer than the dead time after an answer
 
@@ -57,6 +57,7 @@ def see_pair(page: Page) -> None:
 def press(page: Page, *keys: str) -> None:
     """Press keys one after the other, slowly enough for each to count."""
     for key in keys:
+        see_pictures(page)
         page.keyboard.press(key)
         page.wait_for_timeout(PAUSE_MS)
 
@@ -92,6 +93,7 @@ def test_keys_and_their_twins_answer(open_desk):
 def test_buttons_do_what_keys_do(open_desk):
     page, campaign = open_desk()
     for name in ("Similar", "Different", "Can’t tell"):
+        see_pictures(page)
         page.locator(".judge-answers").get_by_role("button", name=name).click()
         page.wait_for_timeout(PAUSE_MS)
     all_saved(page)
@@ -101,6 +103,7 @@ def test_buttons_do_what_keys_do(open_desk):
 
 def test_touch_answers(open_desk):
     page, campaign = open_desk(size="phone")
+    see_pictures(page)
     page.get_by_role("button", name="Similar").tap()
     expect(page.locator(".strip li")).to_have_count(1)
     all_saved(page)
@@ -110,11 +113,13 @@ def test_touch_answers(open_desk):
 
 def test_held_keys_and_double_strikes_count_once(open_desk):
     page, campaign = open_desk()
+    see_pictures(page)
     page.keyboard.down("j")
     for _ in range(5):
         page.keyboard.down("j")  # Playwright marks these as repeats
     page.keyboard.up("j")
     page.wait_for_timeout(PAUSE_MS)
+    see_pictures(page)
     page.evaluate(  # a double strike, at once however busy the machine is
         """for (const key of ["f", "j"])
             document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))"""
@@ -126,6 +131,7 @@ def test_held_keys_and_double_strikes_count_once(open_desk):
 def test_a_held_enter_presses_a_button_once(open_desk):
     page, campaign = open_desk()
     page.locator(".judge-answers").get_by_role("button", name="Similar").focus()
+    see_pictures(page)
     for _ in range(5):
         page.keyboard.down("Enter")  # the second to fifth are repeats
         page.wait_for_timeout(PAUSE_MS)
@@ -338,6 +344,100 @@ def test_two_tabs_do_not_ask_the_same_pair_twice(open_desk):
     assert JudgementEvent.objects.count() == 6
 
 
+def test_the_rest_of_a_sheet_leaves_the_answers_of_another_tab_alone(open_desk):
+    page, campaign = open_desk(mode="sheet")
+    press(page, *["ArrowRight"] * 7)  # the pair under the cursor is not answered elsewhere
+    other = page.context.new_page()
+    other.goto(f"/judge/{campaign.uid}/")
+    expect(other.locator(".cell img")).to_have_count(8)
+    press(other, "j", "j", "j")
+    all_saved(other)
+    expect(page.locator('.cell[data-answer="similar"]')).to_have_count(3)
+    page.bring_to_front()
+    press(page, "r")
+    expect(page.locator(".judge-count")).to_have_text("8 of 24")
+    all_saved(page)
+    found = sorted(answer for answer, _ in answers_of(campaign))
+    assert found == ["different"] * 5 + ["similar"] * 3
+    assert JudgementEvent.objects.count() == 8
+
+
+def test_nothing_is_stored_as_an_answer_of_who_signed_in_since(
+    open_desk, make_campaign, make_person, judge, live_server
+):
+    second = make_person("second")
+    campaign = make_campaign(judge, second)
+    page, _ = open_desk(campaign=campaign)
+    context = page.context
+    context.route("**/answers", lambda route: route.abort())
+    press(page, "j")
+    bar = page.locator(".judge-saved")
+    expect(bar).to_contain_text("1 answer not saved yet")
+    own = context.cookies()
+    context.add_cookies([session_cookie(second, live_server.url)])
+    context.unroute("**/answers")
+    expect(bar).to_contain_text("Somebody else is signed in here now")
+    assert JudgementEvent.objects.count() == 0
+    context.add_cookies(own)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    all_saved(page)
+    assert set(JudgementEvent.objects.values_list("member__annotator__username", flat=True)) == {
+        "judith"
+    }
+
+
+def test_zoomed_pictures_are_panned_by_keyboard_and_it_answers_nothing(open_desk):
+    page, campaign = open_desk()
+    transforms = "els => els.map(e => e.style.transform)"
+    press(page, "z")
+    one, two = page.locator(".zooms").evaluate_all(transforms)
+    press(page, "Shift+ArrowRight", "Shift+ArrowDown")
+    three, four = page.locator(".zooms").evaluate_all(transforms)
+    assert three == four != one == two
+    press(page, "Shift+ArrowLeft", "Shift+ArrowUp")
+    assert page.locator(".zooms").evaluate_all(transforms) == [one, two]
+    assert JudgementEvent.objects.count() == 0
+    press(page, "ArrowRight")
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "pair")]
+
+
+def test_pictures_that_did_not_come_are_asked_for_again(open_page, make_campaign, judge):
+    campaign = make_campaign(judge)
+    page = open_page(judge)
+    page.route("**/view", lambda route: route.abort())
+    page.goto(f"/judge/{campaign.uid}/")
+    expect(page.locator(".pair .is-broken")).to_have_count(2, timeout=20_000)
+    page.keyboard.press("j")
+    page.unroute("**/view")
+    see_pair(page)
+    page.route("**/thumb", lambda route: route.abort())
+    press(page, "m")
+    missing = page.get_by_text("Picture missing")
+    expect(missing).to_have_count(8, timeout=20_000)
+    page.keyboard.press("f")
+    page.wait_for_timeout(PAUSE_MS)
+    page.unroute("**/thumb")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator(".cell img")).to_have_count(8, timeout=20_000)
+    expect(missing).to_have_count(0)
+    assert JudgementEvent.objects.count() == 0
+    press(page, "j")
+    all_saved(page)
+    assert answers_of(campaign) == [("similar", "sheet")]
+
+
+def test_a_pen_can_choose_the_reason_for_skipping(open_desk):
+    page, _ = open_desk()
+    press(page, "s")
+    page.get_by_role("button", name="Bad image").evaluate(
+        "button => button.dispatchEvent("
+        "new PointerEvent('click', {pointerType: 'pen', bubbles: true}))"
+    )
+    all_saved(page)
+    assert set(JudgementEvent.objects.values_list("device", "reason")) == {("touch", "bad_image")}
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 @pytest.mark.parametrize("mode", ["pair", "sheet"])
@@ -372,7 +472,7 @@ def test_a_pause_keeps_answers_until_the_campaign_is_open_again(open_desk):
     expect(bar).to_contain_text("1 answer not saved yet")
     assert answers_of(campaign) == []
     open_campaign(campaign=campaign, reason="Lunch is over.")
-    bar.get_by_role("button", name="Try now").click()
+    page.evaluate("dispatchEvent(new Event('online'))")  # the button may be gone by itself
     all_saved(page)
     assert answers_of(campaign) == [("similar", "pair")]
 

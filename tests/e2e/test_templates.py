@@ -19,7 +19,7 @@ from conditional.queries_verify import current_answers, find_verifier, results_o
 from conditional.services import BUILD_TASK
 from conditional.tasks import build
 from jobs.models import Job
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.conftest import overflow, see_pictures, serious_problems
 
 N_ASKED = 10
 KEYS = "1234567890qwert"
@@ -103,6 +103,7 @@ def judge_all(page: Page, verification: Verification, judge: User) -> None:
             page.keyboard.press("u")
             expect(page.locator(f"[data-part=reference][src*='{template.uid}']")).to_be_visible()
             page.wait_for_timeout(250)
+            see_pictures(page)
             page.keyboard.press(key_for(template, verification, judge))
         page.wait_for_timeout(250)
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
@@ -112,6 +113,7 @@ def judge_all(page: Page, verification: Verification, judge: User) -> None:
 def template_on(page: Page) -> RetrievalTemplate:
     shown = page.locator("[data-part=reference]")
     expect(shown).to_be_visible()
+    see_pictures(page)
     found = re.search(r"/images/\d+/([0-9a-f-]{36})/reference/", shown.get_attribute("src") or "")
     assert found is not None
     return RetrievalTemplate.objects.get(uid=found[1])

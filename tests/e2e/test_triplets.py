@@ -20,7 +20,7 @@ from conditional.services_verify import open_verification
 from conditional.tasks import suggest
 from jobs.models import Job
 from tests.conditional.test_suggestions import pool_over
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.conftest import overflow, see_pictures, serious_problems
 from tests.e2e.pictures import make_images
 
 N_QUERIES = 6
@@ -73,6 +73,7 @@ def open_a_campaign(chief: Page, panel: list[User]) -> Verification:
 def question_on(page: Page) -> TripletQuestion:
     shown = page.locator("[data-part=reference]")
     expect(shown).to_be_visible()
+    see_pictures(page)
     found = re.search(r"/images/\d+/([0-9a-f-]{36})/reference/", shown.get_attribute("src") or "")
     assert found is not None
     return TripletQuestion.objects.get(uid=found[1])
@@ -107,6 +108,7 @@ def judge_all(page: Page, campaign: Verification, judge: User) -> None:
             page.keyboard.press("u")
             expect(page.locator(f"[data-part=reference][src*='{question.uid}']")).to_be_visible()
             page.wait_for_timeout(250)
+            see_pictures(page)
         page.keyboard.press(key)
         page.wait_for_timeout(250)
     expect(page.get_by_role("heading", name="All done")).to_be_visible()

@@ -28,6 +28,16 @@ test("what is taken back is shown again, the last first", () => {
   assert.equal(line.nLeft, 3);
 });
 
+test("what another tab answers is left out, and comes again once it is taken back there", () => {
+  const line = new Line();
+  line.add([question("a"), question("b")]);
+  line.skip([{ question: "a", choice: "pick" }]);
+  assert.equal(line.current().uid, "b");
+  line.skip([{ question: "a", choice: "withdrawn" }]);
+  line.add([question("a")]);
+  assert.equal(line.nLeft, 2);
+});
+
 test("what an earlier page has answered is not asked again, unless it was taken back", () => {
   const line = new Line();
   line.skip([

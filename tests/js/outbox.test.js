@@ -355,3 +355,17 @@ test("a record without room for its note is still stored", async () => {
   await new JournaledStore(store, new LocalStore("answers.1.journal", storage)).put({ uuid: "a" });
   assert.deepEqual(await store.all(), [{ uuid: "a" }]);
 });
+
+test("another tab hears what is answered, even if it has been sent and is gone by then", async () => {
+  const messages = [];
+  const store = new MemoryStore();
+  const mine = makeOutbox({ store, channel: { postMessage: (message) => messages.push(message) } });
+  const heard = [];
+  const channel = { postMessage: () => {} };
+  makeOutbox({ store, channel, onAddedElsewhere: (body) => heard.push(body) });
+  await mine.add({ uuid: "a", question: "u1" });
+  await settle();
+  assert.deepEqual(await store.all(), []);
+  for (const data of messages) channel.onmessage({ data });
+  assert.deepEqual(heard, [{ uuid: "a", question: "u1" }]);
+});

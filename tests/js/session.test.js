@@ -154,10 +154,10 @@ test("what an earlier page could not send is not asked again, and is counted", (
 });
 
 test("what another tab answers is not asked here", () => {
-  outbox.waiting.push({ uuid: "x", body: { uuid: "x", question: "u1", answer: "similar" } });
-  assert.equal(session.followOtherTabs(), true);
+  const body = { uuid: "x", question: "u1", answer: "similar" };
+  assert.deepEqual(session.follow([body]), [body]);
   assert.equal(queue.head.uid, "u2");
-  assert.equal(session.followOtherTabs(), false);
+  assert.deepEqual(session.follow([body]), [], "heard before");
   assert.equal(session.history.length, 0, "it is not ours to undo");
 });
 

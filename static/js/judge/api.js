@@ -4,14 +4,22 @@ import { SendError } from "../lib/outbox.js";
 const TIMEOUT_MS = 20_000;
 
 export class Api {
-  /** `urls`: next, answers, recent, guidelines, preferences. */
-  constructor(urls, { fetch = (...args) => globalThis.fetch(...args), cookies = () => document.cookie } = {}) {
-    Object.assign(this, { urls, fetch, cookies });
+  /**
+   * `urls`: next, answers, recent, guidelines, preferences. `person` is whose page this is: where
+   * somebody else has signed in since, the server refuses, and nothing is stored as theirs.
+   */
+  constructor(urls, person, { fetch = (...args) => globalThis.fetch(...args), cookies = () => document.cookie } = {}) {
+    Object.assign(this, { urls, person, fetch, cookies });
   }
 
   /** Questions behind place `after`, at most `n`. */
   async next(after, n) {
     return this.#read(await this.#get(`${this.urls.next}?after=${after}&n=${n}`));
+  }
+
+  /** Questions but those that are known, for pages that judge templates and triplets. */
+  async nextBut(known) {
+    return this.#read(await this.#get(`${this.urls.next}?but=${known.join(",")}`));
   }
 
   async recent(n) {
@@ -58,6 +66,7 @@ export class Api {
     try {
       return await this.fetch(url, {
         ...options,
+        headers: { ...options.headers, "Lookalike-Person": this.person },
         credentials: "same-origin",
         redirect: "manual",
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -79,6 +88,7 @@ export class Api {
         throw new SendError("The connection broke off.");
       }
     }
+    if (isJson && reply.status === 403) throw new SendError((await reply.json()).error);
     throw new SendError(WORDS[reply.status] ?? `The server has a problem (${reply.status}).`);
   }
 }

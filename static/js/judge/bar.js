@@ -33,15 +33,11 @@ export class Bar {
     const n = this.outbox.waiting.length;
     const answers = n === 1 ? "1 answer" : `${number.format(n)} answers`;
     const state = this.outbox.state;
+    const kept = this.outbox.isKept ? "Kept on this device." : "Leave this page open until they are saved.";
     saved.dataset.is = state;
     saved.dataset.n = n;
     if (state === "saved") saved.replaceChildren("All answers saved");
     else if (state === "saving") saved.replaceChildren(`Saving ${answers}`);
-    else saved.replaceChildren(`${answers} not saved yet. ${this.outbox.problem} ${this.#kept()}`, this.retry);
-  }
-
-  #kept() {
-    const isKept = this.outbox.isStored && this.outbox.store.isDurable;
-    return isKept ? "Kept on this device." : "Leave this page open until they are saved.";
+    else saved.replaceChildren(`${answers} not saved yet. ${this.outbox.problem} ${kept}`, this.retry);
   }
 }

@@ -68,7 +68,7 @@ export class Desk {
       this.panels.say("There is more below. Look at it, then press again.");
       return;
     }
-    const { open } = this.sheet;
+    const open = this.sheet.open.filter(({ uid }) => this.queue.has(uid)); // no other tab's answers
     const timing = this.sheet.timing(open.length);
     for (const question of open) {
       const act = { answer: "different", reason: "", mode: "sheet", device, ...timing };
@@ -238,17 +238,25 @@ export class Desk {
   /** The outbox has changed, here or in another tab. */
   heardOfOutbox() {
     this.panels.showSaved();
-    const shown = this.view?.question;
-    if (this.session.followOtherTabs() && shown && !this.queue.has(shown.uid) && !this.#hold) {
-      this.panels.say("This pair was answered in another tab.");
-      this.sheet.hide();
-      this.advance();
-    }
+    this.follow(this.outbox.waiting.map(({ body }) => body));
     if (this.#isWaiting && this.outbox.waiting.length === 0) {
       this.supply.isDry = false;
       this.supply.fill();
     }
     this.#late();
+  }
+
+  /** Follow what was answered in other tabs. */
+  follow(bodies) {
+    const fresh = this.session.follow(bodies);
+    for (const { question, answer } of fresh) {
+      this.sheet.mark(question, answer === "withdrawn" ? null : answer);
+    }
+    const shown = this.view?.question;
+    if (fresh.length === 0 || !shown || this.queue.has(shown.uid) || this.#hold) return;
+    this.panels.say("This pair was answered in another tab.");
+    this.sheet.hide();
+    this.advance();
   }
 
   async #newGuidelines() {

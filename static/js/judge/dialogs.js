@@ -1,6 +1,6 @@
 /* Guidelines, the reasons for skipping, and the keys. */
 import { SendError } from "../lib/outbox.js";
-import { refusalOf } from "../lib/keys.js";
+import { deviceOf, refusalOf } from "../lib/keys.js";
 import { ACTIONS, ANSWERS, keyLabel, markOf } from "./words.js";
 
 /** The guidelines with their worked examples; fetched when opened, at hand without network. */
@@ -66,7 +66,7 @@ export function askReason(dialog) {
     };
     const onClick = (event) => {
       const button = event.target.closest("[data-reason]");
-      if (button) finish(button.dataset.reason, event.pointerType || "keyboard");
+      if (button) finish(button.dataset.reason, deviceOf(event));
     };
     const onKey = (event) => {
       const button = event.repeat ? null : dialog.querySelectorAll("[data-reason]")[Number(event.key) - 1];

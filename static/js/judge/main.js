@@ -1,6 +1,6 @@
 /* The judging page's entry: reads what the server wrote into the page, and joins the parts. */
 import { ImageShelf } from "../lib/images.js";
-import { KeyMap, actionFor, keyName } from "../lib/keys.js";
+import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
 import { Outbox } from "../lib/outbox.js";
 import { openStore } from "../lib/stores.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
@@ -22,13 +22,14 @@ const given = root.dataset;
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const scope = `lookalike.answers.${given.person}.${given.campaign}`; // nobody sends another's answers
 
-const api = new Api({
+const urls = {
   next: given.nextUrl,
   answers: given.answersUrl,
   recent: given.recentUrl,
   guidelines: given.guidelinesUrl,
   preferences: given.preferencesUrl,
-});
+};
+const api = new Api(urls, given.person);
 const visible = new VisibleTime();
 const now = () => steadyNow();
 const queue = new QuestionQueue();
@@ -41,6 +42,7 @@ const outbox = new Outbox({
   exclusive: (work) => (navigator.locks ? navigator.locks.request(scope, work) : work()),
   channel: "BroadcastChannel" in window ? new BroadcastChannel(scope) : null,
   onReply: (reply) => desk.heardOfAnswers(reply),
+  onAddedElsewhere: (body) => desk.follow([body]),
 });
 const session = new Session({
   queue,
@@ -131,6 +133,10 @@ document.addEventListener("keydown", (event) => {
     sheet.move(event.key); // holding an arrow moves on: it answers nothing
     return;
   }
+  if (!isDialogOpen && desk.view === pair && pair.pan(event)) {
+    event.preventDefault();
+    return;
+  }
   if (!isDialogOpen && !event.repeat && handledLocally(keyName(event), event)) return;
   const action = actionFor(event, isSheet ? sheetKeys : pairKeys, { isDialogOpen });
   if (action === null) return;
@@ -149,7 +155,7 @@ root.addEventListener("click", (event) => {
   const button = event.target.closest("[data-action]");
   if (!button) return;
   // a click without a pointer is Enter or Space on a focused button
-  perform(button.dataset.action, panels.deviceOf(event), event.timeStamp);
+  perform(button.dataset.action, deviceOf(event), event.timeStamp);
 });
 panels.on("back-to-sheet", () => desk.closePeek());
 panels.on("feedback-next", () => desk.closeHold());
@@ -161,14 +167,14 @@ panels.on("state-retry", () => {
 // ---- network, tabs, leaving ----
 window.addEventListener("online", () => {
   outbox.flush();
+  desk.view?.lookAgain();
   supply.fill();
 });
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState === "hidden") outbox.flush();
 });
 window.addEventListener("beforeunload", (event) => {
-  const isKept = outbox.isStored && outbox.store.isDurable;
-  if (!isKept && outbox.waiting.length > 0) event.preventDefault();
+  if (!outbox.isKept && outbox.waiting.length > 0) event.preventDefault();
 });
 
 // ---- begin ----

@@ -2,6 +2,9 @@
 import { FITTED, bindLinkedZoom } from "../lib/zoom.js";
 
 const BLINK_MS = 600;
+const LOOK_AGAIN_MS = 3000; // for a picture that did not come
+const PAN = 0.15; // of the frame, for each key press
+const PAN_BY = { ArrowLeft: [-PAN, 0], ArrowRight: [PAN, 0], ArrowUp: [0, -PAN], ArrowDown: [0, PAN] };
 
 export class PairView {
   mode = "pair";
@@ -11,6 +14,7 @@ export class PairView {
   #askedAt = 0;
   #visibleAt = 0;
   #blink = null;
+  #again = null; // the timer of the next look for pictures that did not come
 
   /** `visible` is a VisibleTime, `now` a steady clock, `shelf` an ImageShelf. */
   constructor(root, { shelf, visible, now }) {
@@ -33,18 +37,55 @@ export class PairView {
     if (this.question?.uid === question.uid && this.isReady) return;
     this.question = question;
     this.root.dataset.question = question.uid;
+    delete this.root.dataset.ready;
     this.isReady = false;
     this.#askedAt = this.now();
     this.stopBlinking();
-    const urls = [question.query.url, question.candidate.url];
+    clearTimeout(this.#again);
+    const urls = this.#urls;
     const images = urls.map((url) => this.shelf.now(url));
     if (images.every(Boolean)) this.#place(images);
-    else this.#wait(question, urls);
+    else {
+      for (const frame of this.frames) {
+        frame.firstElementChild.replaceChildren();
+        frame.classList.remove("is-broken");
+        frame.classList.add("is-waiting");
+      }
+      this.lookAgain();
+    }
+  }
+
+  /** Ask for the pictures that are not on screen; goes on by itself until all have come. */
+  async lookAgain() {
+    const { question } = this;
+    if (!question || this.isReady) return;
+    clearTimeout(this.#again);
+    const images = await Promise.allSettled(this.#urls.map((url) => this.shelf.decoded(url)));
+    if (this.question?.uid !== question.uid || this.isReady) return;
+    if (images.every(({ status }) => status === "fulfilled")) {
+      this.#place(images.map(({ value }) => value));
+      return;
+    }
+    images.forEach(({ status, value }, index) => {
+      this.frames[index].classList.remove("is-waiting");
+      this.frames[index].classList.toggle("is-broken", status === "rejected");
+      if (value) this.#put(index, value);
+    });
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.lookAgain(), LOOK_AGAIN_MS);
+  }
+
+  /** Look at another part of the zoomed pictures, with Shift and an arrow; false if it is none. */
+  pan({ key, shiftKey }) {
+    if (!shiftKey || !(key in PAN_BY)) return false;
+    this.zoom.pan(...PAN_BY[key]);
+    return true;
   }
 
   hide() {
     this.root.hidden = true;
     this.question = null;
+    clearTimeout(this.#again);
     this.stopBlinking();
   }
 
@@ -86,29 +127,15 @@ export class PairView {
     this.sides.forEach((side, index) => side.classList.toggle("is-off", index !== shown));
   }
 
-  async #wait(question, urls) {
-    for (const frame of this.frames) {
-      frame.firstElementChild.replaceChildren();
-      frame.classList.remove("is-broken");
-      frame.classList.add("is-waiting");
-    }
-    const images = await Promise.allSettled(urls.map((url) => this.shelf.decoded(url)));
-    if (this.question?.uid !== question.uid) return;
-    if (images.every(({ status }) => status === "fulfilled")) {
-      this.#place(images.map(({ value }) => value));
-      return;
-    }
-    images.forEach(({ status, value }, index) => {
-      this.frames[index].classList.remove("is-waiting");
-      this.frames[index].classList.toggle("is-broken", status === "rejected");
-      if (value) this.#put(index, value);
-    });
+  get #urls() {
+    return [this.question.query.url, this.question.candidate.url];
   }
 
   #place(images) {
     images.forEach((image, index) => this.#put(index, image));
     this.zoom.set(FITTED);
     this.isReady = true;
+    this.root.dataset.ready = this.question.uid;
     this.#shownAt = this.now();
     this.#visibleAt = this.visible.read();
   }

@@ -1,4 +1,5 @@
 /* Everything around the pair: bar, notices, states, strip, explanations. */
+import { deviceOf } from "../lib/keys.js";
 import { keyLabel } from "./words.js";
 import { Bar } from "./bar.js";
 import { Guidelines } from "./dialogs.js";
@@ -24,7 +25,7 @@ export class Panels {
     this.parked = new Parked(this.parts.parked, this.parts.parkedList, { outbox, shelf });
     this.strip = new Strip(this.parts.strip, {
       shelf,
-      onPick: (uuid, event) => onTakeBack(uuid, { device: this.deviceOf(event) }),
+      onPick: (uuid, event) => onTakeBack(uuid, { device: deviceOf(event) }),
     });
     root.addEventListener("click", (event) => {
       const name = event.target.closest("[data-dismiss]")?.dataset.dismiss;
@@ -34,11 +35,6 @@ export class Panels {
 
   on(name, handler) {
     this.root.querySelector(`[data-part="${name}"]`).addEventListener("click", handler);
-  }
-
-  deviceOf(event) {
-    if (event.pointerType === "touch" || event.pointerType === "pen") return "touch";
-    return event.pointerType || event.detail > 0 ? "mouse" : "keyboard";
   }
 
   showProgress(progress, pace) {

@@ -100,17 +100,15 @@ export class Session {
     return question;
   }
 
-  /** Follow what other tabs have put into the outbox; returns whether anything changed. */
-  followOtherTabs() {
-    let isChanged = false;
-    for (const { uuid, body } of this.outbox.waiting) {
-      if (this.#seen.has(uuid)) continue;
+  /** Follow what other tabs have done; returns the bodies that were new to this page. */
+  follow(bodies) {
+    const fresh = bodies.filter(({ uuid }) => !this.#seen.has(uuid));
+    for (const { uuid, question, answer } of fresh) {
       this.#seen.add(uuid);
-      if (body.answer === "withdrawn") this.queue.reopen(body.question);
-      else this.queue.remove(body.question, { isFinal: FINAL.has(body.answer) });
-      isChanged = true;
+      if (answer === "withdrawn") this.queue.reopen(question);
+      else this.queue.remove(question, { isFinal: FINAL.has(answer) });
     }
-    return isChanged;
+    return fresh;
   }
 
   /** Take over the server's count, once it knows all that we have done. */

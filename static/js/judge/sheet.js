@@ -1,6 +1,8 @@
 /* Sheet mode: the query pinned, its candidates in a grid; arrows move, keys answer. */
 import { ANSWERS, markOf } from "./words.js";
 
+const LOOK_AGAIN_MS = 3000; // for pictures that did not come
+
 export class SheetView {
   mode = "sheet";
   #cells = []; // {question, button, answer, isSeen}
@@ -8,6 +10,7 @@ export class SheetView {
   #actAt = 0;
   #actVisible = 0;
   #queryUrl = null;
+  #again = null; // the timer of the next look for pictures that did not come
   #observer;
 
   constructor(root, { shelf, visible, now, onPick }) {
@@ -36,12 +39,14 @@ export class SheetView {
     return this.#cells[this.#index]?.question ?? null;
   }
 
+  /** Whether both pictures of the question under the cursor can be seen. */
   get isReady() {
-    return this.shelf.isHere(this.question?.candidate.thumb_url) || this.#hasPicture(this.#index);
+    return this.#hasQuery && this.#hasPicture(this.#index);
   }
 
-  /** Questions of this sheet without an answer, whose picture can be seen. */
+  /** Questions of this sheet without an answer, whose pictures can be seen. */
   get open() {
+    if (!this.#hasQuery) return [];
     return this.#cells
       .filter(({ answer }, index) => answer === null && this.#hasPicture(index))
       .map(({ question }) => question);
@@ -80,6 +85,8 @@ export class SheetView {
 
   hide() {
     this.root.hidden = true;
+    clearTimeout(this.#again);
+    this.#again = null;
     this.#cells = [];
     this.grid.replaceChildren();
   }
@@ -170,22 +177,45 @@ export class SheetView {
     const url = question.candidate.thumb_url;
     const image = this.shelf.now(url);
     if (image && !image.isConnected) button.append(image);
-    else this.#fill(button, url);
+    else this.#fill(cell);
     this.#dress(cell);
     return cell;
   }
 
-  async #fill(button, url) {
+  async #fill({ button, question }) {
+    const url = question.candidate.thumb_url;
     const image = new Image();
     image.alt = "";
     image.draggable = false;
     try {
       await this.shelf.decoded(url);
       image.src = this.shelf.source(url);
-      button.prepend(image);
+      button.querySelector(".missing")?.remove();
+      if (!button.querySelector("img")) button.prepend(image);
     } catch {
-      button.append("Picture missing");
+      if (button.querySelector(".missing")) return;
+      const words = document.createElement("span");
+      words.className = "missing";
+      words.textContent = "Picture missing";
+      button.prepend(words);
+    } finally {
+      this.#lookAgainLater();
     }
+  }
+
+  /** Ask for the pictures that did not come; goes on by itself while the sheet is on screen. */
+  lookAgain() {
+    clearTimeout(this.#again);
+    this.#again = null;
+    if (this.root.hidden) return;
+    this.#cells.forEach((cell, index) => this.#hasPicture(index) || this.#fill(cell));
+    if (!this.#hasQuery) this.#showQuery(this.#queryUrl);
+  }
+
+  #lookAgainLater() {
+    const isWhole = this.#hasQuery && this.#cells.every((_, index) => this.#hasPicture(index));
+    if (isWhole || this.root.hidden) return;
+    this.#again ??= setTimeout(() => this.lookAgain(), LOOK_AGAIN_MS);
   }
 
   #dress(cell) {
@@ -204,21 +234,25 @@ export class SheetView {
     return this.#cells[index]?.button.querySelector("img") != null;
   }
 
+  get #hasQuery() {
+    return this.queryFrame.firstElementChild !== null;
+  }
+
   async #showQuery(url) {
-    if (this.#queryUrl === url && this.queryFrame.firstElementChild) return;
+    if (this.#queryUrl === url && this.#hasQuery) return;
     this.#queryUrl = url;
     const image = new Image();
     image.alt = "Query";
     image.draggable = false;
     this.queryFrame.replaceChildren();
+    this.queryFrame.classList.remove("is-broken");
     this.queryFrame.classList.add("is-waiting");
-    try {
-      await this.shelf.decoded(url);
-      image.src = this.shelf.source(url);
-      if (this.#queryUrl === url) this.queryFrame.replaceChildren(image);
-    } catch {
-      this.queryFrame.classList.add("is-broken");
-    }
+    const isHere = await this.shelf.decoded(url).then(() => true, () => false);
+    if (this.#queryUrl !== url) return; // another query is on its way
     this.queryFrame.classList.remove("is-waiting");
+    this.queryFrame.classList.toggle("is-broken", !isHere);
+    image.src = this.shelf.source(url);
+    if (isHere) this.queryFrame.replaceChildren(image);
+    else this.#lookAgainLater();
   }
 }

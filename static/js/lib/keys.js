@@ -65,13 +65,21 @@ export class Gate {
   }
 }
 
+/** With what a click was made: "touch", "mouse" or "keyboard"; a pen touches. */
+export function deviceOf(event) {
+  if (event.pointerType === "touch" || event.pointerType === "pen") return "touch";
+  return event.pointerType || event.detail > 0 ? "mouse" : "keyboard"; // Enter clicks without a pointer
+}
+
 /**
  * The action of a key press, or null where the press is not meant for us: with a modifier, in a
- * text field or dialog, repeated by holding the key, or part of composing a character.
+ * text field or dialog, repeated by holding the key, or part of composing a character. An arrow
+ * with Shift moves a picture, and never answers.
  */
 export function actionFor(event, keyMap, { isDialogOpen = false } = {}) {
   if (event.repeat || event.isComposing || event.defaultPrevented) return null;
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (event.shiftKey && event.key.startsWith("Arrow")) return null;
   if (isDialogOpen || isTextField(event.target)) return null;
   return keyMap.actionOf(keyName(event));
 }

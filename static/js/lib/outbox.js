@@ -34,6 +34,8 @@ export class Outbox {
    * @param parts.send async (bodies) => {results: [{uuid, status, code, message}], ...}; throws
    *   SendError when the records did not get through.
    * @param parts.onReply called with each reply, in whichever tab it came.
+   * @param parts.onAddedElsewhere called with each body that another tab adds, at once: it may be
+   *   sent and gone before this tab has read the store.
    * @param parts.keeps codes of refusals that pass: the record stays and is sent again.
    * @param parts.exclusive async (work) => …; runs work while no other tab does.
    * @param parts.channel something like a BroadcastChannel, or null.
@@ -42,6 +44,7 @@ export class Outbox {
     store,
     send,
     onReply = () => {},
+    onAddedElsewhere = () => {},
     keeps = new Set(),
     exclusive = (work) => work(),
     channel = null,
@@ -50,7 +53,7 @@ export class Outbox {
     setTimer = (work, delay) => setTimeout(work, delay),
     clearTimer = (timer) => clearTimeout(timer),
   }) {
-    Object.assign(this, { store, send, onReply, keeps, exclusive, channel, batchSize });
+    Object.assign(this, { store, send, onReply, onAddedElsewhere, keeps, exclusive, channel, batchSize });
     Object.assign(this, { now, setTimer, clearTimer });
     this.problem = ""; // why the last attempt failed
     this.retryAt = null;
@@ -80,6 +83,11 @@ export class Outbox {
     return this.retryAt === null ? "saving" : "retrying";
   }
 
+  /** Whether what waits outlives this page. */
+  get isKept() {
+    return this.isStored && this.store.isDurable;
+  }
+
   subscribe(listener) {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -93,10 +101,10 @@ export class Outbox {
     this.#lastSequence = Math.max(this.now(), this.#lastSequence + 1);
     const record = { uuid: body.uuid, sequence: this.#lastSequence, body, shown, parked: null };
     const stored = this.#put(record);
+    this.channel?.postMessage({ kind: "added", body });
     this.#tell();
     await stored;
     if (!this.isStored) this.#tell();
-    this.channel?.postMessage({ kind: "changed" });
     if (this.retryAt === null) this.flush();
   }
 
@@ -243,6 +251,7 @@ export class Outbox {
   }
 
   async #hear(message) {
+    if (message.kind === "added") this.onAddedElsewhere(message.body);
     await this.#reload();
     if (message.kind === "reply") this.onReply(message.reply);
     this.#tell();

@@ -42,7 +42,8 @@ export function transformOf({ scale, x, y }) {
 
 /**
  * Let wheel, drag, pinch and double click on any of `frames` move the pictures in all of them.
- * Each frame's `[data-zooms]` child is transformed. Returns {set, get, toggle, undo}.
+ * Each frame's `[data-zooms]` child is transformed. Returns {set, get, toggle, by, pan, undo};
+ * `pan` looks further to the right and down, by shares of the frame.
  */
 export function bindLinkedZoom(frames, { onChange = () => {} } = {}) {
   let view = FITTED;
@@ -109,6 +110,7 @@ export function bindLinkedZoom(frames, { onChange = () => {} } = {}) {
     set,
     get: () => view,
     toggle: () => set(view.scale > 1 ? FITTED : { ...view, scale: 2.5 }),
+    pan: (dx, dy) => set(panned(view, -dx, -dy)),
     by: (factor) => set(zoomedAt(view, factor, { x: 0.5, y: 0.5 })),
     undo: () => undo.forEach((step) => step()),
   };

@@ -18,12 +18,16 @@ export class Line {
     }
   }
 
-  /** Leave out what answers of an earlier page have settled; bodies in their order. */
+  /** Leave out what answers of another page have settled; bodies in their order. */
   skip(bodies) {
     for (const { question, choice } of bodies) {
       if (choice === "withdrawn") this.#skipped.delete(question);
       else this.#skipped.add(question);
     }
+    this.#waiting = this.#waiting.filter(({ uid }) => {
+      if (this.#skipped.has(uid)) this.#known.delete(uid); // comes again if it is taken back there
+      return !this.#skipped.has(uid);
+    });
   }
 
   current() {

@@ -1,6 +1,6 @@
 /* The page on which a judge answers templates or triplets: shows one, keeps the answer safe. */
-import { Gate, actionFor, KeyMap } from "../lib/keys.js";
-import { Outbox } from "../lib/outbox.js";
+import { Gate, KeyMap, actionFor, deviceOf } from "../lib/keys.js";
+import { Outbox, SendError } from "../lib/outbox.js";
 import { openStore } from "../lib/stores.js";
 import { makeUuid } from "../lib/uuid.js";
 import { steadyNow } from "../lib/watch.js";
@@ -20,13 +20,14 @@ const scope = `lookalike.verdicts.${given.person}.${given.campaign}`; // nobody 
 
 const line = new Line();
 const gate = new Gate();
-const api = new Api({ answers: given.answersUrl });
+const api = new Api({ next: given.nextUrl, answers: given.answersUrl }, given.person);
 const outbox = new Outbox({
   store: await openStore(scope),
   send: (bodies) => api.answers(bodies),
   exclusive: (work) => (navigator.locks ? navigator.locks.request(scope, work) : work()),
   channel: "BroadcastChannel" in window ? new BroadcastChannel(scope) : null,
   onReply: (reply) => heardProgress(reply.progress),
+  onAddedElsewhere: (body) => follow(body),
 });
 let progress = { n_done: Number(given.nDone), n_total: Number(given.nTotal) };
 let current = null; // {question, shownAt}
@@ -53,16 +54,14 @@ async function fetchMore() {
   if (isFetching) return;
   isFetching = true;
   try {
-    const url = `${given.nextUrl}?but=${line.known().join(",")}`;
-    const reply = await fetch(url, { credentials: "same-origin", redirect: "manual" });
-    if (!reply.ok) throw new Error(String(reply.status));
-    const body = await reply.json();
+    const body = await api.nextBut(line.known());
     line.add(body.questions);
     body.questions.forEach(preload);
     if (!current) show();
     if (!current) ended(body.is_open);
-  } catch {
-    if (!current) state("No connection", "Your answers are kept in this browser.", true);
+  } catch (error) {
+    if (!(error instanceof SendError)) throw error;
+    if (!current) state("Nothing new came", `${error.message} Your answers are kept in this browser.`, true);
   } finally {
     isFetching = false;
   }
@@ -147,9 +146,36 @@ function answer(choice, place, device, timeStamp) {
   if (!current || !gate.admits(timeStamp)) return;
   const { question, shownAt } = current;
   if (choice === "pick" && place >= question.images.length) return;
+  if (choice === "pick" && !areShown()) {
+    part("said").textContent = "The pictures are not here yet.";
+    lookAgain();
+    return;
+  }
   send({ question: question.uid, choice, ...(choice === "pick" ? { place } : {}) }, device, shownAt);
   line.answered();
   next();
+}
+
+const pictures = () => [part("reference"), ...part("gallery").querySelectorAll("img")];
+
+/** Whether the reference and all images of the gallery can be seen. */
+function areShown() {
+  return pictures().every(({ complete, naturalWidth }) => complete && naturalWidth > 0);
+}
+
+/** Ask again for pictures that did not come. */
+function lookAgain() {
+  if (!current) return;
+  for (const image of pictures()) {
+    if (image.complete && image.naturalWidth === 0) image.src = image.getAttribute("src");
+  }
+}
+
+/** Follow an answer of another tab: the question is not asked here, too. */
+function follow(body) {
+  const shown = current?.question.uid;
+  line.skip([body]);
+  if (shown !== undefined && line.current()?.uid !== shown) next();
 }
 
 function send(body, device, shownAt) {
@@ -212,9 +238,18 @@ document.addEventListener("keydown", (event) => {
 root.addEventListener("click", (event) => {
   const button = event.target.closest("[data-pick], [data-action]");
   if (!button) return;
-  const device = event.pointerType === "touch" ? "touch" : event.detail === 0 ? "keyboard" : "mouse";
+  const device = deviceOf(event);
   if (button.dataset.pick) act(`pick ${button.dataset.pick}`, device, event.timeStamp);
   else act(button.dataset.action, device, event.timeStamp);
+});
+
+window.addEventListener("online", () => {
+  outbox.flush();
+  lookAgain();
+  fetchMore();
+});
+window.addEventListener("beforeunload", (event) => {
+  if (!outbox.isKept && outbox.waiting.length > 0) event.preventDefault();
 });
 
 outbox.subscribe(tellSaved);
