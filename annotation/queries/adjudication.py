@@ -12,12 +12,15 @@ from annotation.models import (
     Adjudication,
     Answer,
     Campaign,
+    CampaignState,
     EntryState,
     Judgement,
     Question,
     QuestionKind,
     QueueEntry,
     Reason,
+    Serving,
+    Stage,
 )
 from catalog.models import Image
 
@@ -36,20 +39,16 @@ class OpenCase:
 def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Question]:
     """Return the finished pairs without a ruling on which judges disagree or could not tell.
 
-    Finished: nobody has the pair in an open queue any more, nor will get it. The closest votes
-    come first.
+    Finished: the campaign is closed, or no judge at work has the pair in an open queue, nor could
+    still be lent it. The closest votes come first.
 
     Args:
         campaign: whose pairs.
         only_undecided: leave out pairs in which one answer has more votes.
     """
     votes = Q(judgements__is_surplus=False)
-    waiting = QueueEntry.objects.filter(
-        question=OuterRef("pk"), state=EntryState.OPEN, member__is_active=True
-    )
     found = (
-        campaign.questions.filter(kind=QuestionKind.PAIR, adjudication__isnull=True, n_free=0)
-        .filter(~Exists(waiting))
+        _finished(campaign)
         .annotate(
             n_similar=Count("judgements", filter=votes & Q(judgements__answer=Answer.SIMILAR)),
             n_different=Count("judgements", filter=votes & Q(judgements__answer=Answer.DIFFERENT)),
@@ -63,6 +62,23 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
     return found.filter(n_similar=F("n_different")) if only_undecided else found
 
 
+def _finished(campaign: Campaign) -> QuerySet[Question]:
+    """Return the pairs without a ruling that nobody is going to judge any more."""
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR, adjudication__isnull=True)
+    if Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).exists():
+        return pairs
+    at_work = campaign.panel.filter(is_active=True).exclude(stage=Stage.NOT_QUALIFIED)
+    members = list(at_work.values_list("pk", flat=True))
+    entries = QueueEntry.objects.filter(question=OuterRef("pk"), member__in=members)
+    pairs = pairs.filter(~Exists(entries.filter(state=EntryState.OPEN)))
+    if campaign.serving == Serving.EVERYONE:
+        return pairs
+    # a pair is lent once to each judge, again only after the lease ran out
+    had = entries.exclude(state=EntryState.EXPIRED).order_by().values("question")
+    n_had = had.annotate(n=Count("pk")).values("n")
+    return pairs.filter(Q(n_free=0) | Q(Exists(n_had.filter(n__gte=len(members)))))
+
+
 def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> OpenCase | None:
     """Return the first contested pair behind the skipped ones, or None if none is left."""
     questions = contested(campaign, only_undecided=only_undecided)
@@ -72,7 +88,7 @@ def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> 
 
 def rulings(campaign: Campaign) -> QuerySet[Adjudication]:
     """Return the rulings made, newest first."""
-    return Adjudication.objects.filter(question__campaign=campaign).order_by("-decided_at")
+    return Adjudication.objects.filter(question__campaign=campaign).order_by("-decided_at", "-pk")
 
 
 def _case(question: Question) -> OpenCase:
