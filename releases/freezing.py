@@ -33,7 +33,6 @@ from releases.freezing_tables import (
 from releases.labelling import label_columns, qrels_of, votes_of
 from releases.layout import MANIFEST, SCHEMA_VERSION, TABLES
 from releases.manifest import manifest_of
-from releases.places import building_folder
 from releases.queries import earlier_versions
 from releases.requests import FreezeRequest, parse_version
 from releases.scoring import MEASURES, coarse, results_of
@@ -56,14 +55,12 @@ where g.campaign_id = any(%s) order by c.slug, g.version
 """
 
 
-def build(request: FreezeRequest, tell: Told) -> Path:
-    """Write everything of a release into its building folder and return that folder.
+def build(request: FreezeRequest, folder: Path, tell: Told) -> None:
+    """Write everything of a release into a folder: files/, hidden/ and the archive.
 
     Raises:
         ReleaseError: the request cannot be met; the message says why.
     """
-    folder = building_folder(request)
-    shutil.rmtree(folder, ignore_errors=True)
     files = folder / "files"
     (files / "data").mkdir(parents=True)
     hidden = folder / "hidden" if request.hidden_percent else None
@@ -80,7 +77,6 @@ def build(request: FreezeRequest, tell: Told) -> Path:
     (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
     tell("Packing the archive")
     write_archive(files, folder / f"{request.root}.zip", request.root)
-    return folder
 
 
 def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell: Told) -> Subjects:

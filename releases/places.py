@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from jobs.models import Job
 from releases.models import Release
 from releases.requests import FreezeRequest
 
@@ -15,9 +16,15 @@ def releases_folder() -> Path:
     return Path(settings.DATA_DIR) / "releases"
 
 
-def building_folder(request: FreezeRequest) -> Path:
-    """Return where a release lies while it is made; never listed, never served."""
-    return releases_folder() / ".building" / request.root
+def building_folder(request: FreezeRequest, job: Job) -> Path:
+    """Return where one attempt at a release lies while it is made; never listed, never served."""
+    return releases_folder() / ".building" / f"{request.root}.{job.uid}.{job.n_attempts}"
+
+
+def left_building(request: FreezeRequest, job: Job) -> list[Path]:
+    """Return the folders of a job's earlier attempts, which died or lost the job."""
+    found = (releases_folder() / ".building").glob(f"{request.root}.{job.uid}.*")
+    return [path for path in found if int(path.name.rpartition(".")[2]) < job.n_attempts]
 
 
 def final_folder(slug: str, version: str) -> Path:

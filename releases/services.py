@@ -20,7 +20,7 @@ from releases.folder import Folder
 from releases.freezing import build
 from releases.manifest import entry_of
 from releases.models import Download, Release, Visibility
-from releases.places import building_folder, files_of, final_folder
+from releases.places import building_folder, files_of, final_folder, left_building
 from releases.queries import FREEZE_TASK, earlier_versions
 from releases.requests import FreezeRequest, parse_version
 from releases.verify import read_manifest
@@ -81,15 +81,18 @@ def freeze(request: FreezeRequest, progress: Progress) -> dict[str, Any]:
         n_told += 1
         progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
 
+    folder = building_folder(request, progress.job)
+    for dead in left_building(request, progress.job):
+        shutil.rmtree(dead, ignore_errors=True)
     try:
         check_request(request)
-        folder = build(request, tell)
+        build(request, folder, tell)
         progress.check()
         release = _publish(request, folder, progress.job.owner)
     except ReleaseError as problem:
         raise JobError(str(problem)) from problem
     finally:
-        shutil.rmtree(building_folder(request), ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     progress.update(n_told + 1, n_told + 1, "Frozen")
     return {"release": release.slug, "version": release.version, "seal": release.seal}
 
@@ -101,7 +104,10 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
     try:
         with transaction.atomic():
             row.save()
-            row.campaigns.set(Campaign.objects.filter(slug__in=request.campaigns))
+            campaigns = Campaign.objects.filter(slug__in=request.campaigns)
+            row.campaigns.set(campaigns)
+            if row.has_hidden_labels:
+                campaigns.update(keeps_labels_back=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row
             folder.rename(target)
@@ -128,7 +134,7 @@ def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:
         entrants=[{**model, "card": {}} for model in files.models],
         results=files.json("results.json"),
         hidden_results=Folder(folder / "hidden").json("results.json")
-        if request.hidden_percent
+        if files.info["hidden_percent"]
         else {},
         changes=_changes(before[0], files) if before else {},
         seal=read_manifest(files.path).seal,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,7 +17,8 @@ from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
 from evaluation.models import Sample, SampledPair
-from jobs.services import JobError
+from jobs.models import Job
+from jobs.services import JobError, Progress, run_here
 from pooling.models import Pool, Proposal
 from releases.archive import opened
 from releases.errors import ReleaseError
@@ -24,9 +27,10 @@ from releases.importing import import_release
 from releases.layout import TABLES
 from releases.manifest import paths_in
 from releases.models import Release
-from releases.places import archive_of, files_of, releases_folder
+from releases.places import archive_of, building_folder, files_of, releases_folder
 from releases.requests import FreezeRequest
 from releases.scoring import MEASURES
+from releases.services import freeze, freeze_job
 from releases.verify import verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import build_now, freeze_now, request_for
@@ -116,6 +120,28 @@ def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:
     assert Release.objects.count() == 0
     assert not list((releases_folder() / ".building").glob("*"))
     assert not (releases_folder() / "small").exists()
+
+
+def test_an_attempt_clears_what_its_job_left_and_nothing_of_others(world: World) -> None:
+    request = request_for(world)
+
+    def attempt(progress: Progress) -> dict[str, Any]:
+        job = progress.job
+        other = Job(uid=uuid4(), n_attempts=1)
+        job.n_attempts = 3
+        job.save()
+        dead, later = (
+            building_folder(request, Job(uid=job.uid, n_attempts=n)) / "files" for n in (2, 4)
+        )
+        others = building_folder(request, other) / "files"
+        for folder in (dead, later, others):
+            folder.mkdir(parents=True)
+        found = freeze(request, progress)
+        assert [folder.exists() for folder in (dead, later, others)] == [False, True, True]
+        assert not building_folder(request, job).exists()
+        return found
+
+    assert run_here(**freeze_job(request), work=attempt).result["version"] == "1.0.0"
 
 
 def test_hidden_labels_are_in_no_file_of_the_release(world: World) -> None:
