@@ -15,6 +15,7 @@ from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preproc
 from PIL import Image
 from torch import nn
 
+from pooling.backbones.arithmetic import use_full_float32
 from pooling.backbones.errors import SpecError, WeightsError, WeightsUnavailableError
 from pooling.backbones.hub import Wanted, find_weights
 from pooling.backbones.known import require_known
@@ -88,6 +89,7 @@ class ClipModel:
     def __init__(
         self, spec: str, model: Any, transform: Any, tokenizer: Any, device: torch.device
     ) -> None:
+        use_full_float32()
         self.spec = spec
         self.weights_sha256 = state_sha256(model.state_dict())
         self._model = model.eval().requires_grad_(False).to(device)

@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torchvision.transforms import Compose, Normalize, ToTensor
 
+from pooling.backbones.arithmetic import use_full_float32
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.folding import fold_batch_norms
 from pooling.backbones.memory import free_memory, is_out_of_memory
@@ -87,6 +88,7 @@ class NetworkBackbone:
         self._mean = torch.tensor(pixels.mean, device=device).view(1, 3, 1, 1)
         self._std = torch.tensor(pixels.std, device=device).view(1, 3, 1, 1)
         self._precision = _chosen(precision, device)
+        use_full_float32()
         sha256 = state_sha256(model.state_dict())
         self._model = model.eval().requires_grad_(False)
         example = self._normalised([self.transform(_example())]).cpu()

@@ -398,3 +398,16 @@ def test_folding_keeps_the_function_and_is_undone_where_it_would_not() -> None:
         before = shared(example)
         assert fold_batch_norms(shared, example) == 0
         torch.testing.assert_close(shared(example), before, rtol=0, atol=0)
+
+
+def test_float32_is_not_computed_as_tf32_on_a_gpu(resnet_file: Path, tmp_path: Path) -> None:
+    flags = (torch.backends.cudnn, torch.backends.cuda.matmul)
+    before = [one.allow_tf32 for one in flags]
+    try:
+        for one in flags:
+            one.allow_tf32 = True
+        load_backbone(f"file:{resnet_file}?arch=resnet10t", "cpu")
+        assert [one.allow_tf32 for one in flags] == [False, False]
+    finally:
+        for one, value in zip(flags, before, strict=True):
+            one.allow_tf32 = value
