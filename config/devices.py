@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+DEV = Path("/dev")
 DEVICE = re.compile(r"cpu|mps|cuda:\d+")
 ASK_TORCH = "import torch; print(torch.cuda.device_count(), torch.backends.mps.is_available())"
 
@@ -77,7 +78,7 @@ def workers_for(devices: Sequence[str], label: str = "") -> list[DeviceWorker]:
 
 def devices_here() -> list[str]:
     """Return every GPU of this machine, or else the processor, without loading torch for that."""
-    if not Path("/dev/nvidia0").exists() and sys.platform != "darwin":
+    if not _may_have_gpu():
         return ["cpu"]
     asked = subprocess.run(
         [sys.executable, "-c", ASK_TORCH], capture_output=True, text=True, check=True
@@ -85,3 +86,9 @@ def devices_here() -> list[str]:
     n_gpus, has_mps = asked.stdout.split()
     gpus = [f"cuda:{number}" for number in range(int(n_gpus))]
     return gpus or (["mps"] if has_mps == "True" else ["cpu"])
+
+
+def _may_have_gpu() -> bool:
+    """Whether it is worth asking torch: a GPU of any number, one of WSL, or a Mac."""
+    files = [*DEV.glob("nvidia[0-9]*"), *DEV.glob("dxg")]
+    return bool(files) or sys.platform == "darwin"

@@ -6,10 +6,11 @@ memory and still use all cores. Nothing random may be drawn in them: the order w
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from jobs.cores import available_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -17,5 +18,5 @@ R = TypeVar("R")
 
 def each(work: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Return what `work` returns for every item, in order; its first error is raised."""
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+    with ThreadPoolExecutor(available_cores()) as threads:
         return list(threads.map(work, items))

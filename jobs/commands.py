@@ -9,9 +9,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
+import psutil
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 from rich.console import Console
@@ -82,7 +82,7 @@ def _lost_job(*, task: str, subject: str) -> Job | None:
     if job is None:
         return None
     host, _, pid = job.worker.rpartition(":")
-    is_gone = host == socket.gethostname() and pid.isdigit() and not Path(f"/proc/{pid}").exists()
+    is_gone = host == socket.gethostname() and pid.isdigit() and not psutil.pid_exists(int(pid))
     is_late = job.lease_until is not None and job.lease_until < timezone.now()
     return job if is_gone or is_late else None
 

@@ -18,7 +18,8 @@ from django.utils import timezone
 from accounts.models import User
 from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.running import MAX_ATTEMPTS, Progress, Work, run_job
+from jobs.progress import Progress
+from jobs.running import MAX_ATTEMPTS, Work, run_job
 
 __all__ = [
     "JobConflictError",

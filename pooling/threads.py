@@ -7,9 +7,8 @@ not wait. Results do not depend on the number of threads either.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from types import TracebackType
 from typing import Self, TypeVar
@@ -18,12 +17,10 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
+from jobs.cores import available_cores
+
+A = TypeVar("A")
 T = TypeVar("T")
-
-
-def available_cores() -> int:
-    """Return how many processor cores this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 class Pool:
@@ -59,6 +56,10 @@ class Pool:
     def stream(self, work: Callable[[slice], T], parts: Iterable[slice]) -> Iterator[T]:
         """Yield what `work` returns for every part, in order, as soon as it is there."""
         return self._threads.map(work, parts)
+
+    def begin(self, work: Callable[[A], T], given: A) -> Future[T]:
+        """Let a thread do one piece of work as soon as one is free."""
+        return self._threads.submit(work, given)
 
     def parts(self, n_rows: int) -> list[slice]:
         """Return as many non-empty slices as there are threads, together n_rows rows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from config import devices
@@ -38,3 +40,27 @@ def test_a_worker_s_process_is_told_who_it_is():
     assert 'LOOKALIKE_WORKER="cuda:1 on box"' in section
     assert 'LOOKALIKE_WORKER_DEVICE="cuda:1"' in section
     assert "--queues device,device.cuda-1-on-box" in section
+
+
+@pytest.mark.parametrize(
+    ("names", "platform", "is_asked"),
+    [
+        (["nvidia3", "nvidiactl"], "linux", True),  # a container with the fourth GPU alone
+        (["dxg"], "linux", True),  # Linux within Windows
+        ([], "darwin", True),
+        (["nvidiactl", "nvidia-uvm"], "linux", False),  # a driver without a GPU
+        ([], "linux", False),
+    ],
+)
+def test_torch_is_asked_for_gpus_where_there_may_be_one(
+    names: list[str],
+    platform: str,
+    is_asked: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    for name in names:
+        (tmp_path / name).touch()
+    monkeypatch.setattr(devices, "DEV", tmp_path)
+    monkeypatch.setattr("sys.platform", platform)
+    assert devices._may_have_gpu() == is_asked

@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from jobs import running, services
 from jobs.models import Job, JobState, Worker
+from jobs.progress import LEASE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -224,7 +225,7 @@ def test_a_lease_renewed_while_the_reaper_looks_keeps_the_job(
     past = timezone.now() - timedelta(seconds=1)
     slow = make_job(state=JobState.RUNNING, n_attempts=1, lease_until=past)
     lost = make_job(state=JobState.RUNNING, n_attempts=1, lease_until=past, subject="other")
-    later = timezone.now() + running.LEASE
+    later = timezone.now() + LEASE
 
     def send(job: Job) -> None:  # the first is sent; meanwhile the worker of the other reports
         sent.append(job)
