@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
+import time
+from contextlib import suppress
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +26,8 @@ Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 Floats = npt.NDArray[np.float32]
 ImageIds = npt.NDArray[np.int64]
 BLOCK = 8192  # rows that are widened at once
+ATTEMPTS = 3  # to write and open a merged file
+DAY = 86400.0  # seconds
 
 
 class EmbeddingError(Exception):
@@ -30,7 +36,11 @@ class EmbeddingError(Exception):
 
 def shard_path(sha256: str) -> Path:
     """Return where the .npy file of that content lies (or would lie)."""
-    return Path(settings.DATA_DIR) / "embeddings" / sha256[:2] / f"{sha256}.npy"
+    return _folder() / sha256[:2] / f"{sha256}.npy"
+
+
+def _folder() -> Path:
+    return Path(settings.DATA_DIR) / "embeddings"
 
 
 def write_shard(vectors: npt.NDArray[np.floating]) -> str:
@@ -51,7 +61,9 @@ def write_shard(vectors: npt.NDArray[np.floating]) -> str:
     np.save(buffer, np.ascontiguousarray(vectors), allow_pickle=False)
     sha256 = hashlib.sha256(buffer.getbuffer()).hexdigest()
     path = shard_path(sha256)
-    if not path.exists():
+    try:
+        os.utime(path)  # young again, so that nobody takes it for left over
+    except FileNotFoundError:
         write_atomically(path, lambda file: file.write(buffer.getbuffer()))
     return sha256
 
@@ -60,23 +72,29 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     """Return the image ids and their vectors, in the order of the shards.
 
     The vectors are mapped from one file, made from the shards at the first call and kept, so
-    that they need no memory of their own. Each shard's hash and shape are checked then.
+    that they need no memory of their own. Each shard's hash and shape are checked then, the
+    file's hash when a process first opens it; a file that was changed is made anew.
 
     Returns:
         Image ids, shape (n,), int64; vectors, shape (n, dim), read-only: float16 if all shards
         are, else float32.
 
     Raises:
-        EmbeddingError: a shard is missing, or is not what its row says.
+        EmbeddingError: a shard is missing, or is not what its row says, or the disk does not
+            keep what is written.
     """
     shards = list(EmbeddingShard.objects.filter(embedding_set=embedding_set).order_by("position"))
     if not shards:
         return np.empty(0, np.int64), np.empty((0, embedding_set.dim), np.float32)
     image_ids = np.concatenate([np.asarray(shard.image_ids, np.int64) for shard in shards])
     path = _merged_path([shard.sha256 for shard in shards])
-    if not path.exists():
-        write_atomically(path, lambda file: _merge(file, shards, embedding_set.dim))
-    return image_ids, _mapped(path, (len(image_ids), embedding_set.dim), _dtype_of(shards))
+    for _ in range(ATTEMPTS):  # another process may remove the file when the set has grown
+        if _is_whole(path):
+            with suppress(FileNotFoundError):
+                return image_ids, _mapped(path)
+        _merge(path, shards, embedding_set.dim)
+        remove_superseded()
+    raise EmbeddingError(f"{path} is not what was written to it just now; look at the disk.")
 
 
 def _dtype_of(shards: list[EmbeddingShard]) -> str:
@@ -92,12 +110,50 @@ def forget_vectors() -> None:
 def damaged_shards(embedding_set: EmbeddingSet) -> list[EmbeddingShard]:
     """Return the shards whose file is missing or is not what its row says.
 
-    Empty without a look at the files when they are merged already: they were checked then.
+    Empty without a look at the shards when they are merged in a file that is whole: they were
+    checked then.
     """
     shards = list(EmbeddingShard.objects.filter(embedding_set=embedding_set).order_by("position"))
-    if _merged_path([shard.sha256 for shard in shards]).exists():
+    if _is_whole(_merged_path([shard.sha256 for shard in shards])):
         return []
     return [shard for shard in shards if not _is_sound(shard, embedding_set.dim)]
+
+
+def remove_superseded() -> int:
+    """Delete the merged files of sets that have grown, changed or gone; return how many.
+
+    Whoever has one of them mapped keeps it until he lets go of it.
+    """
+    merged = list((_folder() / "merged").glob("*.npy"))  # before the look at the rows
+    shards = EmbeddingShard.objects.order_by("embedding_set_id", "position")
+    rows = shards.values_list("embedding_set_id", "sha256").iterator()
+    needed = {
+        _merged_path([sha256 for _, sha256 in of_set])
+        for _, of_set in groupby(rows, key=lambda row: row[0])
+    }
+    unneeded = [path for path in merged if path not in needed]
+    for path in unneeded:
+        path.unlink(missing_ok=True)
+        _hash_path(path).unlink(missing_ok=True)
+    return len(unneeded)
+
+
+def remove_unused_vectors() -> int:
+    """Delete the files that belong to no embedding set any more; return how many.
+
+    Shards and what killed writers left only once they are a day old: a shard's row is written
+    after its file. Should one be needed again all the same, it is noticed and made anew.
+    """
+    n_removed = remove_superseded()
+    long_ago = time.time() - DAY
+    found = [*_folder().glob("??/*.npy"), *_folder().glob("*/.writing-*")]
+    old = [path for path in found if path.stat().st_mtime < long_ago]
+    used = set(EmbeddingShard.objects.values_list("sha256", flat=True).iterator()) if old else ()
+    for path in old:
+        if path.stem not in used:
+            path.unlink(missing_ok=True)
+            n_removed += 1
+    return n_removed
 
 
 def _is_sound(shard: EmbeddingShard, dim: int) -> bool:
@@ -139,17 +195,49 @@ def _cosines(vectors: Vectors, query: Floats) -> Floats:
 
 def _merged_path(hashes: list[str]) -> Path:
     digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-    return Path(settings.DATA_DIR) / "embeddings" / "merged" / f"{digest}.npy"
+    return _folder() / "merged" / f"{digest}.npy"
 
 
-def _merge(file: BinaryIO, shards: list[EmbeddingShard], dim: int) -> None:
-    n_rows = sum(len(shard.image_ids) for shard in shards)
+def _merge(path: Path, shards: list[EmbeddingShard], dim: int) -> None:
+    """Write the rows of all shards as one array, and beside it the hash of that file."""
     dtype = _dtype_of(shards)
-    header = {"descr": dtype, "fortran_order": False, "shape": (n_rows, dim)}
-    np.lib.format.write_array_header_1_0(file, header)
-    for shard in shards:
-        rows = _checked(shard, dim).astype(dtype, copy=False)
-        file.write(np.ascontiguousarray(rows).data)
+    shape = (sum(len(shard.image_ids) for shard in shards), dim)
+    digest = hashlib.sha256()
+
+    def fill(file: BinaryIO) -> None:
+        header = io.BytesIO()
+        np.lib.format.write_array_header_1_0(
+            header, {"descr": dtype, "fortran_order": False, "shape": shape}
+        )
+        digest.update(header.getbuffer())
+        file.write(header.getbuffer())
+        for shard in shards:
+            rows = np.ascontiguousarray(_checked(shard, dim).astype(dtype, copy=False))
+            digest.update(rows.data)
+            file.write(rows.data)
+
+    write_atomically(path, fill)
+    write_atomically(_hash_path(path), lambda file: file.write(digest.hexdigest().encode()))
+
+
+def _hash_path(merged: Path) -> Path:
+    return merged.with_suffix(".sha256")
+
+
+def _is_whole(merged: Path) -> bool:
+    """Whether a merged file is there, and is what was written."""
+    try:
+        expected = _hash_path(merged).read_text()
+        stat = merged.stat()
+        return _hash_of(merged, stat.st_mtime_ns, stat.st_size) == expected
+    except FileNotFoundError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _hash_of(path: Path, _mtime_ns: int, _size: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _checked(shard: EmbeddingShard, dim: int) -> npt.NDArray[np.floating]:
@@ -171,8 +259,6 @@ def _checked(shard: EmbeddingShard, dim: int) -> npt.NDArray[np.floating]:
 
 
 @lru_cache(maxsize=16)
-def _mapped(path: Path, shape: tuple[int, int], dtype: str) -> Vectors:
+def _mapped(path: Path) -> Vectors:
     array: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.shape != shape or array.dtype != np.dtype(dtype):
-        raise EmbeddingError(f"Delete {path}: it is not what was written, and is made anew.")
     return array

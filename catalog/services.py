@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import User
 from catalog.blobs import remove_unused_blobs
+from catalog.embeddings import remove_unused_vectors
 from catalog.importing import import_source
 from catalog.metadata import MetadataError
 from catalog.models import (
@@ -154,6 +155,7 @@ def delete_catalog(*, catalog: Catalog) -> None:
             cursor.execute("delete from catalog_image where catalog_id = %s", [catalog.pk])
         catalog.delete()
     remove_unused_blobs()
+    remove_unused_vectors()
 
 
 def dependents(catalog: Catalog) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,96 @@ def test_a_shard_of_another_shape_than_its_row_says_is_noticed():
     )
     with pytest.raises(embeddings.EmbeddingError, match="shape"):
         embeddings.load_vectors(embedding_set)
+
+
+def merged_files(data_dir: Path) -> list[Path]:
+    return sorted((data_dir / "embeddings" / "merged").glob("*.npy"))
+
+
+def grown(embedding_set: EmbeddingSet, position: int, image_ids: list[int]) -> None:
+    block = np.full((len(image_ids), 2), position, np.float32)
+    EmbeddingShard.objects.create(
+        embedding_set=embedding_set,
+        position=position,
+        image_ids=image_ids,
+        sha256=embeddings.write_shard(block),
+        dtype="float32",
+    )
+
+
+def test_of_a_set_that_grows_only_the_last_merged_file_is_kept(data_dir: Path):
+    catalog, images = catalog_of(4)
+    ids = [image.pk for image in images]
+    other = stored_set(catalog, [np.ones((1, 2), np.float32)], [ids[:1]])
+    embeddings.load_vectors(other)
+    kept = merged_files(data_dir)
+    embedding_set = EmbeddingSet.objects.create(
+        catalog=catalog, spec="descriptor:y", fingerprint="g", dim=2
+    )
+    before = []
+    for position, image_id in enumerate(ids):
+        grown(embedding_set, position, [image_id])
+        _, vectors = embeddings.load_vectors(embedding_set)
+        before.append(vectors)
+        assert len(merged_files(data_dir)) == 2
+    assert kept[0] in merged_files(data_dir)
+    for n, vectors in enumerate(before, start=1):  # those who still read an older one go on
+        assert vectors[:, 0].tolist() == list(range(n))
+    assert len(list((data_dir / "embeddings" / "merged").iterdir())) == 4  # each with its hash
+
+
+@pytest.mark.parametrize("harm", ["a bit", "cut short", "without its hash"])
+def test_a_merged_file_that_was_changed_is_made_anew(data_dir: Path, harm: str):
+    catalog, images = catalog_of(2)
+    block = np.arange(4, dtype=np.float32).reshape(2, 2)
+    embedding_set = stored_set(catalog, [block], [[image.pk for image in images]])
+    embeddings.load_vectors(embedding_set)
+    (path,) = merged_files(data_dir)
+    content = path.read_bytes()
+    if harm == "without its hash":  # as those of before hashes were kept
+        path.with_suffix(".sha256").unlink()
+    else:
+        path.unlink()
+        path.write_bytes(content[:-1] + (b"\x7f" if harm == "a bit" else b""))
+    embeddings.forget_vectors()
+    _, vectors = embeddings.load_vectors(embedding_set)
+    np.testing.assert_array_equal(vectors, block)
+    assert path.read_bytes() == content
+
+
+def test_a_changed_merged_file_hides_no_damaged_shard(data_dir: Path):
+    catalog, images = catalog_of(2)
+    embedding_set = stored_set(
+        catalog, [np.ones((2, 2), np.float32)], [[image.pk for image in images]]
+    )
+    embeddings.load_vectors(embedding_set)
+    assert embeddings.damaged_shards(embedding_set) == []
+    (path,) = merged_files(data_dir)
+    path.write_bytes(b"")
+    embeddings.shard_path(embedding_set.shards.get().sha256).unlink()
+    assert embeddings.damaged_shards(embedding_set) == [embedding_set.shards.get()]
+
+
+def test_files_of_no_set_go_when_they_are_a_day_old(data_dir: Path):
+    catalog, images = catalog_of(2)
+    ids = [image.pk for image in images]
+    embedding_set = stored_set(catalog, [np.ones((2, 2), np.float32)], [ids])
+    embeddings.load_vectors(embedding_set)
+    used = embeddings.shard_path(embedding_set.shards.get().sha256)
+    young, old, again = (
+        embeddings.shard_path(embeddings.write_shard(np.full((1, 2), value, np.float32)))
+        for value in (5, 6, 7)
+    )
+    cut = old.with_name(".writing-abc")
+    cut.write_bytes(b"half")
+    for path in (used, old, again, cut):
+        os.utime(path, (1, 1))
+    embeddings.write_shard(np.full((1, 2), 7, np.float32))  # about to be stored
+    assert embeddings.remove_unused_vectors() == 2
+    assert [path.exists() for path in (used, young, again, old, cut)] == [True] * 3 + [False] * 2
+    embedding_set.delete()
+    assert embeddings.remove_unused_vectors() == 2  # its shard and its merged file
+    assert merged_files(data_dir) == []
 
 
 def test_neighbours_are_those_of_a_full_sort_and_ties_go_to_the_lower_id():
