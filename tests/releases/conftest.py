@@ -56,6 +56,14 @@ def world(transactional_db: None) -> World:
     return close_world(judge_world(build_world()))
 
 
+def close_world(made: World) -> World:
+    """Evaluate and close a judged campaign."""
+    found = assess(made.campaign, n_bootstraps=20)
+    store_result(campaign=made.campaign, assessment=found, job=None)
+    close_campaign(campaign=made.campaign, by=None, reason="All pairs are judged.")
+    return made
+
+
 @pytest.fixture
 def release(world: World) -> Release:
     """Version 1.0.0, public."""
