@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.models import Campaign
 from catalog.models import Catalog
 from pooling.models import Pool, PoolCampaign
-from releases.archive import opened
+from releases.archive import unpacked
 from releases.errors import ReleaseError
 from releases.folder import Folder
 from releases.importing_campaign import (
@@ -23,7 +23,7 @@ from releases.importing_campaign import (
 from releases.importing_images import Known, listed
 from releases.importing_labels import import_labels
 from releases.importing_pool import make_pool
-from releases.verify import verify
+from releases.verify import verify_unpacked
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
 Told = Callable[[str], None]
@@ -38,7 +38,14 @@ class Imported:
     n_judgements: int
 
 
+Marked = Callable[[Imported], None]
+
+
 def _silent(note: str) -> None:
+    pass
+
+
+def _unmarked(made: Imported) -> None:
     pass
 
 
@@ -50,8 +57,18 @@ def import_any(
     query_catalog: Catalog | None = None,
     name: str = "",
     tell: Told = _silent,
+    mark: Marked = _unmarked,
 ) -> Imported:
     """Import a release, or a file of labels, whichever `source` is.
+
+    Args:
+        source: folder or zip of a release, or a file of labels.
+        slug: of the new campaign.
+        catalog: holds the candidates.
+        query_catalog: holds the queries, if they are not in the same catalog.
+        name: of the campaign, for a file of labels.
+        tell: told what is done now.
+        mark: given what was made, before it is committed: what it stores is stored with it.
 
     Raises:
         InputError: it cannot be imported; the message lists why.
@@ -61,11 +78,17 @@ def import_any(
         if query_catalog is not None:
             raise ReleaseError("Labels in a file are looked up in one catalog; name no other.")
         tell("Reading labels")
-        campaign, n = import_labels(source=source, slug=slug, name=name or slug, catalog=catalog)
-        return Imported([campaign], None, n)
+        with transaction.atomic():
+            campaign, n = import_labels(
+                source=source, slug=slug, name=name or slug, catalog=catalog
+            )
+            made = Imported([campaign], None, n)
+            mark(made)
+        return made
     return import_release(
-        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, tell=tell
-    )
+        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, tell=tell,
+        mark=mark,
+    )  # fmt: skip
 
 
 def import_release(
@@ -75,6 +98,7 @@ def import_release(
     catalog: Catalog,
     query_catalog: Catalog | None = None,
     tell: Told = _silent,
+    mark: Marked = _unmarked,
 ) -> Imported:
     """Make campaigns, judges, judgements, rulings and the pool of a release, or nothing.
 
@@ -86,6 +110,7 @@ def import_release(
         catalog: holds the candidates, told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
         tell: told what is done now.
+        mark: as for `import_any`.
 
     Raises:
         ReleaseError: the release is damaged, keeps labels back, or has images that the catalogs
@@ -93,18 +118,20 @@ def import_release(
         CampaignError: the slug is taken.
     """
     tell("Unpacking")
-    with opened(source) as path:
-        verdict = verify(path, tell)
+    with unpacked(source) as found:
+        verdict = verify_unpacked(found, tell)
         if not verdict.is_right:
             findings = [str(finding) for finding in verdict.findings]
             raise ReleaseError(listed("The release is damaged:", findings))
-        folder = Folder(path)
+        folder = Folder(found.path)
         if folder.info["hidden_percent"]:
             raise ReleaseError(
                 "The release keeps labels back, so it cannot be continued elsewhere."
             )
         with transaction.atomic():
-            return _import(folder, slug, catalog, query_catalog, tell)
+            made = _import(folder, slug, catalog, query_catalog, tell)
+            mark(made)
+        return made
 
 
 def _import(

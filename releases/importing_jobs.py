@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Q
 
 from accounts.models import User
 from annotation.errors import CampaignError
@@ -15,7 +14,7 @@ from catalog.models import Catalog
 from evaluation.run_files import drop_run_file, keep_run_file, kept_path
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue
-from releases.importing import import_any
+from releases.importing import Imported, import_any
 from releases.queries import IMPORT_TASK
 
 N_STEPS = 20  # roughly what an import tells
@@ -69,7 +68,7 @@ def import_back(progress: Progress) -> dict[str, Any]:
     path = kept_path(given["file"])
     if stored := _stored_before(progress.job):
         drop_run_file(given["file"])
-        return {"campaigns": stored}
+        return stored
     if not path.exists():
         raise JobError(f"The upload of {given['file_name']} is no longer kept. Import it again.")
     n_told = 0
@@ -87,6 +86,7 @@ def import_back(progress: Progress) -> dict[str, Any]:
             catalog=_catalog(given["catalog"]),
             query_catalog=_catalog(given["query_catalog"]) if given["query_catalog"] else None,
             tell=tell,
+            mark=lambda made: _mark(progress, made),
         )
     except FormatError as problem:
         theirs = FormatError(given["file_name"], problem.line, problem.reason, unit=problem.unit)
@@ -99,11 +99,27 @@ def import_back(progress: Progress) -> dict[str, Any]:
     return {"campaigns": [one.slug for one in made.campaigns], "n_judgements": made.n_judgements}
 
 
-def _stored_before(job: Job) -> list[str]:
-    """Return the campaigns that an earlier attempt stored before it could say so."""
-    slug = job.arguments["slug"]
-    found = Campaign.objects.filter(Q(slug=slug) | Q(slug__startswith=f"{slug}-"))
-    return list(found.filter(created_at__gt=job.created_at).values_list("slug", flat=True))
+def _mark(progress: Progress, made: Imported) -> None:
+    """Note in the job what it made, in the transaction that makes it.
+
+    Raises:
+        JobLostError: the job was cancelled, or another worker has it: nothing is made.
+    """
+    noted = {
+        "campaigns": [str(one.uid) for one in made.campaigns],
+        "n_judgements": made.n_judgements,
+    }
+    progress.hold()
+    job = progress.job
+    Job.objects.filter(pk=job.pk).update(arguments={**job.arguments, "made": noted})
+
+
+def _stored_before(job: Job) -> dict[str, Any]:
+    """Return what an earlier attempt of this job made, if it died before it could say so."""
+    noted = job.arguments.get("made", {})
+    found = Campaign.objects.filter(uid__in=noted.get("campaigns", [])).order_by("slug")
+    slugs = list(found.values_list("slug", flat=True))
+    return {"campaigns": slugs, "n_judgements": noted["n_judgements"]} if slugs else {}
 
 
 def _catalog(slug: str) -> Catalog:

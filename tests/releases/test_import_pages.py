@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement
+from annotation.services import create_campaign
 from catalog.models import SourceFile
 from evaluation.run_files import kept_path
 from jobs.models import Job, JobState
@@ -109,8 +110,38 @@ def test_a_job_that_died_after_storing_is_done_when_it_runs_again(
     job = done()
     Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, result={})
     again = done()
-    assert (again.state, again.result) == (JobState.SUCCEEDED, {"campaigns": ["again"]})
+    assert (again.state, again.result) == (JobState.SUCCEEDED, job.result)
     assert Campaign.objects.filter(slug__startswith="again").count() == 1
+
+
+def test_a_campaign_of_a_like_name_made_meanwhile_is_not_taken_for_the_import(
+    admin: Client, release: Release, world: World
+) -> None:
+    post(admin, world, archive_of(release))
+    question = world.campaign.questions.all()[0]
+    create_campaign(
+        name="Other", slug="again-too", pairs=[(question.query_id, question.candidate_id)],
+        panel=world.judges, guidelines="x",
+    )  # fmt: skip
+    job = done()
+    assert (job.state, job.result["campaigns"]) == (JobState.SUCCEEDED, ["again"])
+    assert Campaign.objects.get(slug="again").n_questions == world.campaign.n_questions
+
+
+def test_an_import_of_a_job_that_was_taken_over_stores_nothing(
+    admin: Client, release: Release, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post(admin, world, archive_of(release))
+
+    def store_rulings(*given: object) -> None:
+        Job.objects.filter(task=IMPORT_TASK).update(n_attempts=7)
+
+    monkeypatch.setattr("releases.importing.store_rulings", store_rulings)
+    job = done()
+    assert job.state == JobState.RUNNING  # of the other worker
+    assert "made" not in job.arguments
+    assert kept_path(job.arguments["file"]).exists()
+    assert not Campaign.objects.filter(slug="again").exists()
 
 
 def test_the_form_says_what_is_wrong_before_anything_is_queued(
