@@ -91,9 +91,23 @@ def top_k(
         ValueError: for k out of range, shapes or dtypes that do not fit, or values that are
             NaN or infinite (the row is named).
     """
-    shards = [catalog] if isinstance(catalog, np.ndarray) else list(catalog)
-    n_images = _check(queries, shards, k)
-    arrays = (filters or Filters()).arrays(len(queries), n_images)
+    shards = shards_of(catalog)
+    n_images = checked(queries, shards, k)
+    rules = (filters or Filters()).arrays(len(queries), n_images)
+    return best_admitted(queries, shards, k, rules, memory_mib, n_threads=n_threads, method=method)
+
+
+def best_admitted(
+    queries: Vectors,
+    shards: list[Vectors],
+    k: int,
+    rules: FilterArrays,
+    memory_mib: int,
+    *,
+    n_threads: int | None = None,
+    method: Method = "auto",
+) -> TopK:
+    """Do the work of `top_k`, on arguments that `checked` has seen."""
     if not len(queries):
         return TopK(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
     wide = np.ascontiguousarray(queries, np.float32)
@@ -104,8 +118,8 @@ def top_k(
             blocks = QuantisedBlocks(wide, _sample(shards), plan.block_rows, pool)
         else:
             blocks = FloatBlocks(wide)
-        search = _Search(wide, k, filters=arrays, blocks=blocks, plan=plan, pool=pool)
-        for first, block in _slices(shards, plan.block_rows):
+        search = _Search(wide, k, rules=rules, blocks=blocks, plan=plan, pool=pool)
+        for first, block in slices(shards, plan.block_rows):
             search.add(first, block)
     return search.result()
 
@@ -118,13 +132,13 @@ class _Search:
         queries: Floats,
         k: int,
         *,
-        filters: FilterArrays,
+        rules: FilterArrays,
         blocks: Blocks,
         plan: Plan,
         pool: Pool,
     ) -> None:
         self._buffer = np.empty((plan.block_rows, queries.shape[1]), np.float32)
-        self._queries, self._filters, self._blocks, self._pool = queries, filters, blocks, pool
+        self._queries, self._rules, self._blocks, self._pool = queries, rules, blocks, pool
         self._scores = np.full((len(queries), k), -np.inf, np.float32)
         self._indices = np.full((len(queries), k), -1, np.int64)
         self._parts = [
@@ -146,12 +160,12 @@ class _Search:
         """Let the rows of one block compete, for all queries."""
         block = self._widened(stored)
         self._blocks.load(block, first)
-        image_keys = self._filters.catalog[first : first + len(block)]
+        image_keys = self._rules.catalog[first : first + len(block)]
 
         def offer(part: slice) -> None:
             looks = (self._blocks.scores(part), self._blocks.ruled_out, self._blocks.terms(part))
-            own, query_keys = self._filters.own[part], self._filters.queries[part]
-            rules = (own, query_keys, image_keys, self._filters.n_apart)
+            own, query_keys = self._rules.own[part], self._rules.queries[part]
+            rules = (own, query_keys, image_keys, self._rules.n_apart)
             best = (self._scores[part], self._indices[part])
             offer_block(looks, (self._queries[part], block, first), rules, best)
 
@@ -164,14 +178,18 @@ class _Search:
         return unpack_keys(keys[:, ::-1])
 
 
-def _slices(shards: list[Vectors], block_rows: int) -> Iterator[tuple[int, Vectors]]:
-    """Yield (first catalog row, rows as stored) of every block, in catalog order."""
+def shards_of(catalog: Vectors | Sequence[Vectors]) -> list[Vectors]:
+    """Return the shards of a catalog; one array is one shard."""
+    return [catalog] if isinstance(catalog, np.ndarray) else list(catalog)
+
+
+def slices(shards: list[Vectors], block_rows: int, begin: int = 0) -> Iterator[tuple[int, Vectors]]:
+    """Yield (first catalog row, rows as stored) of every block from row `begin` on, in order."""
     first = 0
     for shard in shards:
-        for start in range(0, len(shard), block_rows):
-            block = shard[start : start + block_rows]
-            yield first, block
-            first += len(block)
+        for start in range(max(0, begin - first), len(shard), block_rows):
+            yield first + start, shard[start : start + block_rows]
+        first += len(shard)
 
 
 def _sample(shards: list[Vectors]) -> Floats:
@@ -184,7 +202,12 @@ def _sample(shards: list[Vectors]) -> Floats:
     return np.concatenate(parts)
 
 
-def _check(queries: Vectors, shards: list[Vectors], k: int) -> int:
+def checked(queries: Vectors, shards: list[Vectors], k: int) -> int:
+    """Return the number of images, once everything fits together.
+
+    Raises:
+        ValueError: it does not; says what.
+    """
     if not shards:
         raise ValueError("the catalog has no shards")
     for name, vectors in [("queries", queries), *((f"shard {i}", s) for i, s in enumerate(shards))]:

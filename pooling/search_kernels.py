@@ -40,6 +40,15 @@ def inner_product(left: Floats, right: Floats) -> np.float32:
 
 
 @njit(cache=True, nogil=True)
+def score_pairs(queries: Floats, of_query: Ints, rows: Floats) -> Floats:
+    """Return the exact score of each row (n, d) with its query; shape (n,)."""
+    scores = np.empty(len(rows), np.float32)
+    for i in range(len(rows)):
+        scores[i] = inner_product(queries[of_query[i]], rows[i])
+    return scores
+
+
+@njit(cache=True, nogil=True)
 def reach(rows: Floats, mean: Floats) -> Floats:
     """Return the largest distance from the mean in each dimension; NaN counts as none."""
     furthest = np.zeros(mean.size, np.float32)

@@ -6,7 +6,7 @@ as in `pooling.search`. That takes several times as long; the scores agree to fl
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,12 +141,32 @@ def pair_scores(queries: Floats, catalog: Rows, of_query: Ints, rows: Ints) -> F
 
 
 def _ruled_out(rules: FilterArrays, part: slice, start: int, n: int) -> NDArray[np.bool_]:
-    """Mark what a query may not be answered with, shape (n_queries, n)."""
-    mask: NDArray[np.bool_] = rules.own[part, None] == np.arange(start, start + n)
-    keys = zip(rules.queries[part].T, rules.catalog[start : start + n].T, strict=True)
-    for column, (mine, theirs) in enumerate(keys):
-        is_same = (mine[:, None] == theirs) & (mine[:, None] >= 0)
-        mask |= is_same if column < rules.n_apart else ~is_same
+    block = slice(start, start + n)
+    keys = rules.queries[part], rules.catalog[block]
+    mask: NDArray[np.bool_] = ruled_out(
+        rules.own[part], np.arange(start, start + n), *keys, rules.n_apart
+    )
+    return mask
+
+
+def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: int) -> Any:
+    """Mark what each query may not be answered with, by the rules of `FilterArrays`.
+
+    Args:
+        own: shape (m,), the catalog row that is the query itself.
+        rows: shape (n,), catalog rows.
+        query_keys, image_keys: shape (m, n_keys) and (n, n_keys); arrays of numpy or, like the
+            others, tensors of torch on one device.
+        n_apart: how many of the keys must differ; the others must be alike.
+
+    Returns:
+        Shape (m, n), of booleans.
+    """
+    mask = own[:, None] == rows
+    for column in range(query_keys.shape[1]):
+        mine, theirs = query_keys[:, column, None], image_keys[:, column]
+        is_same = (mine == theirs) & (mine != -1)
+        mask |= is_same if column < n_apart else ~is_same
     return mask
 
 
