@@ -1,10 +1,11 @@
-"""A source's answers to a pool's queries, by its vectors.
+"""A source's answers to a pool's queries, by its vectors, on the device of this worker.
 
 Only tasks and commands import this: the search loads torch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
+from pooling import search, search_torch
 from pooling.admission import filters_of, rows_of
 from pooling.models import Pool
-from pooling.search import top_k
 from pooling.search_filters import Filters
 from pooling.search_ivf import IndexTooLargeError, approximate_top_k, filters_for, recall
 from pooling.topk import Ints, TopK
 
+Tell = Callable[[str], None]  # takes a note for the people who watch the job
 N_SAMPLED = 200  # queries on which an index is compared with the exact search
 
 
@@ -53,17 +55,23 @@ class _Question:
     filters: Filters
 
 
+def _to_nobody(note: str) -> None:
+    pass
+
+
 def nearest_candidates(
-    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet
+    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, tell: Tell = _to_nobody
 ) -> Found:
     """Return every query's k nearest among the candidates that the pool's rules admit."""
     asked = _question(pool, candidates, queries)
     depth = min(k, len(asked.candidate_ids))
-    nearest = top_k(asked.queries, asked.vectors, depth, filters=asked.filters)
+    nearest = _exact(asked.queries, asked.vectors, depth, asked.filters, tell)
     return Found(asked.query_ids, asked.candidate_ids, nearest)
 
 
-def nearest_by_index(pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet) -> Found:
+def nearest_by_index(
+    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, tell: Tell = _to_nobody
+) -> Found:
     """Return what an index finds of them, and its recall on a seeded sample of the queries.
 
     Raises:
@@ -87,9 +95,8 @@ def nearest_by_index(pool: Pool, k: int, candidates: EmbeddingSet, queries: Embe
         ) from problem
     rng = np.random.default_rng(pool.seed)
     sample = np.sort(rng.permutation(len(asked.queries))[:N_SAMPLED])
-    exact = top_k(
-        asked.queries[sample], asked.vectors, depth, filters=filters_for(asked.filters, sample)
-    )
+    rules = filters_for(asked.filters, sample)
+    exact = _exact(asked.queries[sample], asked.vectors, depth, rules, tell)
     mine = TopK(found.nearest.indices[sample], found.nearest.scores[sample])
     shares = recall(mine, exact)
     measured = {
@@ -102,6 +109,19 @@ def nearest_by_index(pool: Pool, k: int, candidates: EmbeddingSet, queries: Embe
         "n_exact": found.n_exact,
     }
     return Found(asked.query_ids, asked.candidate_ids, found.nearest, measured)
+
+
+def _exact(
+    queries: NDArray[np.float32], vectors: Vectors, k: int, filters: Filters, tell: Tell
+) -> TopK:
+    """Search on this worker's GPU, or on the processor where it has none; the same result."""
+    memory_mib = settings.SEARCH_MEMORY_MIB
+    if settings.WORKER_DEVICE in {"", "cpu"}:
+        return search.top_k(queries, vectors, k, filters=filters, memory_mib=memory_mib)
+    return search_torch.top_k(
+        queries, vectors, k, device=settings.WORKER_DEVICE, filters=filters,
+        memory_mib=memory_mib, tell=tell,
+    )  # fmt: skip
 
 
 def _question(pool: Pool, candidates: EmbeddingSet, queries: EmbeddingSet) -> _Question:

@@ -85,7 +85,10 @@ def _by_vectors(
     _say_searching(source, progress)
     candidates, queries = sets
     search = nearest_candidates if source.pool.index == Index.EXACT else nearest_by_index
-    found = search(source.pool, k, candidates, queries)
+    found = search(
+        source.pool, k, candidates, queries,
+        lambda note: progress.update(progress.job.n_done, note=f"{source.spec}: {note}"),
+    )  # fmt: skip
     return Answer(found, embedding_set=candidates, query_embedding_set=queries)
 
 
