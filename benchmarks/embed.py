@@ -4,8 +4,10 @@
 
 Ways: `plain` decodes with Pillow, applies the library's own transform and runs batches of 32 in
 float32, one after the other; `forward` only runs those batches, already decoded; `ours` and
-`ours bfloat16` are `pooling.embed.embed_images`. Beside the images/s stands how many of the ten
-nearest neighbours are those of `plain`. Weights are real for lite0 and random for the others.
+`ours bfloat16` are `pooling.embed.embed_in_turn` over shards, as jobs use it, and `ours, paused`
+embeds each shard by itself, so that all threads wait for the last batch of each. Beside the
+images/s stands how many of the ten nearest neighbours are those of `plain`. Weights are real for
+lite0 and random for the others.
 Without --images, photos of 768 x 512 pixels are made from those of scikit-image.
 """
 
@@ -38,11 +40,12 @@ from pooling.backbones.clip_models import ImageTower
 from pooling.backbones.networks import NetworkBackbone, Pixels, Precision
 from pooling.backbones.protocol import unit_rows
 from pooling.backbones.weights import packaged_file, read_weights, renamed_in_order
-from pooling.embed import embed_images
+from pooling.embed import embed_images, embed_in_turn
 from pooling.search import top_k
 from pooling.search_filters import Filters
 
-WAYS = ("plain", "forward", "ours", "ours bfloat16")
+WAYS = ("plain", "forward", "ours, paused", "ours", "ours bfloat16")
+SHARD = 256  # as pooling.services_shards plans them
 PHOTOS = ("chelsea.png", "coffee.png", "astronaut.png", "rocket.jpg", "retina.jpg", "ihc.png")
 BATCH, NEIGHBOURS = 32, 10
 
@@ -108,7 +111,9 @@ def by_forward(name: str, paths: list[Path]) -> Callable[[], np.ndarray]:
     return embed
 
 
-def by_ours(name: str, paths: list[Path], precision: Precision) -> Callable[[], np.ndarray]:
+def by_ours(
+    name: str, paths: list[Path], precision: Precision, *, paused: bool = False
+) -> Callable[[], np.ndarray]:
     model, transform = build(name)
     backbone = NetworkBackbone(
         spec=name,
@@ -118,7 +123,10 @@ def by_ours(name: str, paths: list[Path], precision: Precision) -> Callable[[], 
         device=torch.device("cpu"),
         precision=precision,
     )
-    return lambda: embed_images(backbone, paths)
+    shards = [paths[at : at + SHARD] for at in range(0, len(paths), SHARD)]
+    if paused:
+        return lambda: np.concatenate([embed_images(backbone, shard) for shard in shards])
+    return lambda: np.concatenate(list(embed_in_turn(backbone, shards)))
 
 
 def serve_way(given: argparse.Namespace) -> None:
@@ -127,6 +135,7 @@ def serve_way(given: argparse.Namespace) -> None:
     makers: dict[str, Callable[[], Callable[[], np.ndarray]]] = {
         "plain": lambda: by_plain(name, paths),
         "forward": lambda: by_forward(name, paths),
+        "ours, paused": lambda: by_ours(name, paths, "float32", paused=True),
         "ours": lambda: by_ours(name, paths, "float32"),
         "ours bfloat16": lambda: by_ours(name, paths, "bfloat16"),
     }
@@ -176,7 +185,7 @@ def main() -> None:
     )
     parser.add_argument("--images", help="folder with JPEG photos")
     parser.add_argument("--models", nargs="+", default=["lite0", "resnet18", "clip"])
-    parser.add_argument("--n", type=int, default=192, help="how many photos")
+    parser.add_argument("--n", type=int, default=512, help="how many photos")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--answers", help=argparse.SUPPRESS)

@@ -1,39 +1,43 @@
 """Embed a catalog shard by shard, so that any number of workers can share it and any may die.
 
 The plan (which images meet in which shard) is stored before the first image is read. A worker
-claims one shard at a time; a claim holds as long as the worker's job has a live lease. A shard's
-row is written after its file lies whole on disk, in the transaction that ends the claim.
+claims a shard, and the next one when it can begin to decode it; a claim holds as long as the
+worker's job has a live lease. A shard's row is written after its file lies whole on disk, in the
+transaction that ends the claim.
 """
 
 from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import Exists, F, Func, IntegerField, Max, OuterRef, Q, QuerySet, Sum
-from django.utils import timezone
-from numpy.typing import NDArray
+from django.db.models import Exists, OuterRef
 
 from catalog.blobs import blob_name, read_blob
-from catalog.embeddings import damaged_shards, shard_path, write_shard
-from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
-from jobs.models import Job, JobState
+from catalog.models import Catalog, EmbeddingSet, Image
+from jobs.models import Job
 from jobs.services import JobError, PassingError, Progress
 from pooling.backbones.errors import BackboneError
 from pooling.backbones.loading import load_backbone
 from pooling.backbones.memory import is_out_of_memory
-from pooling.backbones.protocol import Backbone, OutOfMemoryError, stored_dtype
-from pooling.embed import PictureProblem, embed_images
+from pooling.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
+from pooling.embed import Opener, PictureProblem, embed_in_turn
 from pooling.models import PlannedShard
 from pooling.services_help import ask_for_help, end_help
+from pooling.services_shards import (
+    claim_shard,
+    n_images,
+    plan_shards,
+    replan_damaged,
+    store_shard,
+)
 
-SHARD_SIZE = 256
 WAIT_SECONDS = 0.5
 
 
@@ -74,12 +78,9 @@ def help_embed(*, embedding_set_id: int, progress: Progress) -> dict[str, Any]:
             f"{embedding_set.spec}: this worker would make other vectors than those there are; "
             "give it the same weights and library versions."
         )
-    progress.start(0, None, f"{embedding_set.spec}: helping with “{embedding_set.catalog}”")
-    n_done = 0
-    while (planned := claim_shard(embedding_set=embedding_set, job=progress.job)) is not None:
-        _embed_shard(planned, backbone, partial(_report, progress, n_done, None))
-        n_done += len(planned.image_ids)
-    return {"images": n_done}
+    note = f"{embedding_set.spec}: helping with “{embedding_set.catalog}”"
+    progress.start(0, None, note)
+    return {"images": _embed_open_shards(embedding_set, backbone, progress, note)}
 
 
 def ready_backbone(spec: str, progress: Progress) -> Backbone:
@@ -117,79 +118,6 @@ def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: Progress) -
     return embedding_set
 
 
-def replan_damaged(*, embedding_set: EmbeddingSet) -> int:
-    """Plan anew the shards whose files are missing or damaged; return how many.
-
-    The same images meet in the same shard again, so the vectors come out the same.
-    """
-    damaged = damaged_shards(embedding_set)
-    with transaction.atomic():
-        for shard in damaged:
-            n_gone, _ = EmbeddingShard.objects.filter(pk=shard.pk).delete()
-            if n_gone:
-                shard_path(shard.sha256).unlink(missing_ok=True)
-                PlannedShard.objects.create(
-                    embedding_set=embedding_set, position=shard.position, image_ids=shard.image_ids
-                )
-        if damaged:
-            EmbeddingSet.objects.filter(pk=embedding_set.pk).update(is_complete=False)
-    return len(damaged)
-
-
-def plan_shards(*, catalog: Catalog, backbone: Backbone) -> EmbeddingSet:
-    """Return the backbone's embedding set with every image in a shard, stored or planned.
-
-    Images are taken by content hash, so that the plan does not depend on who imported what
-    when. Two callers at once make one plan.
-    """
-    with transaction.atomic():
-        found, _ = EmbeddingSet.objects.get_or_create(
-            catalog=catalog,
-            fingerprint=backbone.fingerprint,
-            defaults={
-                "spec": backbone.spec,
-                "card": dict(backbone.card),
-                "dim": backbone.dim,
-            },
-        )
-        embedding_set = EmbeddingSet.objects.select_for_update().get(pk=found.pk)
-        image_ids = _unplanned(embedding_set)
-        first = _next_position(embedding_set)
-        PlannedShard.objects.bulk_create(
-            PlannedShard(
-                embedding_set=embedding_set,
-                position=first + number,
-                image_ids=image_ids[start : start + SHARD_SIZE],
-            )
-            for number, start in enumerate(range(0, len(image_ids), SHARD_SIZE))
-        )
-        if image_ids and embedding_set.is_complete:
-            embedding_set.is_complete = False
-            embedding_set.save(update_fields=["is_complete"])
-    return embedding_set
-
-
-def _unplanned(embedding_set: EmbeddingSet) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM catalog_image WHERE catalog_id = %(catalog)s AND id NOT IN ("
-            "SELECT unnest(image_ids) FROM catalog_embeddingshard WHERE embedding_set_id = %(set)s "
-            "UNION ALL "
-            "SELECT unnest(image_ids) FROM pooling_plannedshard WHERE embedding_set_id = %(set)s"
-            ") ORDER BY sha256",
-            {"catalog": embedding_set.catalog_id, "set": embedding_set.pk},
-        )
-        return [row[0] for row in cursor.fetchall()]
-
-
-def _next_position(embedding_set: EmbeddingSet) -> int:
-    last = [
-        rows.aggregate(last=Max("position"))["last"]
-        for rows in (embedding_set.shards.all(), embedding_set.planned_shards.all())
-    ]
-    return max((position + 1 for position in last if position is not None), default=0)
-
-
 def embed_planned_shards(
     *, embedding_set: EmbeddingSet, backbone: Backbone, progress: Progress
 ) -> None:
@@ -199,20 +127,19 @@ def embed_planned_shards(
         JobError: an image cannot be read or turned into a vector; the message names it.
         JobLostError: the job was cancelled or taken over.
     """
-    n_total = _n_images(embedding_set.shards.all()) + _n_images(embedding_set.planned_shards.all())
+    n_total = n_images(embedding_set.shards.all()) + n_images(embedding_set.planned_shards.all())
     note = f"{embedding_set.spec}: embedding “{embedding_set.catalog}”"
-    progress.start(_n_images(embedding_set.shards.all()), n_total, note)
+    progress.start(n_images(embedding_set.shards.all()), n_total, note)
     ask_for_help(embedding_set=embedding_set, job=progress.job)
     try:
-        while (n_left := _n_images(embedding_set.planned_shards.all())) > 0:
-            planned = claim_shard(embedding_set=embedding_set, job=progress.job)
-            if planned is None:
-                waiting = f"{note}; the rest is with other workers"
-                progress.update(n_total - n_left, n_total, waiting)
-                time.sleep(WAIT_SECONDS)
-                continue
-            progress.job.note = note
-            _embed_shard(planned, backbone, partial(_report, progress, n_total - n_left, n_total))
+        while True:
+            _embed_open_shards(embedding_set, backbone, progress, note, n_total)
+            n_left = n_images(embedding_set.planned_shards.all())
+            if n_left == 0:
+                break
+            waiting = f"{note}; the rest is with other workers"
+            progress.update(n_total - n_left, n_total, waiting)
+            time.sleep(WAIT_SECONDS)
     except BaseException:
         end_help(embedding_set=embedding_set, in_the_middle=True)
         raise
@@ -223,24 +150,79 @@ def embed_planned_shards(
     embedding_set.refresh_from_db()
 
 
-def _report(progress: Progress, n_before: int, n_total: int | None, n_of_shard: int) -> None:
-    progress.update(n_before + n_of_shard, n_total)
+@dataclass(frozen=True)
+class _Shard:
+    """A claimed shard and those of its images that are still in the catalog."""
+
+    planned: PlannedShard
+    images: list[Image]
+
+    @property
+    def originals(self) -> list[Opener]:
+        return [_Original(image) for image in self.images]
 
 
-def _embed_shard(
-    planned: PlannedShard, backbone: Backbone, on_batch: Callable[[int], None]
-) -> None:
-    """Embed the images of a claimed shard that are still in the catalog, and store them."""
+def _embed_open_shards(
+    embedding_set: EmbeddingSet,
+    backbone: Backbone,
+    progress: Progress,
+    note: str,
+    n_total: int | None = None,
+) -> int:
+    """Claim, embed and store shards until none is open; return how many images that were.
+
+    The next shard is claimed, and its pictures are decoded, while the present one is computed.
+    Given `n_total`, the images of the set, progress counts what other workers have done, too.
+    """
+    in_hand: deque[_Shard] = deque()
+    n_mine = n_before = 0
+
+    def claimed() -> Iterator[list[Opener]]:
+        while (shard := _next_shard(embedding_set, progress.job, in_hand)) is not None:
+            in_hand.append(shard)
+            yield shard.originals
+
+    def report(n_of_shard: int) -> None:
+        progress.update(n_before + n_of_shard, n_total, note)
+
+    with closing(embed_in_turn(backbone, claimed(), on_batch=report)) as found:
+        while True:
+            n_left = n_images(embedding_set.planned_shards.all())
+            n_before = n_mine if n_total is None else n_total - n_left
+            vectors = _next_vectors(found, backbone, in_hand)
+            if vectors is None:
+                return n_mine
+            shard = in_hand.popleft()
+            progress.hold()
+            store_shard(
+                planned=shard.planned,
+                vectors=vectors.astype(stored_dtype(backbone.card), copy=False),
+            )
+            n_mine += len(shard.images)
+
+
+def _next_shard(embedding_set: EmbeddingSet, job: Job, in_hand: Iterable[_Shard]) -> _Shard | None:
+    held = [shard.planned.pk for shard in in_hand]
+    planned = claim_shard(embedding_set=embedding_set, job=job, besides=held)
+    if planned is None:
+        return None
     found = Image.objects.in_bulk(planned.image_ids)
     images = [found[pk] for pk in planned.image_ids if pk in found]
     planned.image_ids = [image.pk for image in images]
+    return _Shard(planned, images)
+
+
+def _next_vectors(
+    found: Iterator[Vectors], backbone: Backbone, in_hand: Sequence[_Shard]
+) -> Vectors | None:
+    """Return the vectors of the first shard in hand, None after the last."""
     try:
-        vectors = embed_images(backbone, [_Original(image) for image in images], on_batch=on_batch)
+        return next(found, None)
     except OutOfMemoryError as problem:
         raise PassingError(f"{backbone.spec}: {problem}") from problem
     except (PictureProblem, ValueError) as problem:
+        images = in_hand[0].images if in_hand else []
         raise JobError(f"{backbone.spec}: {_by_name(str(problem), images)}") from problem
-    store_shard(planned=planned, vectors=vectors.astype(stored_dtype(backbone.card), copy=False))
 
 
 class _Original:
@@ -263,39 +245,3 @@ def _by_name(message: str, images: Sequence[Image]) -> str:
             name = source.path if source else str(image.uid)
             message = message.replace(path, f"{name} (stored as {path})")
     return message
-
-
-def _n_images(shards: QuerySet[EmbeddingShard] | QuerySet[PlannedShard]) -> int:
-    size = Func(F("image_ids"), function="cardinality", output_field=IntegerField())
-    return shards.aggregate(n=Sum(size))["n"] or 0
-
-
-def claim_shard(*, embedding_set: EmbeddingSet, job: Job) -> PlannedShard | None:
-    """Take the first planned shard that no live job holds; None when there is none now."""
-    is_lost = ~Q(holder__state=JobState.RUNNING) | Q(holder__lease_until__lt=timezone.now())
-    with transaction.atomic():
-        planned = (
-            PlannedShard.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(Q(holder__isnull=True) | Q(holder=job) | is_lost, embedding_set=embedding_set)
-            .order_by("position")
-            .first()
-        )
-        if planned is not None:
-            planned.holder = job
-            planned.save(update_fields=["holder"])
-    return planned
-
-
-def store_shard(*, planned: PlannedShard, vectors: NDArray[np.floating]) -> None:
-    """Store a shard's vectors and strike it from the plan; harmless if it was done already."""
-    sha256 = write_shard(vectors)
-    with transaction.atomic():
-        n_struck, _ = PlannedShard.objects.filter(pk=planned.pk).delete()
-        if n_struck:
-            EmbeddingShard.objects.create(
-                embedding_set_id=planned.embedding_set_id,
-                position=planned.position,
-                image_ids=planned.image_ids,
-                sha256=sha256,
-                dtype=str(vectors.dtype),
-            )

@@ -24,7 +24,7 @@ from pooling.backbones.weights import state_sha256
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 BATCH_ON_CPU = 16
-BATCH_ON_GPU = 128
+BATCH_ON_GPU = 32  # to begin with
 _CAST = {nn.Linear, nn.Conv2d, nn.MultiheadAttention, NonDynamicallyQuantizableLinear}
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 

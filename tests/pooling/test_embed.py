@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from torchvision.transforms import Compose, Normalize, Resize, ToTensor
 from pooling.backbones.loading import load_backbone
 from pooling.backbones.networks import NetworkBackbone, Pixels
 from pooling.backbones.protocol import OutOfMemoryError, Vectors
-from pooling.embed import PictureProblem, embed_images, open_picture
+from pooling.embed import PictureProblem, embed_images, embed_in_turn, open_picture
+from pooling.embed_batches import BatchSize
 
 ORIENTATION = 0x0112
 
@@ -274,3 +276,110 @@ def test_a_picture_with_too_many_pixels_is_refused_before_it_is_decoded(tmp_path
     Image.new("1", (9000, 9000)).save(tmp_path / "bomb.png")
     with pytest.raises(PictureProblem, match=r"bomb.png: 9000 x 9000 pixels are more than"):
         open_picture(tmp_path / "bomb.png")
+
+
+# ---- groups that follow each other ----
+@pytest.mark.parametrize("on_gpu", [False, True])
+@pytest.mark.parametrize("cuts", [(0, 4, 11), (0, 3, 3, 5, 11), (0, 11, 11), (0, 0)])
+def test_groups_come_out_in_turn_each_as_if_it_were_alone(
+    pictures: list[Path], on_gpu: bool, cuts: tuple[int, ...]
+) -> None:
+    backbone = MeanColour()
+    backbone.on_gpu = on_gpu
+    groups = [pictures[a:b] for a, b in pairwise(cuts)]
+    seen: list[int] = []
+    found = list(embed_in_turn(backbone, groups, n_threads=2, on_batch=seen.append))
+    for one, (a, b) in zip(found, pairwise(cuts), strict=True):
+        np.testing.assert_array_equal(one, EXPECTED[a:b])
+    ends = [[*range(4, len(group), 4), len(group)] for group in groups if group]
+    assert seen == [end for group in ends for end in group]
+    assert sum(backbone.sizes) == cuts[-1]
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_the_next_group_is_begun_before_the_present_one_is_done(
+    pictures: list[Path], on_gpu: bool
+) -> None:
+    asked: list[int] = []
+    asked_at_forward: list[int] = []
+
+    class Watched(MeanColour):
+        def embed(self, inputs: Sequence[NDArray[np.float32]]) -> Vectors:
+            asked_at_forward.append(len(asked))
+            return super().embed(inputs)
+
+    def groups() -> Iterator[list[Path]]:
+        for number in range(50):
+            asked.append(number)
+            yield pictures[:8]
+
+    backbone = Watched()
+    backbone.on_gpu = on_gpu
+    in_turn = embed_in_turn(backbone, groups(), batch_size=4, n_threads=1)
+    for n_done in range(1, 11):
+        next(in_turn)
+        assert n_done < len(asked) <= n_done + 2, "one ahead, not all of them"
+    in_turn.close()
+    if on_gpu:  # the device has always more to do than the group that it is at
+        assert all(n >= 2 for n in asked_at_forward)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_a_group_that_cannot_be_read_raises_in_its_turn(pictures: list[Path], on_gpu: bool) -> None:
+    pictures[5].write_bytes(b"no picture")
+    backbone = MeanColour()
+    backbone.on_gpu = on_gpu
+    in_turn = embed_in_turn(backbone, [pictures[:4], pictures[4:8], pictures[8:]])
+    np.testing.assert_array_equal(next(in_turn), EXPECTED[:4])
+    with pytest.raises(PictureProblem, match=r"5.png"):
+        next(in_turn)
+
+
+# ---- the batch size of a GPU ----
+def settled(rate_of: Callable[[int], float], fits: int = 10**9, first: int = 32) -> list[int]:
+    """The batch sizes of a device that does so many pictures a second, whichever it gets."""
+    size = BatchSize(first, grows=True)
+    seen = []
+    for _ in range(40):
+        seen.append(size.now)
+        if size.now > fits:
+            size.did_not_fit(size.now)
+        else:
+            size.worked(size.now, size.now / rate_of(size.now))
+    return [one for one, before in zip(seen, [0, *seen], strict=False) if one != before]
+
+
+def test_a_batch_doubles_while_that_is_faster_and_stays_there() -> None:
+    assert settled(float) == [32, 64, 128, 256]
+    assert settled(lambda n: min(n, 128)) == [32, 64, 128, 256, 128]
+    assert settled(lambda n: 100.0) == [32, 64, 32]
+
+
+def test_a_batch_that_does_not_fit_goes_back_for_good() -> None:
+    assert settled(float, fits=128) == [32, 64, 128, 256, 128]
+    assert settled(float, fits=20) == [32, 16]
+    assert settled(float, fits=1, first=5) == [5, 3, 2, 1]
+
+
+def test_the_first_batch_of_a_size_and_those_that_are_not_full_say_nothing() -> None:
+    size = BatchSize(32, grows=True)
+    size.worked(32, 100.0)  # the kernels are chosen
+    size.worked(7, 1e-6)
+    assert size.now == 32
+    size.worked(32, 1.0)
+    size.worked(32, 1.1)
+    assert size.now == 64
+    fixed = BatchSize(16)
+    for _ in range(9):
+        fixed.worked(16, 1e-3)
+    assert fixed.now == 16
+
+
+def test_what_a_device_holds_is_found_and_kept_for_all_groups(pictures: list[Path]) -> None:
+    backbone = MeanColour(most=6)
+    backbone.on_gpu = True
+    backbone.batch_size = 16
+    in_turn = list(embed_in_turn(backbone, [pictures] * 3))
+    for found in in_turn:
+        np.testing.assert_array_equal(found, EXPECTED)
+    assert backbone.sizes == [6, 5] * 3

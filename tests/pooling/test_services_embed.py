@@ -19,12 +19,13 @@ from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
-from pooling import services_embed, tasks
+from pooling import services_embed, services_shards, tasks
 from pooling.backbones.descriptors import DescriptorBackbone
 from pooling.backbones.loading import load_backbone
 from pooling.embed import embed_images
 from pooling.models import PlannedShard
-from pooling.services_embed import claim_shard, embed_catalog, plan_shards, store_shard
+from pooling.services_embed import embed_catalog
+from pooling.services_shards import claim_shard, plan_shards, store_shard
 from tests.catalog.made import jpeg
 from tests.pooling.conftest import MODELS, add_photo
 
@@ -34,7 +35,7 @@ COLOUR, LAYOUT = MODELS
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(services_embed, "SHARD_SIZE", 4)
+    monkeypatch.setattr(services_shards, "SHARD_SIZE", 4)
     monkeypatch.setattr(services_embed, "WAIT_SECONDS", 0.05)
 
 
@@ -235,7 +236,66 @@ def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
     assert job.lease_until > timezone.now()
 
 
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_shards_in_a_row_are_those_that_each_would_be_alone(
+    catalog_of, backbone, monkeypatch, on_gpu
+):
+    catalog = catalog_of(40)
+    backbone.on_gpu = on_gpu
+    progress = Progress(running_job())
+    claims = []  # how many were stored when each was claimed
+
+    def claim(**named):
+        found = claim_shard(**named)
+        if found is not None:
+            claims.append(EmbeddingShard.objects.count())
+        return found
+
+    monkeypatch.setattr(services_embed, "claim_shard", claim)
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
+    assert len(claims) == 10
+    assert all(n_stored < number for number, n_stored in enumerate(claims[1:], start=1))
+    sha256_of = dict(catalog.images.values_list("pk", "sha256"))
+    for shard in found.shards.all():
+        paths = [blob_path(sha256_of[pk], "original") for pk in shard.image_ids]
+        alone = embed_images(load_backbone(COLOUR), paths).astype(np.float16)
+        assert np.load(shard_path(shard.sha256)).tobytes() == alone.tobytes()
+
+
+def test_a_shard_whose_images_are_all_gone_is_stored_empty(catalog_of, backbone):
+    catalog = catalog_of(10)
+    plan = plan_shards(catalog=catalog, backbone=backbone).planned_shards.get(position=1)
+    Image.objects.filter(pk__in=plan.image_ids).delete()
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    assert [len(shard.image_ids) for shard in found.shards.order_by("position")] == [4, 0, 2]
+    assert len(load_vectors(found)[0]) == 6
+
+
+def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, backbone, monkeypatch):
+    job = running_job()
+    real = services_embed.embed_in_turn
+
+    def cancelled_at_the_second(*given, **named):
+        for number, vectors in enumerate(real(*given, **named)):
+            if number == 1:
+                Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED)
+            yield vectors
+
+    monkeypatch.setattr(services_embed, "embed_in_turn", cancelled_at_the_second)
+    with pytest.raises(JobLostError):
+        embed_catalog(catalog=catalog_of(12), backbone=backbone, progress=Progress(job))
+    assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
+
+
 # ---- claims ----
+def test_a_job_takes_the_next_shard_besides_those_it_has_in_hand(catalog_of, backbone):
+    embedding_set = plan_shards(catalog=catalog_of(10), backbone=backbone)
+    job, in_hand = running_job(), []
+    while (found := claim_shard(embedding_set=embedding_set, job=job, besides=in_hand)) is not None:
+        in_hand.append(found.pk)
+    assert len(in_hand) == 3
+
+
 def test_two_jobs_never_hold_the_same_shard(catalog_of, backbone):
     embedding_set = plan_shards(catalog=catalog_of(10), backbone=backbone)
     one, two = running_job(), running_job()

@@ -7,11 +7,12 @@ import pytest
 from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
 from jobs.services import JobError, JobLostError, Progress, run_job
-from pooling import services_embed, services_help
+from pooling import services_embed, services_help, services_shards
 from pooling.backbones.loading import load_backbone
 from pooling.models import PlannedShard
-from pooling.services_embed import claim_shard, embed_catalog, help_embed, plan_shards
+from pooling.services_embed import embed_catalog, help_embed
 from pooling.services_help import ask_for_help, end_help
+from pooling.services_shards import claim_shard, plan_shards
 from tests.pooling.conftest import MODELS
 from tests.pooling.test_services_embed import everything, running_job
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(services_embed, "SHARD_SIZE", 4)
+    monkeypatch.setattr(services_shards, "SHARD_SIZE", 4)
 
 
 @pytest.fixture
@@ -96,10 +97,10 @@ def test_helpers_are_called_off_when_the_work_is_cancelled(catalog_of, backbone,
     def work(progress):
         progress.job.held_by = mine
 
-        def cancelled(*_):
+        def cancelled(*_, **__):
             raise JobLostError
 
-        monkeypatch.setattr(services_embed, "_embed_shard", cancelled)
+        monkeypatch.setattr(services_embed, "embed_in_turn", cancelled)
         embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
         return {}
 
