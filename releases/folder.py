@@ -87,13 +87,13 @@ class Folder:
         columns = ["query_id", "image_id", rule]
         table = self.table("labels", columns) if labels is None else labels.select(columns)
         table = table.filter(pc.is_valid(table[rule]))
-        if not self._drawn:
+        if not self.below_pool:
             return table
         rows = zip(values_of(table["query_id"]), values_of(table["image_id"]), strict=True)
-        return table.filter(pa.array([pair not in self._drawn for pair in rows], pa.bool_()))
+        return table.filter(pa.array([pair not in self.below_pool for pair in rows], pa.bool_()))
 
     @cached_property
-    def _drawn(self) -> set[tuple[str, str]]:
+    def below_pool(self) -> set[tuple[str, str]]:
         """The pairs drawn below the pool that no model has proposed since."""
         pairs = self.table("pairs", ["query_id", "image_id", "stratum"])
         pairs = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))

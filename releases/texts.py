@@ -18,6 +18,7 @@ from releases.lines import Cells, csv_cell, csv_lines, json_lines, json_list, js
 from releases.tables import named, values_of
 
 RUN_DEPTH = 100
+POOL_ALONE = 3  # the schema version from which the list for xinfAP holds the pool alone
 Pieces = Callable[[Folder], Iterator[bytes]]
 
 
@@ -96,6 +97,11 @@ def _trec_qrels(folder: Folder, rule: str) -> Iterator[bytes]:
 
 
 def _xinfap(folder: Folder) -> Iterator[bytes]:
+    """Yield the pool: sample_eval.pl takes what is not listed of a stratum for no member of it.
+
+    So a stratum below the pool, of which nothing but the pairs drawn is known, cannot be told.
+    Schema versions 1 and 2 told them nevertheless.
+    """
     ids, public = folder.image_ids, public_queries(folder)
     queries = folder.table("queries", ["query_id", "position"])
     topics = {
@@ -106,16 +112,19 @@ def _xinfap(folder: Folder) -> Iterator[bytes]:
     }
     pairs = folder.table("pairs", ["query_id", "image_id", "stratum"])
     numbers: dict[str, int] = {"pool": 0}
+    is_old = folder.info.get("schema_version", 1) < POOL_ALONE
     for stratum in dict.fromkeys(values_of(pairs["stratum"])):
-        numbers.setdefault(stratum, len(numbers))
+        numbers.setdefault(stratum, len(numbers) if is_old else 0)
     labels = folder.table("labels", ["query_id", "image_id", "label"])
     known = pair_keys(ids, labels, "labels")
     asked = pair_keys(ids, pairs, "pairs")
     at = np.minimum(np.searchsorted(known, asked), max(known.size - 1, 0))
     label = labels["label"].fill_null(-1).to_numpy()
     value = np.where(known[at] == asked, label[at], -1) if known.size else np.full(asked.size, -1)
-    is_public = pa.array([query in public for query in values_of(pairs["query_id"])], pa.bool_())
-    shown = pairs.append_column("value", pa.array(value)).filter(is_public)
+    left_out = set() if is_old else folder.below_pool
+    columns = (values_of(pairs[name]) for name in ("query_id", "image_id"))
+    is_shown = [pair[0] in public and pair not in left_out for pair in zip(*columns, strict=True)]
+    shown = pairs.append_column("value", pa.array(value)).filter(pa.array(is_shown, pa.bool_()))
     return lines(
         [
             Cells(shown["query_id"], lambda query: str(topics[query])),
