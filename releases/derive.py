@@ -17,7 +17,8 @@ from releases.labelling import excluded_columns, label_columns, pair_keys, votes
 from releases.layout import TABLES, tables_of
 from releases.manifest import entry_of
 from releases.scoring import result_columns, results_of
-from releases.statistics import statistics_of, strata_of
+from releases.statistics import statistics_of
+from releases.strata import strata_of
 from releases.tables import TableWriter, write_table
 from releases.texts import text_files
 

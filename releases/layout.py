@@ -13,8 +13,8 @@ import pyarrow as pa
 from releases.columns import TYPES, Column, Table
 from releases.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
 
-SCHEMA_VERSION = 2
-READABLE = (1, 2)  # 1 knows no templates and no triplets
+SCHEMA_VERSION = 3
+READABLE = (1, 2, 3)  # 1 knows no templates and no triplets; 2 no campaigns' pools and strata
 MANIFEST = "MANIFEST.json"
 RULES = ("majority", "undecided", "unanimous", "dawid_skene")
 
@@ -161,7 +161,7 @@ FILES = {
     "models.json": "One entry a model: id, name, family, badge, fingerprint and card.",
     "guidelines.json": "Every version of what judges were told, with its date.",
     "statistics.json": "Counts, ties and agreement, computed from the tables.",
-    "strata.json": "Strata with their sizes N and n, and inclusion probabilities.",
+    "strata.json": "Strata of each campaign with their sizes N and n, and inclusion probabilities.",
     "results.json": "Every measure of every model, computed from runs and labels.",
     "bias.json": "Findings of the report on the pool’s bias, where one was made.",
     "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged.",
@@ -175,8 +175,9 @@ FILES = {
     "trec/qrels.txt": "The labels by the release’s rule, as TREC qrels.",
     "trec/qrels.RULE.txt": "The labels by another rule: majority, undecided, unanimous or "
     "dawid_skene.",
-    "trec/qrels.xinfap.txt": "For xinfAP: topic numbers are positions in queries plus 1, stratum "
-    "0 is the pool, others are numbered as they first occur, -1 marks a pair without a label.",
+    "trec/qrels.xinfap.txt": "For xinfAP over the pool: topic numbers are positions in queries "
+    "plus 1, the stratum is 0, -1 marks a pair without a label. Pairs drawn below the pool are "
+    "left out, since nothing here names the rest of their strata.",
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run.",
     "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
     "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "

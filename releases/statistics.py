@@ -1,8 +1,7 @@
-"""Counts, agreement and strata of a release, computed from its tables."""
+"""Counts and agreement of a release, computed from its tables."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from releases.folder import Folder
 from releases.labelling import Votes, share
 from releases.layout import RULES
 from releases.scoring import rounded
-from releases.tables import values_of
-from releases.texts import public_queries
 
 
 def statistics_of(folder: Folder, votes: Votes) -> dict[str, Any]:
@@ -76,47 +73,4 @@ def _by_judge(votes: Votes) -> dict[str, Any]:
     return {
         name: {"n_votes": int(n[j]), "n_similar": int(n_similar[j])}
         for j, name in enumerate(votes.judges)
-    }
-
-
-def strata_of(folder: Folder) -> list[dict[str, Any]]:
-    """Return the strata of all pairs that could be judged: the pool, and what lies below it.
-
-    Only pairs of queries with public labels count, and no query is its own candidate. Within
-    the pool every pair was put to the judges, so its inclusion probability is the share that has
-    a label. Strata below the pool have the sizes that they had when they were drawn.
-    """
-    public = public_queries(folder)
-    images = folder.table("images", ["image_id", "is_candidate"])
-    is_candidate = dict(
-        zip(images["image_id"].to_pylist(), images["is_candidate"].to_pylist(), strict=True)
-    )
-    n_universe = sum(sum(is_candidate.values()) - is_candidate[query] for query in public)
-    labels = folder.table("labels", ["query_id", "image_id", "label"])
-    labels = labels.filter(pc.is_valid(labels["label"]))
-    columns = (values_of(labels[name]) for name in ("query_id", "image_id"))
-    labelled = set(zip(*columns, strict=True))
-    n_asked: Counter[str] = Counter()
-    n_labelled: Counter[str] = Counter()
-    pairs = folder.table("pairs", ["query_id", "image_id", "stratum"])
-    columns = (values_of(pairs[name]) for name in pairs.schema.names)
-    for query, image, stratum in zip(*columns, strict=True):
-        if query in public:
-            n_asked[stratum] += 1
-            n_labelled[stratum] += (query, image) in labelled
-    n_pool = n_asked["pool"]
-    found = [_stratum("pool", n_pool, n_labelled["pool"])]
-    drawn = [one for sample in folder.info["samples"] for one in sample["strata"]]
-    found += [_stratum(one["name"], one["n_pairs"], n_labelled[one["name"]]) for one in drawn]
-    if not drawn:
-        found.append(_stratum("outside the pool", n_universe - n_pool, 0))
-    return found
-
-
-def _stratum(name: str, n_pairs: int, n_labelled: int) -> dict[str, Any]:
-    return {
-        "stratum": name,
-        "N": n_pairs,
-        "n": n_labelled,
-        "inclusion_probability": share(n_labelled, n_pairs),
     }
