@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,11 @@ SAMPLES = """
 select c.slug, s.aim, s.seed, s.sources::text, s.n_pool_pairs, s.strata::text
 from evaluation_sample s join annotation_campaign c on c.id = s.campaign_id
 where s.campaign_id = any(%s) order by c.slug
+"""
+POOL_OF = """
+select c.slug, p.slug from pooling_poolcampaign l
+join annotation_campaign c on c.id = l.campaign_id join pooling_pool p on p.id = l.pool_id
+where c.id = any(%s)
 """
 GUIDELINES = """
 select c.slug, g.version, to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD'), g.text
@@ -92,7 +97,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell
         write_pool(view, subjects, files, {one.name: one.id for one in entrants})
         tell("Reading judgements")
         moment = {
-            **_info(request, subjects),
+            **_info(request, subjects, dict(view.rows(POOL_OF, [subjects.campaign_ids]))),
             "samples": _samples(view, subjects),
             **_write_answers(view, subjects, request, files, hidden),
         }
@@ -195,8 +200,14 @@ def _copy_images(subjects: Subjects, request: FreezeRequest, files: Path) -> Non
             ) from None
 
 
-def _info(request: FreezeRequest, subjects: Subjects) -> dict[str, Any]:
-    """Return what release.json holds."""
+def _info(request: FreezeRequest, subjects: Subjects, pool_of: Mapping[str, str]) -> dict[str, Any]:
+    """Return what release.json holds.
+
+    Args:
+        request: what is asked for.
+        subjects: what it is about.
+        pool_of: slug of the pool by slug of the campaign that judges it.
+    """
     kept = ("slug", "name", "tie_rule", "serving", "k", "seed", "guideline_version",
             "is_simulated", "n_questions")  # fmt: skip
     return {
@@ -215,6 +226,7 @@ def _info(request: FreezeRequest, subjects: Subjects) -> dict[str, Any]:
         },
         "campaigns": [
             {name: one[name] for name in kept}
+            | {"pool": pool_of.get(one["slug"], "")}
             | ({"asking_order": one["asking_order"]} if one["asking_order"] != "shuffled" else {})
             for one in subjects.campaigns
         ],

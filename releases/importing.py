@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db import transaction
@@ -22,7 +22,7 @@ from releases.importing_campaign import (
 )
 from releases.importing_images import Known, listed
 from releases.importing_labels import import_labels
-from releases.importing_pool import make_pool
+from releases.importing_pool import make_pools
 from releases.verify import verify_unpacked
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
@@ -34,8 +34,8 @@ class Imported:
     """What an import made."""
 
     campaigns: list[Campaign]
-    pool: Pool | None
-    n_judgements: int
+    pools: list[Pool] = field(default_factory=list)
+    n_judgements: int = 0
 
 
 Marked = Callable[[Imported], None]
@@ -82,7 +82,7 @@ def import_any(
             campaign, n = import_labels(
                 source=source, slug=slug, name=name or slug, catalog=catalog
             )
-            made = Imported([campaign], None, n)
+            made = Imported([campaign], [], n)
             mark(made)
         return made
     return import_release(
@@ -141,8 +141,8 @@ def _import(
     known = Known.of(folder, catalog, query_catalog)
     judges = make_judges(folder, slug)
     given = folder.info["campaigns"]
-    tell("Storing the pool")
-    pool = make_pool(folder, slug, known, catalog, query_catalog)
+    tell("Storing the pools")
+    pools = make_pools(folder, slug, known, catalog, query_catalog)
     made, n_judgements = [], 0
     for one in given:
         name = slug if len(given) == 1 else f"{slug}-{one['slug']}"[:80]
@@ -150,8 +150,8 @@ def _import(
         campaign = make_campaign(folder, one, name, known, judges)
         tell(f"Storing judgements of {one['name']}")
         n_judgements += store_judgements(folder, one, campaign, known, judges)
-        if pool is not None:
+        if pool := pools.get(one["slug"]):
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
         made.append(campaign)
     store_rulings(folder, made, known)
-    return Imported(made, pool, n_judgements)
+    return Imported(made, list(dict.fromkeys(pools.values())), n_judgements)

@@ -19,36 +19,57 @@ Judges = dict[str, User]
 
 def make_judges(folder: Folder, slug: str) -> Judges:
     """Make an account for each pseudonym that nobody can sign in to."""
-    names = sorted(set(folder.table("judgements", ["annotator"])["annotator"].to_pylist()))
-    is_simulated = any(one["is_simulated"] for one in folder.info["campaigns"])
-    made = {}
-    for name in names or ["a01"]:
-        username = f"{slug}-{name}"[:150]
-        if User.objects.filter(username=username).exists():
-            raise ReleaseError(f"There is an account “{username}” already; choose another slug.")
-        user = User(
-            username=username, role=Role.ANNOTATOR, is_active=False, is_simulated=is_simulated
-        )
-        user.set_unusable_password()
-        user.save()
-        made[name] = user
-    return made
+    simulated = {one["slug"] for one in folder.info["campaigns"] if one["is_simulated"]}
+    given = folder.table("judgements", ["annotator", "campaign"]).to_pylist()
+    programs = {row["annotator"] for row in given if row["campaign"] in simulated}
+    names = {row["annotator"] for row in given} | _verifiers(folder)
+    return {
+        name: make_account(f"{slug}-{name}", is_simulated=name in programs)
+        for name in sorted(names) or ["a01"]
+    }
+
+
+def _verifiers(folder: Folder) -> set[str]:
+    """Return who answered about templates."""
+    if not folder.info.get("template_sets"):
+        return set()
+    return set(folder.table("template_votes", ["annotator"])["annotator"].to_pylist())
+
+
+def make_account(name: str, *, is_simulated: bool = False) -> User:
+    """Make an account that nobody can sign in to.
+
+    Raises:
+        ReleaseError: there is one of that name.
+    """
+    username = name[:150]
+    if User.objects.filter(username=username).exists():
+        raise ReleaseError(f"There is an account “{username}” already; choose another slug.")
+    user = User(username=username, role=Role.ANNOTATOR, is_active=False, is_simulated=is_simulated)
+    user.set_unusable_password()
+    user.save()
+    return user
 
 
 def make_campaign(
     folder: Folder, one: dict[str, Any], slug: str, known: Known, judges: Judges
 ) -> Campaign:
-    """Open a campaign with the pairs, rules and guidelines of one of a release."""
+    """Open a campaign with the pairs, rules and guidelines of one of a release.
+
+    Its panel are those who judged it, or everybody where nobody did.
+    """
+    names = {row["annotator"] for row in _rows_of(folder, "judgements", one)}
+    panel = [user for name, user in judges.items() if name in names] or list(judges.values())
     pairs = [known.pair(row) for row in _rows_of(folder, "pairs", one)]
     guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == one["slug"]]
     campaign = create_campaign(
         name=one["name"],
         slug=slug,
         pairs=pairs,
-        panel=list(judges.values()),
+        panel=panel,
         tie_rule=one["tie_rule"],
         serving=one["serving"],
-        k=min(one["k"], len(judges)),
+        k=min(one["k"], len(panel)),
         seed=one["seed"],
         guidelines=guidelines[0]["text"] if guidelines else "",
     )

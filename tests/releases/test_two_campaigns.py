@@ -1,0 +1,84 @@
+"""A release of two campaigns comes back: each campaign with its own pool and panel."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from annotation.models import Campaign
+from pooling.models import Pool, PoolCampaign
+from releases.archive import opened
+from releases.errors import ReleaseError
+from releases.importing import import_release
+from releases.places import archive_of, files_of
+from releases.verify import verify
+from tests.evaluation.campaign.conftest import World
+from tests.releases.test_import import rows_of
+from tests.releases.test_old_versions import GOLDEN
+from tests.releases.two_campaigns import add_campaign, draw_below, freeze_both, strata
+
+
+def test_two_campaigns_come_back_with_their_pools_panels_and_samples(world: World) -> None:
+    other = add_campaign(world)
+    draw_below(other, 25)
+    before = freeze_both(world)
+    made = import_release(source=archive_of(before), slug="again", catalog=world.catalog)
+    assert len(made.campaigns) == len(made.pools) == 2
+    links = {
+        link.campaign.slug: link.pool.slug
+        for link in PoolCampaign.objects.filter(campaign__in=made.campaigns)
+    }
+    assert links == {
+        f"again-{one.slug}": f"again-{pool.slug}"
+        for one in (world.campaign, other)
+        for pool in [PoolCampaign.objects.get(campaign=one).pool]
+    }
+    sizes = {one.slug: one.panel.count() for one in made.campaigns}
+    assert sizes == {f"again-{world.campaign.slug}": 3, "again-another-campaign": 2}
+    slugs = tuple(one.slug for one in made.campaigns)
+    after = freeze_both(world, slug="again", campaigns=slugs)
+    old, new = files_of(before), files_of(after)
+    for name, changing in {
+        "images": (), "queries": (), "rulings": (), "excluded": (), "negatives": (), "qrels": (),
+        "results": (), "pairs": ("campaign",), "pool": ("pool",), "labels": ("p_dawid_skene",),
+    }.items():  # fmt: skip
+        assert rows_of(old, name, changing) == rows_of(new, name, changing), name
+    changing = ("campaign", "mode", "annotator")
+    assert sorted(map(str, rows_of(old, "judgements", changing))) == sorted(
+        map(str, rows_of(new, "judgements", changing))
+    )
+    assert [row[1:] for row in strata(old)] == [row[1:] for row in strata(new)]
+    pools = [json.loads((one / "release.json").read_text())["pools"] for one in (old, new)]
+    for one, again in zip(*pools, strict=True):
+        assert {**one, "slug": f"again-{one['slug']}"} == again
+    assert verify(new).findings == ()
+
+
+def test_a_campaign_without_a_pool_comes_back_without_one(world: World) -> None:
+    other = add_campaign(world)
+    PoolCampaign.objects.filter(campaign=other).delete()
+    release = freeze_both(world)
+    info = json.loads((files_of(release) / "release.json").read_text())
+    assert [one["pool"] for one in info["campaigns"]] == ["", world.pool.slug]
+    made = import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    links = PoolCampaign.objects.filter(campaign__in=made.campaigns)
+    assert [link.campaign.slug for link in links] == [f"again-{world.campaign.slug}"]
+
+
+def test_an_older_release_of_several_pools_is_refused_and_nothing_stays(world: World) -> None:
+    """Its images are put into the catalog, so that nothing but the pools is missing."""
+    with pytest.raises(ReleaseError, match="does not say which campaign judges which"):
+        _import_old(world)
+    assert not Campaign.objects.filter(slug__startswith="again").exists()
+    assert not Pool.objects.filter(slug__startswith="again").exists()
+
+
+def _import_old(world: World) -> None:
+    with opened(GOLDEN / "small-2.0.0.zip") as folder:
+        rows = pq.read_table(folder / "data/images.parquet").to_pylist()
+    for image, row in zip(world.images, rows, strict=True):
+        image.sha256 = row["sha256"]
+        image.save()
+    import_release(source=GOLDEN / "small-2.0.0.zip", slug="again", catalog=world.catalog)
