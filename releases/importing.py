@@ -10,6 +10,7 @@ from django.db import transaction
 
 from annotation.models import Campaign
 from catalog.models import Catalog
+from conditional.models import TripletSet, Verification
 from pooling.models import Pool, PoolCampaign
 from releases.archive import unpacked
 from releases.errors import ReleaseError
@@ -20,9 +21,11 @@ from releases.importing_campaign import (
     store_judgements,
     store_rulings,
 )
+from releases.importing_conditional import import_sets
 from releases.importing_images import Known, listed
 from releases.importing_labels import import_labels
 from releases.importing_pool import make_pools
+from releases.layout import has_sets
 from releases.verify import verify_unpacked
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
@@ -36,6 +39,8 @@ class Imported:
     campaigns: list[Campaign]
     pools: list[Pool] = field(default_factory=list)
     n_judgements: int = 0
+    verifications: list[Verification] = field(default_factory=list)
+    triplet_sets: list[TripletSet] = field(default_factory=list)
 
 
 Marked = Callable[[Imported], None]
@@ -100,13 +105,16 @@ def import_release(
     tell: Told = _silent,
     mark: Marked = _unmarked,
 ) -> Imported:
-    """Make campaigns, judges, judgements, rulings and the pool of a release, or nothing.
+    """Make all that a release holds, or nothing: campaigns, judges, what they said, and pools.
+
+    Templates come back as a closed verification, triplets as a set.
 
     The judges become accounts that nobody can sign in to, named after their pseudonyms.
 
     Args:
         source: folder or zip; every hash and number of it is checked first.
-        slug: of the new campaign; with several campaigns, the first part of each slug.
+        slug: of the new campaign and pool; of several, and of sets of templates and triplets, the
+            first part of each slug.
         catalog: holds the candidates, told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
         tell: told what is done now.
@@ -154,4 +162,9 @@ def _import(
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
         made.append(campaign)
     store_rulings(folder, made, known)
-    return Imported(made, list(dict.fromkeys(pools.values())), n_judgements)
+    if has_sets(folder.info):
+        tell("Storing templates and triplets")
+    verifications, triplet_sets = import_sets(folder, slug, known, judges, catalog)
+    return Imported(
+        made, list(dict.fromkeys(pools.values())), n_judgements, verifications, triplet_sets
+    )

@@ -8,8 +8,18 @@ from typing import Any
 from catalog.models import Catalog
 from releases.errors import ReleaseError
 from releases.folder import Folder
+from releases.layout import tables_of
 
 N_NAMED = 20  # of what is missing
+Columns = dict[str, tuple[str, ...]]
+ASKING: Columns = {"queries": ("query_id",), "pairs": ("query_id",)}
+ASKED: Columns = {
+    "pairs": ("image_id",),
+    "pool": ("image_id",),
+    "templates": ("reference_id",),
+    "template_candidates": ("image_id",),
+    "triplets": ("anchor_id", "closer_id", "farther_id"),
+}
 
 Ids = dict[str, int]
 
@@ -28,16 +38,15 @@ class Known:
 
     @classmethod
     def of(cls, folder: Folder, catalog: Catalog, query_catalog: Catalog | None) -> Known:
-        """Find the images of all pairs of a release.
+        """Find the images of all that a release asks about.
 
         Raises:
             ReleaseError: a catalog lacks some; the message lists them by path, a line each.
         """
         candidates = _image_ids(folder, catalog)
         queries = _image_ids(folder, query_catalog) if query_catalog else candidates
-        pairs = folder.table("pairs", ["query_id", "image_id"])
-        missing = set(pairs["query_id"].to_pylist()) - queries.keys()
-        missing |= set(pairs["image_id"].to_pylist()) - candidates.keys()
+        missing = _named(folder, ASKING) - queries.keys()
+        missing |= _named(folder, ASKED) - candidates.keys()
         if missing:
             paths = sorted(folder.path_of[name] for name in missing)
             raise ReleaseError(
@@ -60,6 +69,18 @@ def listed(what: str, names: list[str]) -> str:
     if len(names) > N_NAMED:
         lines.append(f"and {len(names) - N_NAMED:,} more")
     return "\n".join(lines)
+
+
+def _named(folder: Folder, columns: Columns) -> set[str]:
+    """Return the images that stand in some columns, of the tables that a release has."""
+    held = {table.name for table in tables_of(folder.info)}
+    return {
+        image
+        for table, names in columns.items()
+        if table in held
+        for name in names
+        for image in folder.table(table, [name])[name].to_pylist()
+    }
 
 
 def _image_ids(folder: Folder, catalog: Catalog) -> Ids:
