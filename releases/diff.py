@@ -1,12 +1,13 @@
-"""What changed between two releases: pairs, labels, judges, and every model's scores."""
+"""What changed between two releases: pairs, labels, judges, sets, and every model's scores."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from releases.archive import opened
+from releases.diff_sets import SetsChange, templates_changed, triplets_changed
 from releases.folder import Folder
 from releases.verify import read_manifest
 
@@ -43,6 +44,7 @@ class Difference:
         n_judgements: before and after.
         models_added, models_removed: names.
         scores: every measure of every model.
+        templates, triplets: of sets of the same slug.
     """
 
     before: str
@@ -57,6 +59,8 @@ class Difference:
     models_added: list[str]
     models_removed: list[str]
     scores: list[ScoreChange]
+    templates: SetsChange = field(default_factory=SetsChange)
+    triplets: SetsChange = field(default_factory=SetsChange)
 
     def as_json(self) -> dict[str, Any]:
         """Return it ready to be written."""
@@ -103,6 +107,8 @@ def difference(first: Folder, second: Folder) -> Difference:
         models_added=sorted(names[1] - names[0]),
         models_removed=sorted(names[0] - names[1]),
         scores=_scores(first, second),
+        templates=templates_changed(first, second),
+        triplets=triplets_changed(first, second),
     )
 
 
@@ -148,6 +154,20 @@ def _values(folder: Folder) -> dict[tuple[str, str], float | None]:
     }
 
 
+def _sets_text(what: str, found: SetsChange) -> list[str]:
+    if not found.is_any:
+        return []
+    lines = [
+        f"{what}: {found.n_added:,} added, {found.n_removed:,} removed, {found.n_changed:,} "
+        f"changed, {len(found.flipped):,} flipped"
+    ]
+    for of, name, before, after in found.flipped[:SHOWN]:
+        lines.append(f"flipped: {of}, {name} from {before} to {after}")
+    if len(found.flipped) > SHOWN:
+        lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
+    return lines
+
+
 def difference_text(found: Difference) -> str:
     """Return a difference for people, ready for a changelog."""
     lines = [
@@ -165,6 +185,7 @@ def difference_text(found: Difference) -> str:
         lines.append(f"flipped: {query[:16]} {candidate[:16]} from {label} to {now}")
     if len(found.flipped) > SHOWN:
         lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
+    lines += _sets_text("templates", found.templates) + _sets_text("triplets", found.triplets)
     for one in found.scores:
         if one.change:
             lines.append(
