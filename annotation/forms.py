@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django import forms
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE
+from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE, has_fixed_ties
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -31,8 +32,10 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
         if self.instance.state != CampaignState.DRAFT:
-            for name in IN_DRAFT:
+            fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
+            for name in fixed:
                 self.fields[name].disabled = True
 
 
@@ -114,6 +117,12 @@ class GoldFromCampaignForm(GoldForm):
 
     source = forms.ModelChoiceField(queryset=Campaign.objects.none(), label="Earlier campaign")
     n = forms.IntegerField(min_value=1, max_value=500, initial=20, label="How many pairs")
+    why = forms.CharField(
+        max_length=500,
+        required=False,
+        label="Reason shown to judges",
+        help_text="The same for all; needed for training and examples. Name no campaign.",
+    )
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
@@ -121,6 +130,19 @@ class GoldFromCampaignForm(GoldForm):
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"
         )
+
+
+class PlaceForm(forms.Form):
+    """Where on the adjudication page somebody was, to come back to it."""
+
+    skip = forms.IntegerField(min_value=0, max_value=10**8, required=False)
+    only = forms.ChoiceField(choices=[("undecided", "")], required=False)
+    page = forms.IntegerField(min_value=1, max_value=10**6, required=False)
+
+    def query(self) -> str:
+        """Return what is given and sound, as the query of an address."""
+        self.is_valid()
+        return urlencode({name: value for name, value in self.cleaned_data.items() if value})
 
 
 class RulingForm(forms.Form):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from django.db import connection
+from django.db.models import Count, Q
 
 from annotation.judge_statistics import (
     Ints,
@@ -20,6 +22,7 @@ from annotation.judge_statistics import (
     share_by_part,
 )
 from annotation.models import Campaign, PanelMember
+from annotation.queries.campaigns import settled_entries
 from annotation.queries.labels import VoteTable, votes
 
 GOLD = """
@@ -152,7 +155,7 @@ def _shares(statement: str, campaign: Campaign) -> dict[tuple[int, str], Share]:
 
 
 def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
-    """Return how far each judge is, in the order of the panel."""
+    """Return how far each judge is, in the order of the panel; settled pairs are left out."""
     members = list(campaign.panel.select_related("annotator"))
     last = dict(
         _rows(
@@ -162,8 +165,10 @@ def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
             campaign,
         )
     )
+    settled = settled_entries(Q(member__campaign=campaign))
+    less = Counter(dict(settled.values_list("member").annotate(Count("pk"))))
     return [
-        JudgeProgress(member, member.n_done, member.n_total, last.get(member.pk))
+        JudgeProgress(member, member.n_done, member.n_total - less[member.pk], last.get(member.pk))
         for member in members
     ]
 

@@ -26,6 +26,7 @@ from annotation.models import (
 )
 from annotation.ordering import Ints, shuffled_by_query, shuffled_in_phases
 from annotation.services.bulk import copy_rows
+from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from catalog.models import Image
 
@@ -220,8 +221,10 @@ def add_members(*, campaign: Campaign, annotators: Sequence[User]) -> list[Panel
         campaign.is_simulated = True
         campaign.save(update_fields=["is_simulated"])
     if campaign.state != CampaignState.DRAFT:
+        lock_panel(campaign.pk)
         for member in members:
             prepare_member(member=member)
+        recount_pairs(campaign)
     return members
 
 
@@ -264,6 +267,7 @@ def _move(campaign: Campaign, after: CampaignState, by: User | None, reason: str
         if not campaign.panel.exists():
             raise CampaignError("A campaign needs at least one judge.")
         prepare_questions(campaign=campaign)
+    lock_panel(campaign.pk)  # answers on their way come first; those that wait here see the state
     campaign.state = after
     campaign.save(update_fields=["state"])
     StateChange.objects.create(

@@ -7,10 +7,12 @@ and in the order of their ids. Rows of other judges are touched only if nobody h
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from annotation.consensus import is_settled
+from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.hot import prepared_cursor
-from annotation.queries.judges import CountingRules, Judge
+from annotation.queries.judges import CountingRules, Judge, rules_of
 
 LOCK = """
 select id from annotation_question where id = any(%s::bigint[]) order by id for no key update
@@ -36,10 +38,17 @@ from place where place.id = j.id and place.is_surplus and place.number <= %s
 """
 COUNT = """
 select q.id, count(*) filter (where j.answer = 'similar'),
-       count(*) filter (where j.answer = 'different')
+       count(*) filter (where j.answer = 'different'),
+       count(*) filter (where j.answer in ('similar', 'different')
+                        and not (m.is_active and m.stage <> 'not_qualified'))
 from annotation_question q
 left join annotation_judgement j on j.question_id = q.id and not j.is_surplus
+left join annotation_panelmember m on m.id = j.member_id
 where q.id = any(%s::bigint[]) group by q.id
+"""
+AT_WORK = """
+select count(*) from annotation_panelmember
+where campaign_id = %s and is_active and stage <> 'not_qualified'
 """
 RELEASE = """
 with freed as (
@@ -69,6 +78,13 @@ from unnest(%s::bigint[], %s::int[], %s::boolean[], %s::int[])
      as x(id, n_counted, is_settled, n_wanted)
 where q.id = x.id
 """
+
+
+class Count(NamedTuple):
+    """The votes of a question that count, and whether it needs no more."""
+
+    n_votes: int
+    is_settled: bool
 
 
 def lock_panel(campaign_id: int) -> None:
@@ -106,34 +122,50 @@ def count_votes(
     with prepared_cursor() as cursor:
         if rules.is_leased:
             cursor.execute(PROMOTE, [list(question_ids), rules.k])
-        n_wanted = rules.k if rules.is_leased else _panel_size(rules)
-        cursor.execute(COUNT, [list(question_ids)])
-        counts: list[tuple[int, int, int]] = cursor.fetchall()
-        settled = {
-            question
-            for question, n_similar, n_different in counts
-            if n_similar + n_different >= n_wanted
-            or (
-                rules.closes_settled
-                and is_settled(n_similar, n_different, n_wanted, rules.tie_rule)
-            )
-        }
-        asked = [question for question in question_ids if question not in settled]
+        counts = counted_votes(rules, question_ids)
+        settled = [question for question, count in counts.items() if count.is_settled]
+        asked = [question for question, count in counts.items() if not count.is_settled]
         if settled:
-            cursor.execute(RELEASE, [list(settled), member_id])
+            cursor.execute(RELEASE, [settled, member_id])
         if asked:
             cursor.execute(ASK_AGAIN, [asked, member_id, rules.is_leased])
-        ids = [question for question, _, _ in counts]
-        totals = [n_similar + n_different for _, n_similar, n_different in counts]
+        totals = [count.n_votes for count in counts.values()]
+        is_settled = [count.is_settled for count in counts.values()]
         wanted = [rules.k if rules.is_leased else 0 for _ in counts]
-        cursor.execute(STORE, [ids, totals, [question in settled for question in ids], wanted])
+        cursor.execute(STORE, [list(counts), totals, is_settled, wanted])
 
 
-def _panel_size(rules: CountingRules) -> int:
+def recount_pairs(campaign: Campaign) -> None:
+    """Settle and ask again what a change of the panel does where pairs close early.
+
+    How many votes a pair can still get depends on who is at work; with k of n it is k.
+    """
+    rules = rules_of(campaign)
+    if not rules.closes_settled or rules.is_leased or campaign.state == CampaignState.DRAFT:
+        return
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("pk")
+    ids = list(pairs.values_list("pk", flat=True))
+    lock_questions(ids)
+    count_votes(rules, ids)
+
+
+def counted_votes(rules: CountingRules, question_ids: Sequence[int]) -> dict[int, Count]:
+    """Return the counted votes of each question, and whether it needs no more."""
     with prepared_cursor() as cursor:
-        cursor.execute(
-            "select count(*) from annotation_panelmember where campaign_id = %s and is_active",
-            [rules.campaign_id],
-        )
-        [(n_judges,)] = cursor.fetchall()
-        return int(n_judges)
+        cursor.execute(AT_WORK, [rules.campaign_id])
+        [(n_at_work,)] = cursor.fetchall()
+        cursor.execute(COUNT, [list(question_ids)])
+        return {
+            question: _count(rules, n_similar, n_different, n_at_work + n_of_others)
+            for question, n_similar, n_different, n_of_others in cursor.fetchall()
+        }
+
+
+def _count(rules: CountingRules, n_similar: int, n_different: int, n_possible: int) -> Count:
+    """Judge a question by its votes; `n_possible` may be had if all judges at work vote."""
+    n_votes = n_similar + n_different
+    n_wanted = rules.k if rules.is_leased else n_possible
+    is_closed = rules.closes_settled and is_settled(
+        n_similar, n_different, n_wanted, rules.tie_rule
+    )
+    return Count(n_votes, n_votes >= n_wanted or is_closed)

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.judges import rules_of
-from annotation.services.counting import count_votes, lock_panel, lock_questions
+from annotation.services.counting import count_votes, counted_votes, lock_panel, lock_questions
 
 MEMBERS = """
 select m.id, u.username, m.n_total, m.n_done, m.last_place, count(e.id),
@@ -19,14 +19,8 @@ left join annotation_queueentry e on e.member_id = m.id
 where m.campaign_id = %s group by m.id, u.username order by m.number
 """
 QUESTIONS = """
-select q.id, q.uid::text, q.n_counted, q.n_free, coalesce(v.n, 0),
-       case when q.is_settled or not %(leased)s then 0
-            else greatest(0, %(k)s - coalesce(v.n, 0) - coalesce(l.n, 0)) end
+select q.id, q.uid::text, q.n_counted, q.n_free, q.is_settled::int, coalesce(l.n, 0)
 from annotation_question q
-left join (select j.question_id, count(*) as n from annotation_judgement j
-           join annotation_question q on q.id = j.question_id
-           where q.campaign_id = %(campaign)s and not j.is_surplus
-             and j.answer in ('similar', 'different') group by 1) v on v.question_id = q.id
 left join (select e.question_id, count(*) as n from annotation_queueentry e
            join annotation_question q on q.id = e.question_id
            where q.campaign_id = %(campaign)s and e.state = 'open' and e.lease_until is not null
@@ -138,11 +132,13 @@ def _questions(campaign: Campaign, repairs: bool) -> list[Difference]:
         .values_list("pk", flat=True)
     )
     lock_questions(ids)
-    parameters = {"campaign": campaign.pk, "k": campaign.k, "leased": rules.is_leased}
+    counts = counted_votes(rules, ids)
     found, wrong = [], []
-    for pk, uid, n_counted, n_free, votes, free in _rows(QUESTIONS, parameters):
-        stored = {"n_counted": n_counted, "n_free": n_free}
-        counted = {"n_counted": votes, "n_free": free}
+    for pk, uid, n_counted, n_free, settled, lent in _rows(QUESTIONS, {"campaign": campaign.pk}):
+        n_votes, is_settled = counts[pk]
+        free = max(0, rules.k - n_votes - lent) if rules.is_leased and not is_settled else 0
+        stored = {"n_counted": n_counted, "n_free": n_free, "is_settled": settled}
+        counted = {"n_counted": n_votes, "n_free": free, "is_settled": int(is_settled)}
         differing = [counter for counter in stored if stored[counter] != counted[counter]]
         found += [
             Difference(campaign.slug, f"question {uid}", counter, stored[counter], counted[counter])

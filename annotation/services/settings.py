@@ -9,6 +9,7 @@ from django.db import transaction
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Serving, StateChange
+from annotation.services.counting import lock_panel, recount_pairs
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 IN_DRAFT = ("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed")
@@ -27,7 +28,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         changes: any of `ALWAYS`, and while it is a draft of `IN_DRAFT`.
 
     Raises:
-        CampaignError: a setting is unknown, out of range, or fixed by now.
+        CampaignError: a setting is unknown, out of range, or fixed by now (the tie rule too where
+            pairs are closed early).
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     changes = {name: value for name, value in changes.items() if getattr(campaign, name) != value}
@@ -35,6 +37,11 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
     fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
     if fixed:
         raise CampaignError(f"{', '.join(fixed)}: cannot be changed once the queues are drawn.")
+    if "tie_rule" in changes and has_fixed_ties(campaign):
+        raise CampaignError(
+            "tie_rule: pairs are closed early by it, so it cannot be changed once the queues are "
+            "drawn."
+        )
     before = {name: getattr(campaign, name) for name in changes}
     for name, value in changes.items():
         setattr(campaign, name, value)
@@ -44,6 +51,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         )
     if campaign.repeat_percent > 50 or campaign.mirror_percent > 50 or campaign.pass_percent > 100:
         raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
+    if campaign.lease_minutes < 1:
+        raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
     campaign.save(update_fields=list(changes))
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
@@ -55,6 +64,11 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
             reason=f"Settings: {told}"[:500],
         )  # fmt: skip
     return campaign
+
+
+def has_fixed_ties(campaign: Campaign) -> bool:
+    """Whether pairs may have been closed by the tie rule, so that another cannot hold for them."""
+    return campaign.closes_settled and campaign.state != CampaignState.DRAFT
 
 
 @transaction.atomic
@@ -96,4 +110,6 @@ def set_member_active(*, member: PanelMember, is_active: bool) -> None:
     needed = campaign.k if campaign.serving == Serving.K_OF_N else 1
     if not is_active and others < needed:
         raise CampaignError(f"The panel needs at least {needed}.")
+    lock_panel(campaign.pk)
     PanelMember.objects.filter(pk=member.pk).update(is_active=is_active)
+    recount_pairs(campaign)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from django.db import transaction
 
 from annotation.errors import CampaignError
-from annotation.models import EntryState, Gold, Judgement, PanelMember, QueueEntry, Stage
+from annotation.models import (
+    Campaign,
+    EntryState,
+    Gold,
+    Judgement,
+    PanelMember,
+    QueueEntry,
+    Stage,
+)
+from annotation.services.counting import lock_panel, recount_pairs
 
 NEXT = {Stage.TRAINING: Stage.QUALIFICATION, Stage.QUALIFICATION: Stage.JUDGING}
 
@@ -21,7 +30,15 @@ def advance(*, member_id: int) -> Stage:
         stage = NEXT[stage]
     if stage != before:
         PanelMember.objects.filter(pk=member.pk).update(stage=stage)
+    if stage != before and stage == Stage.NOT_QUALIFIED:
+        # not now: this transaction may hold questions in another order
+        transaction.on_commit(lambda: _recount(member.campaign))
     return stage
+
+
+@transaction.atomic
+def _recount(campaign: Campaign) -> None:
+    recount_pairs(campaign)
 
 
 def qualification_score(member: PanelMember) -> tuple[int, int]:
@@ -46,9 +63,12 @@ def admit(*, member: PanelMember) -> None:
     Raises:
         CampaignError: the judge is judging already.
     """
+    campaign = Campaign.objects.select_for_update().get(pk=member.campaign_id)
+    lock_panel(campaign.pk)
     changed = PanelMember.objects.filter(pk=member.pk).exclude(stage=Stage.JUDGING)
     if not changed.update(stage=Stage.JUDGING):
         raise CampaignError(f"{member.annotator} is judging already.")
+    recount_pairs(campaign)
 
 
 def _has_open(member: PanelMember, stage: Stage) -> bool:

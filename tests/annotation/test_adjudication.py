@@ -61,7 +61,7 @@ def test_a_lease_that_ran_out_may_be_given_to_the_same_judge_again(campaign_of):
 
 def test_nobody_waits_for_a_judge_who_did_not_qualify(campaign_of, pairs):
     campaign = campaign_of(1, 2, 3, is_open=False)
-    gold = [GoldPair(*pair, "similar") for pair in pairs(1, 2)]
+    gold = [GoldPair(query, candidate, "similar") for query, candidate in pairs(1, 2)]
     add_gold(campaign=campaign, purpose="qualification", pairs=gold)
     campaign = open_campaign(campaign=campaign)
     first, second, failing = judges_of(campaign)

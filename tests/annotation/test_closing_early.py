@@ -1,0 +1,119 @@
+"""Pairs that close early: only when no vote that may still come can change the outcome."""
+
+import pytest
+
+from annotation.errors import CampaignError
+from annotation.forms import SettingsForm
+from annotation.models import Question
+from annotation.queries.campaigns import campaign_rows
+from annotation.queries.labels import labels
+from annotation.queries.quality import progress_by_judge
+from annotation.services import (
+    add_members,
+    admit,
+    change_settings,
+    open_campaign,
+    reconcile,
+    set_member_active,
+)
+from tests.annotation.browser import Browser
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def closing(campaign_of):
+    """A campaign that closes pairs early, and its judges."""
+
+    def make(n_pairs, n_judges, **rules):
+        campaign = campaign_of(1, n_pairs, n_judges, is_open=False, **rules)
+        campaign = change_settings(campaign=campaign, by=None, closes_settled=True)
+        campaign = open_campaign(campaign=campaign)
+        members = campaign.panel.order_by("number")
+        return campaign, [Browser(campaign, member.annotator) for member in members]
+
+    return make
+
+
+def take_off(campaign, *numbers):
+    for number in numbers:
+        set_member_active(member=campaign.panel.get(number=number), is_active=False)
+
+
+def test_votes_of_who_has_left_the_panel_do_not_settle_what_the_others_can_turn(closing):
+    campaign, [a, b, c, d, e] = closing(1, 5)
+    a.judge("similar")
+    b.judge("similar")
+    take_off(campaign, 1, 2)
+    c.judge("different")  # 2 : 1, and two judges are still to come
+    assert not campaign.questions.get().is_settled
+    assert reconcile(campaign=campaign) == []
+    d.judge("different")
+    e.judge("different")
+    assert [row.label for row in labels(campaign)] == [False]
+
+
+def test_a_judge_who_leaves_settles_what_only_they_could_turn_and_who_returns_opens_it(closing):
+    campaign, [a, b, _] = closing(1, 3)
+    a.judge("similar")
+    take_off(campaign, 3)
+    assert not campaign.questions.get().is_settled
+    take_off(campaign, 2)
+    assert campaign.questions.get().is_settled
+    assert reconcile(campaign=campaign) == []
+    set_member_active(member=campaign.panel.get(number=2), is_active=True)
+    assert not campaign.questions.get().is_settled
+    assert len(b.next()) == 1
+
+
+def test_a_judge_who_joins_can_turn_what_was_settled(closing, people):
+    campaign, [a, b, c] = closing(1, 3, tie_rule="undecided")
+    a.judge("similar")
+    b.judge("similar")
+    assert c.next() == []
+    add_members(campaign=campaign, annotators=people(1))
+    assert not campaign.questions.get().is_settled
+    assert len(c.next()) == 1
+    assert reconcile(campaign=campaign) == []
+
+
+def test_a_judge_who_did_not_qualify_is_not_waited_for_unless_admitted(closing):
+    campaign, [a, *_] = closing(1, 3)
+    campaign.panel.filter(number__gt=1).update(stage="not_qualified")
+    a.judge("similar")
+    assert campaign.questions.get().is_settled
+    admit(member=campaign.panel.get(number=2))
+    assert not campaign.questions.get().is_settled
+    assert reconcile(campaign=campaign) == []
+
+
+def test_the_tie_rule_by_which_pairs_were_closed_stays(closing, campaign_of):
+    campaign, [a, b, *_] = closing(1, 4)
+    a.judge("different")
+    b.judge("different")
+    assert campaign.questions.get().is_settled  # 2 : 2 would be a tie, which is “different”
+    with pytest.raises(CampaignError, match="tie_rule: pairs are closed early by it"):
+        change_settings(campaign=campaign, by=None, tie_rule="undecided")
+    assert SettingsForm(instance=campaign).fields["tie_rule"].disabled
+    other = campaign_of(1, 1, 2)
+    assert change_settings(campaign=other, by=None, tie_rule="undecided").tie_rule == "undecided"
+
+
+def test_a_wrong_note_of_what_is_settled_is_found_and_repaired(closing):
+    campaign, [a, b, c] = closing(1, 3)
+    a.judge("different")
+    Question.objects.update(is_settled=True)
+    [found] = reconcile(campaign=campaign, repairs=True)
+    assert (found.counter, found.stored, found.counted) == ("is_settled", 1, 0)
+    assert reconcile(campaign=campaign) == []
+    assert len(b.next()) == len(c.next()) == 1
+
+
+def test_what_is_settled_is_not_left_to_do(closing):
+    campaign, [a, b, c] = closing(10, 3)
+    a.judge("different", 10)
+    b.judge("different", 10)
+    assert c.next() == []
+    [row] = campaign_rows(type(campaign).objects.filter(pk=campaign.pk))
+    assert (row.n_done, row.n_total, row.share_done) == (20, 20, 1.0)
+    assert [one.n_total for one in progress_by_judge(campaign)] == [10, 10, 0]
