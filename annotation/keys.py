@@ -20,7 +20,6 @@ DEFAULT_KEYS = {
     "guidelines": "g",
     "help": "?",
 }
-ARROW_TWINS = {"similar": "ArrowRight", "different": "ArrowLeft"}  # in pair mode, not remappable
 ALLOWED_KEYS = (*"abcdefghijklmnopqrstuvwxyz", *"0123456789", "?", ",", ".", ";", "/")
 
 

@@ -1,8 +1,8 @@
 """What a batch of answers does to the questions of one judge.
 
-Pure. Each question of a judge is a register: the event decided last, by the judge's clock,
-holds; an answer that arrives after a later one (from another tab, or from an hour without
-network) is kept as an event and changes nothing. Taking back names the event that holds.
+Pure. Each question of a judge is a register: the event that arrived last holds. A browser sends
+its acts in the order in which they were done, and the clocks of two devices cannot be compared,
+so their times order nothing. Taking back names the event that holds.
 """
 
 from __future__ import annotations
@@ -100,15 +100,14 @@ def fold(
                 raise closed
             if given.guideline_version > guideline_version:
                 raise RejectedError("bad_value", "There is no such version of the guidelines.")
-            timed = _timed(given, register, now)
+            timed = _timed(given, now)
             after = _after(timed, register, outcome)
         except RejectedError as problem:
             outcome.results.append(problem)
             continue
         seen[given.uuid] = Known(member_id, register.question_id, given.answer, given.undoes)
         outcome.events.append((timed, register))
-        if after is not register:
-            outcome.registers[after.question_id] = registers[after.question_id] = after
+        outcome.registers[after.question_id] = registers[after.question_id] = after
         outcome.results.append("saved")
     return outcome
 
@@ -133,21 +132,16 @@ def _same_or_refused(given: Submission, register: Register, known: Known, member
         raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
 
 
-def _timed(given: Submission, register: Register, now: datetime) -> Submission:
-    """Set back a clock that runs ahead; a withdrawal is never older than what it takes back."""
+def _timed(given: Submission, now: datetime) -> Submission:
+    """Set back a clock that runs ahead."""
     decided_at = min(given.decided_at, now)
-    if given.undoes is not None and register.decided_at is not None:
-        decided_at = max(decided_at, register.decided_at)
     return replace(given, decided_at=decided_at, shown_at=min(given.shown_at, decided_at))
 
 
 def _after(given: Submission, register: Register, outcome: Outcome) -> Register:
-    """Return the register after an answer; the same object if the answer came too late."""
-    if given.undoes is not None:
-        if given.undoes != register.last_uuid or not register.answer:
-            raise RejectedError("not_current", "That answer does not hold any more.")
-    elif register.decided_at is not None and given.decided_at < register.decided_at:
-        return register
+    """Return the register after an answer."""
+    if given.undoes is not None and (given.undoes != register.last_uuid or not register.answer):
+        raise RejectedError("not_current", "That answer does not hold any more.")
     place = register.place
     if given.answer == "later":
         outcome.last_place += 1
