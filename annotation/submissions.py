@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -156,12 +156,18 @@ def _whole(raw: Mapping[str, Any], name: str, low: int, high: int) -> int:
 
 
 def time_of(raw: Mapping[str, Any], name: str) -> datetime:
-    """Return a moment by its name in what a browser sent; RejectedError where it is none."""
+    """Return a moment in UTC by its name in what a browser sent.
+
+    Raises:
+        RejectedError: it is no time with a zone, or none that a clock of today could show.
+    """
     value = raw.get(name)
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None or not 2000 <= moment.year <= 2200:
+        # PostgreSQL knows fewer offsets than Python
+        in_utc = None if moment is None or moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        in_utc = None
+    if in_utc is None or not 2000 <= in_utc.year <= 2200:
         raise RejectedError("bad_value", f"“{name}” is not an ISO 8601 time with a zone.")
-    return moment
+    return in_utc
