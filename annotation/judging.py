@@ -32,11 +32,11 @@ from annotation.queries.preferences import preferred
 from annotation.queries.serving import (
     AskedQuestion,
     are_lent_for_long,
-    campaigns_of,
     image_for,
     next_questions,
     progress,
     recent_answers,
+    standings_of,
 )
 from annotation.replies import (
     guidelines_reply,
@@ -61,16 +61,11 @@ def home(request: HttpRequest) -> HttpResponse:
     """List the campaigns that the person judges, with progress and a way in."""
     campaigns = [
         {
-            "campaign": campaign,
-            "n_done": done,
-            "n_total": total,
-            "percent": 100 * done // total if total else 0,
-            "is_finished": total > 0 and done >= total,
-            "can_judge": campaign.is_open and judge.stage != Stage.NOT_QUALIFIED,
-            "stage": Stage(judge.stage),
+            **vars(standing),
+            "percent": 100 * standing.n_done // standing.n_total if standing.n_total else 0,
+            "can_judge": standing.campaign.is_open and standing.stage != Stage.NOT_QUALIFIED,
         }
-        for campaign, judge in campaigns_of(signed_in(request).pk)
-        for done, total in [progress(judge)]
+        for standing in standings_of(signed_in(request).pk)
     ]
     return render(request, "annotation/home.html", {"campaigns": campaigns})
 

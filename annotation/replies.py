@@ -17,6 +17,7 @@ from annotation.queries.serving import (
     AskedQuestion,
     Picture,
     RecentAnswer,
+    may_be_lent_more,
     progress,
 )
 from annotation.services.answers import Receipt
@@ -29,9 +30,14 @@ NO_UID = str(uuid.UUID(int=0))
 def next_reply(
     campaign_uid: uuid.UUID, judge: Judge, asked: Iterable[AskedQuestion], n_done: int
 ) -> dict[str, Any]:
-    """Return the next open questions, and how far the judge has come."""
+    """Return the next open questions, and how far the judge has come.
+
+    Waiting: there is none just now, but pairs may yet come back from other judges.
+    """
+    questions = [question_reply(campaign_uid, question) for question in asked]
     return {
-        "questions": [question_reply(campaign_uid, question) for question in asked],
+        "questions": questions,
+        "is_waiting": not questions and may_be_lent_more(judge),
         "progress": progress_reply(judge, n_done),
         "guideline_version": judge.guideline_version,
         "state": judge.state,

@@ -47,7 +47,8 @@ class Judge:
     """One judge of one campaign, with what the campaign says now.
 
     `n_asked` is how many questions the judge is to answer: those of the queue or, where k of n
-    judge, a fair share of the votes wanted, since nobody knows yet who will give them.
+    judge, a fair share of the votes wanted, since nobody knows yet who will give them, with the
+    controls that belong to such a share.
     """
 
     member_id: int
@@ -94,8 +95,13 @@ JUDGE_COLUMNS = """
     m.id as member_id, c.id as campaign_id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled,
     c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage,
     case when c.serving = 'everyone' then m.n_total else (
-        select ceil(c.n_questions * c.k / greatest(count(*), 1)::numeric)::int
-        from annotation_panelmember p where p.campaign_id = c.id and p.is_active
+        select ceil(c.n_questions * c.k::numeric / greatest(count(*), 1)
+                    * (100 + c.repeat_percent + c.mirror_percent) / 100.0)::int
+        from annotation_panelmember p
+        where p.campaign_id = c.id and p.is_active and p.stage <> 'not_qualified'
+    ) + (
+        select count(*)::int from annotation_question g
+        where g.campaign_id = c.id and g.kind in ('training', 'qualification', 'gold')
     ) end as n_asked,
     m.n_done, m.last_place, m.claimed_to,
     (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
@@ -107,17 +113,25 @@ select {JUDGE_COLUMNS}
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where c.uid = %s and m.annotator_id = %s and m.is_active and c.state <> 'draft'
 """  # noqa: S608  (the columns are a constant)
-JUDGE_LOCKED = f"{JUDGE} for no key update of m"
+LOCK = """
+select m.id from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
+where c.uid = %s and m.annotator_id = %s and m.is_active for no key update of m
+"""
 
 
 def find_judge(campaign_uid: uuid.UUID, annotator_id: int, *, locked: bool = False) -> Judge:
     """Return the judge, and hold the row until the transaction ends if `locked`.
 
+    The row is held before the campaign is looked at: who waits here while the campaign is closed
+    finds it closed.
+
     Raises:
         NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.
     """
     with prepared_cursor() as cursor:
-        cursor.execute(JUDGE_LOCKED if locked else JUDGE, [campaign_uid, annotator_id])
+        if locked:
+            cursor.execute(LOCK, [campaign_uid, annotator_id])
+        cursor.execute(JUDGE, [campaign_uid, annotator_id])
         row = cursor.fetchone()
     if row is None:
         raise NotOnPanelError

@@ -16,26 +16,53 @@ from annotation.models import (
     CampaignState,
     EntryState,
     JudgementEvent,
-    PanelMember,
     Question,
     QuestionKind,
     QueueEntry,
     Stage,
 )
 from annotation.queries.hot import prepared_cursor
-from annotation.queries.judges import Judge, find_judge
+from annotation.queries.judges import JUDGE_COLUMNS, Judge
 from catalog.models import Image
 
-NEXT = """
+# A question of an earlier stage is asked again only if its answer was taken back.
+IS_ASKED = """
+    e.state = 'open' and (e.stage = {stage} or e.stage in ('training', 'qualification')
+        and {stage} not in ('training', 'not_qualified') and exists (
+            select from annotation_judgementevent v
+            where v.uuid = e.last_uuid and v.answer = 'withdrawn'))
+"""
+NEXT = f"""
 select q.uid, e.place, e.stage = 'training', e.lease_until,
        a.uid, a.width, a.height, b.uid, b.width, b.height
 from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
 join catalog_image a on a.id = q.query_id
 join catalog_image b on b.id = q.candidate_id
-where e.member_id = %s and e.state = 'open' and e.stage = %s and e.place > %s
-order by e.place, e.id limit {n}
+where e.member_id = %(member)s and e.place > %(after)s and {IS_ASKED.format(stage="%(stage)s")}
+order by e.place, e.id limit {{n}}
+"""  # noqa: S608  (constants)
+# A pair that others hold, or that is free, may yet be lent to a judge who has not had it.
+MAY_COME = """
+    select from annotation_question q
+    where q.campaign_id = {campaign} and q.kind = 'pair' and not q.is_settled
+      and not exists (select from annotation_queueentry e
+                      where e.member_id = {member} and e.question_id = q.id
+                        and e.state <> 'expired')
 """
+STANDINGS = f"""
+select {JUDGE_COLUMNS},
+    case when c.closes_settled and c.serving = 'everyone' then (
+        select count(*) from annotation_queueentry e
+        where e.member_id = m.id and e.state = 'settled'
+    ) else 0 end,
+    exists (select from annotation_queueentry e
+            where e.member_id = m.id and {IS_ASKED.format(stage="m.stage")}),
+    c.serving = 'k_of_n' and m.stage = 'judging'
+        and exists ({MAY_COME.format(campaign="c.id", member="m.id")})
+from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
+where m.annotator_id = %s and m.is_active and c.state <> 'draft'
+"""  # noqa: S608  (constants)
 
 
 @dataclass(frozen=True)
@@ -63,6 +90,22 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How far one judge is in one campaign.
+
+    Finished: no question is open, and none can come. Waiting: none is open, but pairs that are
+    free or lent to others may come.
+    """
+
+    campaign: Campaign
+    stage: Stage
+    n_done: int
+    n_total: int
+    is_finished: bool
+    is_waiting: bool
+
+
+@dataclass(frozen=True)
 class RecentAnswer:
     """One of the judge's own last answers."""
 
@@ -81,11 +124,25 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     # the number stands in the statement: an unknown limit would keep it from one plan for all
     statement = NEXT.format(n=int(n))
     with prepared_cursor() as cursor:
-        cursor.execute(statement, [judge.member_id, judge.stage, after])
+        cursor.execute(statement, {"member": judge.member_id, "stage": judge.stage, "after": after})
         return [
             AskedQuestion(uid, place, is_training, until, Picture(*shown[:3]), Picture(*shown[3:]))
             for uid, place, is_training, until, *shown in cursor.fetchall()
         ]
+
+
+def may_be_lent_more(judge: Judge) -> bool:
+    """Return whether pairs that wait for votes may yet come to a judge who has none open.
+
+    They are free, or lent to others, who may let the lease run out or give no vote.
+    """
+    if not judge.is_leased or judge.stage != Stage.JUDGING or judge.refusal is not None:
+        return False
+    found = MAY_COME.format(campaign="%s", member="%s")
+    with prepared_cursor() as cursor:
+        cursor.execute(f"select exists ({found})", [judge.campaign_id, judge.member_id])
+        [(may_come,)] = cursor.fetchall()
+        return bool(may_come)
 
 
 def are_lent_for_long(judge: Judge, asked: Iterable[AskedQuestion]) -> bool:
@@ -154,15 +211,30 @@ def image_for(judge: Judge, uid: uuid.UUID) -> Image | None:
     ).first()
 
 
-def campaigns_of(annotator_id: int) -> list[tuple[Campaign, Judge]]:
+def standings_of(annotator_id: int) -> list[Standing]:
     """Return the campaigns in which somebody judges or has judged, those to do first."""
-    members = PanelMember.objects.filter(annotator_id=annotator_id, is_active=True)
-    campaigns = [
-        member.campaign
-        for member in members.exclude(campaign__state=CampaignState.DRAFT).select_related(
-            "campaign"
-        )
-    ]
-    judged = [(campaign, find_judge(campaign.uid, annotator_id)) for campaign in campaigns]
+    with prepared_cursor() as cursor:
+        cursor.execute(STANDINGS, [annotator_id])
+        rows = [(Judge(*row[:-3]), *row[-3:]) for row in cursor.fetchall()]
+    campaigns = Campaign.objects.in_bulk([judge.campaign_id for judge, *_ in rows])
     order = [CampaignState.OPEN, CampaignState.PAUSED, CampaignState.CLOSED]
-    return sorted(judged, key=lambda pair: (order.index(CampaignState(pair[0].state)), -pair[0].pk))
+    standings = [_standing(campaigns[judge.campaign_id], judge, *rest) for judge, *rest in rows]
+    return sorted(
+        standings,
+        key=lambda one: (order.index(CampaignState(one.campaign.state)), -one.campaign.pk),
+    )
+
+
+def _standing(
+    campaign: Campaign, judge: Judge, n_settled: int, has_open: bool, may_come: bool
+) -> Standing:
+    has_work = judge.stage != Stage.NOT_QUALIFIED and (has_open or may_come)
+    total = max(judge.n_asked - n_settled, judge.n_done) if has_work else judge.n_done
+    return Standing(
+        campaign,
+        Stage(judge.stage),
+        judge.n_done,
+        total,
+        is_finished=not has_work and judge.stage != Stage.NOT_QUALIFIED,
+        is_waiting=has_work and not has_open,
+    )
