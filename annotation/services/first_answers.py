@@ -25,8 +25,10 @@ from annotation.register import FINAL, VOTING
 from annotation.submissions import Submission
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
-# deadlocks. A row that somebody has just changed is seen anew by lock and update, and may no
-# longer match: an entry answered in another tab, a question with its k votes.
+# deadlocks. A judge's row that is held (by another tab, or while the campaign is being closed) is
+# not waited for: the statement would go on with what it saw of the campaign before. A question's
+# row that somebody has just changed is seen anew by lock and update, and may no longer match: an
+# entry answered in another tab, a question with its k votes.
 JUDGE = f"""
 with judge as materialized (
     select {JUDGE_COLUMNS}
@@ -34,7 +36,7 @@ with judge as materialized (
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
       and c.state = 'open' and c.serving = '{{serving}}' and not c.closes_settled
       and m.stage = 'judging' and c.guideline_version >= %(guideline_version)s
-    for no key update of m
+    for no key update of m skip locked
 )"""  # noqa: S608  (the columns are a constant)
 GIVEN = """, moved as (
     update annotation_queueentry e

@@ -1,16 +1,17 @@
 """The short way of the common answer says and stores what the long way would."""
 
 import threading
+import time
 import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Judgement, JudgementEvent, PanelMember, Question, QueueEntry
 from annotation.services import answers as long_way
-from annotation.services import open_campaign, reap_leases, reconcile
+from annotation.services import close_campaign, open_campaign, reap_leases, reconcile
 from annotation.services.first_answers import record_first_answer
 from annotation.submissions import read_submission
 from tests.annotation.browser import Browser, answer_to
@@ -242,8 +243,8 @@ def test_two_tabs_that_answer_at_once_are_both_kept(is_same, campaign_of):
     n = 40 if is_same else 80
     assert JudgementEvent.objects.count() == n
     assert sorted(statuses) == ["duplicate"] * (80 - n) + ["saved"] * n
-    expected = "similar" if is_same else "different"
-    assert set(Judgement.objects.values_list("answer", flat=True)) == {expected}
+    latest = dict(JudgementEvent.objects.order_by("id").values_list("question", "answer"))
+    assert dict(Judgement.objects.values_list("question", "answer")) == latest
     assert campaign.panel.get().n_done == 40
     assert reconcile(campaign=campaign) == []
 
@@ -258,3 +259,39 @@ def test_a_campaign_opened_later_is_found_by_the_same_plan(campaign_of):
         for _ in range(6):
             judge.judge("similar")
         assert judge.next() == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("rules", [{}, {"serving": "k_of_n", "k": 1}])
+@pytest.mark.parametrize("n_at_once", [1, 2])
+def test_an_answer_that_waits_while_the_campaign_is_closed_is_refused(
+    n_at_once, rules, campaign_of
+):
+    campaign = campaign_of(1, 4, 1, **rules)
+    judge = Browser(campaign, campaign.panel.get().annotator)
+    asked = [question["uid"] for question in judge.next()][:n_at_once]
+    replies = []
+
+    def answer():
+        replies.append(judge.send(*(answer_to(uid) for uid in asked)))
+        connection.close()
+
+    tab = threading.Thread(target=answer)
+    with transaction.atomic():
+        close_campaign(campaign=campaign, by=None, reason="Enough")
+        tab.start()
+        deadline = time.monotonic() + 30
+        while not is_anybody_waiting():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    tab.join()
+    [(status, reply)] = replies
+    assert status == 409
+    assert {result["code"] for result in reply["results"]} == {"closed"}
+    assert not JudgementEvent.objects.exists()
+
+
+def is_anybody_waiting():
+    with connection.cursor() as cursor:
+        cursor.execute("select exists (select from pg_locks where not granted)")
+        return cursor.fetchone()[0]
