@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
@@ -18,6 +19,7 @@ from annotation.forms import (
     GoldFromCampaignForm,
     GuidelinesForm,
     MembersForm,
+    PlaceForm,
     RulingForm,
     SettingsForm,
 )
@@ -56,21 +58,36 @@ def _done(
     request: HttpRequest, page: str, slug: str, work: Callable[[], object], told: str
 ) -> HttpResponse:
     """Do something, say how it went, and go back to a page of the campaign."""
+    _tell(request, work, told)
+    return redirect(f"annotation:{page}", slug)
+
+
+def _tell(request: HttpRequest, work: Callable[[], object], told: str) -> None:
     try:
         work()
     except (CampaignError, TableError, JobConflictError) as problem:
         messages.error(request, str(problem))
     else:
         messages.success(request, told)
-    return redirect(f"annotation:{page}", slug)
+
+
+def _to_case(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go back to the same place among the contested pairs."""
+    query = PlaceForm(request.POST).query()
+    address = reverse("annotation:adjudication", args=[slug])
+    return redirect(f"{address}?{query}" if query else address)
 
 
 def _refused(request: HttpRequest, page: str, slug: str, form: object) -> HttpResponse:
     """Say what is wrong with a form that needs no page of its own."""
+    _say_errors(request, form)
+    return redirect(f"annotation:{page}", slug)
+
+
+def _say_errors(request: HttpRequest, form: object) -> None:
     for errors in getattr(form, "errors", {}).values():
         for error in errors:
             messages.error(request, error)
-    return redirect(f"annotation:{page}", slug)
 
 
 @require_POST
@@ -206,7 +223,7 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, "gold", slug, form)
     given = form.cleaned_data
-    pairs = consensus_gold(given["source"], given["n"], campaign.seed)
+    pairs = consensus_gold(given["source"], given["n"], campaign.seed, given["why"])
     if not pairs:
         messages.error(request, "That panel has no pair on which two or more judges all agree.")
         return redirect("annotation:gold", slug)
@@ -242,24 +259,15 @@ def drop_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
 @admin_required
 def rule(request: HttpRequest, slug: str) -> HttpResponse:
     """Rule on a contested pair."""
-    campaign = campaign_named(slug)
+    campaign, by = campaign_named(slug), signed_in(request)
     form = RulingForm(request.POST)
-    if not form.is_valid():
-        return _refused(request, "adjudication", slug, form)
-    given = form.cleaned_data
-    return _done(
-        request,
-        "adjudication",
-        slug,
-        lambda: adjudicate(
-            campaign=campaign,
-            question_uid=given["question"],
-            answer=given["answer"],
-            reason=given["reason"],
-            by=signed_in(request),
-        ),
-        "The ruling is kept.",
-    )
+    if form.is_valid():
+        question_uid = form.cleaned_data.pop("question")
+        given = {"campaign": campaign, "question_uid": question_uid, **form.cleaned_data}
+        _tell(request, lambda: adjudicate(by=by, **given), "The ruling is kept.")
+    else:
+        _say_errors(request, form)
+    return _to_case(request, slug)
 
 
 @require_POST
@@ -267,13 +275,12 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
 def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     """Take a ruling back."""
     campaign = campaign_named(slug)
-    return _done(
+    _tell(
         request,
-        "adjudication",
-        slug,
         lambda: withdraw_ruling(campaign=campaign, question_uid=uid),
         "The votes decide again.",
     )
+    return _to_case(request, slug)
 
 
 @require_POST

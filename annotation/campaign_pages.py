@@ -48,8 +48,9 @@ def campaign_named(slug: str) -> Campaign:
 @admin_required
 def campaigns(request: HttpRequest) -> HttpResponse:
     """List the campaigns."""
-    page = Paginator(campaign_rows(), A_PAGE).get_page(request.GET.get("page"))
-    return render(request, "annotation/campaigns.html", {"page": page})
+    page = Paginator(Campaign.objects.order_by("-pk"), A_PAGE).get_page(request.GET.get("page"))
+    rows = campaign_rows(Campaign.objects.filter(pk__in=[one.pk for one in page]))
+    return render(request, "annotation/campaigns.html", {"page": page, "rows": rows})
 
 
 @require_safe
@@ -155,16 +156,17 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     n_contested = contested(found, only_undecided=only_undecided).count()
     skipped = min(int(raw), max(0, n_contested - 1)) if raw.isdecimal() and len(raw) < 9 else 0
     case = next_case(found, only_undecided=only_undecided, skipped=skipped)
+    made = rulings(found).select_related("question__query", "question__candidate", "decided_by")
+    page = Paginator(made, A_PAGE).get_page(request.GET.get("page"))
     context = {
         **frame_of(found, "adjudication"),
         "n_contested": n_contested,
         "only_undecided": only_undecided,
         "number": skipped + 1,
+        "skipped": skipped,
         "case": case,
         "form": RulingForm(initial={"question": case.question.uid}) if case else None,
-        "rulings": rulings(found).select_related(
-            "question__query", "question__candidate", "decided_by"
-        )[:A_PAGE],
+        "page": page,
     }
     return render(request, "annotation/campaign_adjudication.html", context)
 

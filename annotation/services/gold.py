@@ -94,7 +94,7 @@ def _check(purpose: str, pairs: Sequence[GoldPair]) -> None:
             raise CampaignError(f"Say why a pair is {pair.answer}: {purpose} shows the reason.")
 
 
-def consensus_gold(source: Campaign, n: int, seed: int) -> list[GoldPair]:
+def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[GoldPair]:
     """Draw pairs that an earlier panel agreed on without exception, half of each answer.
 
     Only pairs with two or more votes, all equal, and no ruling against them. Where one answer
@@ -104,6 +104,7 @@ def consensus_gold(source: Campaign, n: int, seed: int) -> list[GoldPair]:
         source: the earlier campaign.
         n: how many are wanted; fewer come where there are fewer.
         seed: fixes the draw.
+        why: what judges are told in training and examples. Nothing tells them of the panel.
     """
     table = labels(source, "unanimous")
     is_sure = table.is_decided & ~table.is_ruled & (table.n_similar + table.n_different >= 2)
@@ -112,7 +113,6 @@ def consensus_gold(source: Campaign, n: int, seed: int) -> list[GoldPair]:
     half = [min(len(side), n // 2 + n % 2 * (s == 0)) for s, side in enumerate(sides)]
     half = [min(len(sides[s]), n - half[1 - s]) for s in (0, 1)]
     chosen = np.sort(np.concatenate([side[:k] for side, k in zip(sides, half, strict=True)]))
-    why = f"All judges of “{source.name}” agreed."
     return [
         GoldPair(
             int(table.query_ids[i]),

@@ -1,3 +1,4 @@
+import re
 import uuid
 
 import pytest
@@ -364,6 +365,43 @@ def test_contested_pairs_are_ruled_on_one_by_one_without_names(admin, judged):
 )
 def test_the_adjudication_page_bears_any_address(query, admin, judged):
     assert admin.get(url("adjudication", judged) + "?" + query).status_code == 200
+
+
+def test_a_ruling_leads_back_to_the_same_place(admin, judged):
+    page = admin.get(url("adjudication", judged) + "?skip=2&only=").content.decode()
+    case = page.split('name="question" value="')[1].split('"')[0]
+    assert '<input type="hidden" name="skip" value="2">' in page
+    ruling = {"question": case, "answer": "similar", "reason": "x", "skip": "2"}
+    reply = admin.post(url("rule", judged), {**ruling, "only": "undecided"})
+    assert reply["Location"] == url("adjudication", judged) + "?skip=2&only=undecided"
+    for wrong in ({"skip": "-1"}, {"only": "//evil.example"}, {"skip": "x", "page": "0"}):
+        reply = admin.post(url("rule", judged), {**ruling, "skip": "", **wrong})
+        assert reply["Location"] == url("adjudication", judged)
+    reply = admin.post(url("withdraw", judged, case), {"skip": "1", "page": "2"})
+    assert reply["Location"] == url("adjudication", judged) + "?skip=1&page=2"
+
+
+def test_every_ruling_can_be_taken_back(admin, campaign_of):
+    campaign = campaign_of(1, 35, 2)
+    for question in campaign.questions.all():
+        Adjudication.objects.create(question=question, answer="similar", reason="seen")
+    pages = [admin.get(url("adjudication", campaign), {"page": n}).content.decode() for n in (1, 2)]
+    found = [set(re.findall(r"adjudication/([0-9a-f-]{36})/withdraw", page)) for page in pages]
+    assert [len(one) for one in found] == [30, 5]
+    assert {str(uid) for uid in campaign.questions.values_list("uid", flat=True)} == set.union(
+        *found
+    )
+
+
+def test_judges_learn_nothing_of_the_panel_that_agreed(admin, judged, campaign_of):
+    draft = campaign_of(1, 2, 1, is_open=False)
+    given = {"purpose": "example", "source": judged.pk, "n": 5}
+    assert "Say why" in post(admin, "gold_from_campaign", draft, **given)
+    post(admin, "gold_from_campaign", draft, why="The seams decide.", **given)
+    assert set(Gold.objects.values_list("why", flat=True)) == {"The seams decide."}
+    post(admin, "gold_from_campaign", draft, **{**given, "purpose": "gold"})
+    told = Gold.objects.filter(question__kind="gold").values_list("why", flat=True)
+    assert set(told) == {""}
 
 
 def test_a_foreign_question_gets_no_ruling(admin, judged, campaign_of):
