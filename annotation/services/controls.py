@@ -7,13 +7,13 @@ each claim appends the controls that have become due at the same rates.
 from __future__ import annotations
 
 import uuid
+from typing import NamedTuple
 
 import numpy as np
 from django.db.models import F
 
 from annotation.models import (
     Campaign,
-    EntryState,
     PanelMember,
     Question,
     QuestionKind,
@@ -21,7 +21,36 @@ from annotation.models import (
     Stage,
 )
 from annotation.ordering import GAP
+from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge
+
+# Controls are few: counting them by their index spares reading the judge's whole queue.
+ASKED = """
+select q.kind, count(*) from annotation_question q
+join annotation_queueentry e on e.question_id = q.id and e.member_id = %s
+where q.campaign_id = %s and q.kind <> 'pair' group by q.kind
+"""
+ANSWERED = """
+select q.id, q.query_id, q.candidate_id from annotation_queueentry e
+join annotation_question q on q.id = e.question_id
+where e.member_id = %(member)s and e.state = 'done' and e.place <= %(place)s and q.kind = 'pair'
+  and not exists (select from annotation_question c
+                  join annotation_queueentry o on o.question_id = c.id and o.member_id = e.member_id
+                  where c.original_id = q.id and c.kind = %(kind)s)
+  and not (%(kind)s = 'mirror' and exists (
+      select from annotation_question b where b.campaign_id = q.campaign_id and b.kind = 'pair'
+        and b.query_id = q.candidate_id and b.candidate_id = q.query_id))
+order by md5(q.id::text || %(salt)s::text), q.id limit %(n)s
+"""
+
+
+class Again(NamedTuple):
+    """A pair to be asked once more, the way it is asked then."""
+
+    kind: QuestionKind
+    query_id: int
+    candidate_id: int
+    original_id: int
 
 
 def append_due_controls(*, judge: Judge) -> int:
@@ -29,22 +58,25 @@ def append_due_controls(*, judge: Judge) -> int:
 
     Gold i of G is due after the share (i / G)² of the judge's expected pairs: more early, fewer
     later. A repeat or mirrored pair becomes due with every 100 / percent pairs, and is drawn
-    from pairs that this judge answered at least `GAP` questions ago.
+    from pairs that this judge answered at least `GAP` questions ago; no pair is mirrored that
+    the campaign asks both ways anyway.
     """
     campaign = Campaign.objects.get(pk=judge.campaign_id)
     member = PanelMember.objects.get(pk=judge.member_id)
-    n_asked = dict.fromkeys(QuestionKind.values, 0)
-    for kind in QueueEntry.objects.filter(member=member).values_list("question__kind", flat=True):
-        n_asked[kind] += 1
-    n_pairs = n_asked[QuestionKind.PAIR]
-    rng = np.random.default_rng([judge.seed, judge.number, n_pairs])
+    with prepared_cursor() as cursor:
+        cursor.execute(ASKED, [member.pk, campaign.pk])
+        n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
+    n_pairs = member.n_total - sum(n_asked.values())
     due = _due_gold(campaign, member, n_pairs, n_asked[QuestionKind.GOLD])
+    again = []
     for kind, percent in (
         (QuestionKind.REPEAT, campaign.repeat_percent),
         (QuestionKind.MIRROR, campaign.mirror_percent),
     ):
         n_due = n_pairs * percent // 100 - n_asked[kind]
-        due += _again(campaign, member, kind, n_due, rng)
+        if n_due > 0:
+            again += _drawn(member, kind, n_due, f"{judge.seed} {judge.number} {n_pairs}")
+    due += _questions(campaign, again)
     _append(member, due)
     return len(due)
 
@@ -63,39 +95,44 @@ def _due_gold(campaign: Campaign, member: PanelMember, n_pairs: int, n_asked: in
     return [golds[index] for index in order[n_asked:n_due]]
 
 
-def _again(
-    campaign: Campaign, member: PanelMember, kind: QuestionKind, n: int, rng: np.random.Generator
-) -> list[int]:
-    """Draw answered pairs of this judge and return the questions that ask them again."""
-    if n <= 0:
+def _drawn(member: PanelMember, kind: QuestionKind, n: int, salt: str) -> list[Again]:
+    """Draw answered pairs of this judge that this judge is to be asked again."""
+    with prepared_cursor() as cursor:
+        cursor.execute(
+            ANSWERED,
+            {
+                "member": member.pk,
+                "place": member.last_place - GAP,
+                "kind": kind.value,
+                "salt": f" {kind.value} {salt}",
+                "n": n,
+            },
+        )
+        found = cursor.fetchall()
+    if kind == QuestionKind.MIRROR:
+        return [Again(kind, candidate, query, pair) for pair, query, candidate in found]
+    return [Again(kind, query, candidate, pair) for pair, query, candidate in found]
+
+
+def _questions(campaign: Campaign, wanted: list[Again]) -> list[int]:
+    """Return the controls that ask pairs again, as wanted; those that are missing are made.
+
+    They are made in one order by everyone: judges who draw the same pairs at once wait for each
+    other in turn.
+    """
+    if not wanted:
         return []
-    asked = Question.objects.filter(entries__member=member, kind=kind).values("original_id")
-    answered = list(
-        QueueEntry.objects.filter(
-            member=member,
-            state=EntryState.DONE,
-            question__kind=QuestionKind.PAIR,
-            place__lte=member.last_place - GAP,
-        )
-        .exclude(question_id__in=asked)
-        .order_by("id")
-        .values_list("question_id", "question__query_id", "question__candidate_id")
+    Question.objects.bulk_create(
+        [
+            Question(uid=uuid.uuid4(), campaign=campaign, position=0, **one._asdict())
+            for one in sorted(wanted)
+        ],
+        ignore_conflicts=True,
     )
-    chosen = rng.choice(len(answered), size=min(n, len(answered)), replace=False)
-    due = []
-    for index in chosen:
-        original, query, candidate = answered[index]
-        if kind == QuestionKind.MIRROR:
-            query, candidate = candidate, query
-        control, _ = Question.objects.get_or_create(
-            campaign=campaign,
-            query_id=query,
-            candidate_id=candidate,
-            kind=kind,
-            defaults={"uid": uuid.uuid4(), "original_id": original, "position": 0},
-        )
-        due.append(control.pk)
-    return due
+    made = Question.objects.filter(original_id__in=[one.original_id for one in wanted])
+    found = {(kind, original): pk for pk, kind, original in
+             made.values_list("pk", "kind", "original_id")}  # fmt: skip
+    return [found[one.kind.value, one.original_id] for one in wanted]
 
 
 def _append(member: PanelMember, questions: list[int]) -> None:

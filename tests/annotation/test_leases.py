@@ -1,13 +1,26 @@
+import threading
 import uuid
 from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.errors import CampaignError
 from annotation.models import EntryState, Gold, Judgement, Question, QuestionKind, QueueEntry
+from annotation.queries.judges import find_judge
 from annotation.queries.labels import labels
-from annotation.services import open_campaign, pause_campaign, reap_leases
+from annotation.services import (
+    change_settings,
+    create_campaign,
+    open_campaign,
+    pause_campaign,
+    reap_leases,
+    reconcile,
+)
+from annotation.services.controls import append_due_controls
 from annotation.services.leases import MAX_HELD
 from tests.annotation.browser import Browser, answer_to
 
@@ -247,3 +260,80 @@ def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(leased, pairs):
     assert abs(kinds.count(QuestionKind.MIRROR) - n_pairs / 10) <= 3
     assert all(row.n_similar + row.n_different <= 2 for row in labels(campaign))
     assert counters_are_true(campaign)
+
+
+def test_no_pair_is_mirrored_that_is_asked_both_ways(pairs, people):
+    given = pairs(5, 10)
+    both = [*given, *((candidate, query) for query, candidate in given)]
+    campaign = create_campaign(
+        name="b", slug="b", pairs=both, panel=people(1), serving="k_of_n", k=1
+    )
+    campaign = change_settings(campaign=campaign, by=None, mirror_percent=10, repeat_percent=10)
+    campaign = open_campaign(campaign=campaign)
+    judge = Browser(campaign, campaign.panel.get().annotator)
+    while judge.judge("similar", 10):
+        pass
+    assert campaign.questions.filter(kind="repeat").count() >= 7
+    assert not campaign.questions.filter(kind="mirror").exists()
+
+
+def test_a_repeat_asks_the_same_pair_again_after_a_while_and_once(leased):
+    _campaign, [judge, *_] = leased(10, 10, k=2, repeat_percent=20, mirror_percent=20)
+    while judge.judge("similar", 10):
+        pass
+    entries = QueueEntry.objects.filter(member__annotator=judge.person).select_related("question")
+    place = {entry.question_id: entry.place for entry in entries}
+    again = [entry.question for entry in entries if entry.question.original_id]
+    assert len(again) >= 30
+    for control in again:
+        original = control.original
+        assert original is not None
+        assert place[control.pk] - place[original.pk] > 20
+        asked = (control.query_id, control.candidate_id)
+        pair = (original.query_id, original.candidate_id)
+        assert asked == (pair if control.kind == QuestionKind.REPEAT else pair[::-1])
+    assert len({(one.kind, one.original_id) for one in again}) == len(again)
+
+
+def test_controls_are_counted_by_the_database(leased):
+    """The rows that a claim brings into Python do not grow with what the judge has answered."""
+    campaign, [judge, *_] = leased(20, 10, k=1, repeat_percent=2, mirror_percent=2)
+    member = campaign.panel.get(annotator=judge.person)
+    while member.n_total < 150:
+        judge.judge("similar", 12)
+        member.refresh_from_db()
+    found = find_judge(campaign.uid, judge.person.pk)
+    with CaptureQueriesContext(connection) as log:
+        append_due_controls(judge=found)
+    assert not [q["sql"] for q in log if "annotation_queueentry" in q["sql"].split("WHERE")[0]
+                and q["sql"].startswith("SELECT")]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_judges_who_draw_the_same_repeats_at_once_do_not_block_each_other(leased):
+    campaign, judges = leased(4, 30, n_judges=6, k=6, repeat_percent=50, mirror_percent=50)
+    problems = []
+
+    def judge(browser):
+        try:
+            while browser.judge("similar", 12):
+                pass
+        except Exception as problem:
+            problems.append(repr(problem))
+        finally:
+            connection.close()
+
+    tabs = [threading.Thread(target=judge, args=(browser,)) for browser in judges]
+    for tab in tabs:
+        tab.start()
+    for tab in tabs:
+        tab.join()
+    assert problems == []
+    assert reconcile(campaign=campaign) == []
+
+
+@pytest.mark.parametrize("minutes", [0, -1])
+def test_a_pair_is_lent_for_a_minute_at_least(minutes, leased):
+    campaign, _ = leased()
+    with pytest.raises(CampaignError, match="at least one minute"):
+        change_settings(campaign=campaign, by=None, lease_minutes=minutes)
