@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from PIL import Image
 
 from conditional.types import Box
 
 Dilation = Literal["paper", "symmetric"]
+DILATIONS: tuple[Dilation, ...] = get_args(Dilation)
 DILATION = 0.7
 
 

@@ -63,6 +63,15 @@ class ImportForm(forms.Form):
         choices=[("", "What the file’s name says"), *((t.value, TASK_LABELS[t]) for t in TASKS)],
         help_text="A file of GeneCIS holds one task and is called after it.",
     )
+    crops = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("paper", "As GeneCIS does it: above and to the left"),
+            ("symmetric", "As much on every side"),
+        ],
+        label="Context of boxes",
+        help_text="What is shown around the part of an image that a template names.",
+    )
     names = forms.FileField(
         required=False,
         label="Names",
@@ -138,6 +147,7 @@ class ImportForm(forms.Form):
             name=given["name"],
             files=given["file"],
             task=given["task"] if kind == Kind.GENECIS else "",
+            crops=given["crops"] or "paper",
             names=given["names"] if kind == Kind.INTEGERS else None,
             scale=given["scale"] if kind.is_triplets else None,
             split=given["split"] if kind == Kind.CIRR else None,

@@ -132,9 +132,9 @@ def picture(
     found = picture_for(verifier, question_uid, slot)
     if found is None or number != verifier.number or size not in {"thumb", "view"}:
         raise Http404
-    image, box = found
+    image, box, how = found
     if box is not None:
-        return crop_response(image, box, size)
+        return crop_response(image, box, size, how)
     return image_response(request, image, size)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from annotation.agreement import Agreement
 from catalog.models import Image
+from conditional.crops import Dilation
 from conditional.models import (
     Asked,
     Choice,
@@ -143,8 +144,10 @@ def seen_order(verifier: Verifier, question: Asked) -> list[int]:
 
 def picture_for(
     verifier: Verifier, question_uid: uuid.UUID, slot: str
-) -> tuple[Image, list[float] | None] | None:
-    """Return the picture in a slot of a judge's own question, with its box; None if none is.
+) -> tuple[Image, list[float] | None, Dilation] | None:
+    """Return the picture in a slot of a judge's own question; None if none is.
+
+    With its box, None for all of it, and how boxes are cut out.
 
     Args:
         slot: "reference", or the number of an image as this judge sees them.
@@ -153,11 +156,13 @@ def picture_for(
     if question is None:
         return None
     if slot == "reference":
-        return Image.objects.get(pk=question.compared_id), question.box_of(None)
+        image = Image.objects.get(pk=question.compared_id)
+        return image, question.box_of(None), question.crops
     if not (slot.isascii() and slot.isdigit() and int(slot) < question.n_candidates):
         return None
     place = seen_order(verifier, question)[int(slot)]
-    return Image.objects.get(pk=question.candidates[place]), question.box_of(place)
+    image = Image.objects.get(pk=question.candidates[place])
+    return image, question.box_of(place), question.crops
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from catalog.blobs import read_blob
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Image
 from catalog.pictures import read_rgb
-from conditional.crops import crop_view
+from conditional.crops import Dilation, crop_view
 from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.services_recall import known_model, store_scores, vectors_of
@@ -62,7 +62,8 @@ def score_model(*, template_set_id: int, model: str, progress: Progress) -> dict
     conditions = [one.condition for one in found]
     try:
         if model.startswith("open_clip:"):
-            views, texts = _seen_by_clip(model, list(row_of), conditions, progress)
+            shown = (list(row_of), template_set.crops)
+            views, texts = _seen_by_clip(model, *shown, conditions, progress)
         else:
             views, texts = _stored(template_set, model, list(row_of)), None
         scores = store_scores(
@@ -98,7 +99,11 @@ def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floa
 
 
 def _seen_by_clip(
-    spec: str, views: Sequence[View], conditions: Sequence[str], progress: Progress
+    spec: str,
+    views: Sequence[View],
+    how: Dilation,
+    conditions: Sequence[str],
+    progress: Progress,
 ) -> tuple[Floats, Floats]:
     """Return the raw features of views, and of the conditions of all templates."""
     progress.start(0, None, f"{spec}: loading the model", is_long=True)
@@ -112,7 +117,7 @@ def _seen_by_clip(
     seen = []
     for start in range(0, len(views), clip.batch_size):
         part = views[start : start + clip.batch_size]
-        seen.append(clip.of_images([_picture(shas[pk], box) for pk, box in part]))
+        seen.append(clip.of_images([_picture(shas[pk], box, how) for pk, box in part]))
         progress.update(start + len(part))
     distinct, at = np.unique(np.array(conditions), return_inverse=True)
     return np.concatenate(seen).astype(np.float64), _texts(clip, distinct.tolist())[at]
@@ -126,9 +131,9 @@ def _texts(clip: ClipModel, texts: Sequence[str]) -> Floats:
     return np.concatenate(parts).astype(np.float64)
 
 
-def _picture(sha256: str, box: tuple[float, ...] | None) -> Picture.Image:
+def _picture(sha256: str, box: tuple[float, ...] | None, how: Dilation) -> Picture.Image:
     try:
         whole = read_rgb(read_blob(sha256, "original"))
     except (OSError, ValueError) as problem:
         raise JobError(f"image {sha256}: cannot be read: {problem}") from problem
-    return crop_view(whole, Box(*box) if box else None)
+    return crop_view(whole, Box(*box) if box else None, how)

@@ -17,6 +17,7 @@ from conditional.build.objects import (
     build_focus_object,
 )
 from conditional.column_texts import parse_columns
+from conditional.crops import Dilation
 from conditional.types import Task
 
 ATTRIBUTE_TASKS = {
@@ -39,6 +40,7 @@ class Recipe:
         seed: of the draw.
         filters: {attribute: values}, only rows that have one of them.
         min_categories, min_shared: as `SceneRules`, for the object tasks.
+        crops: how boxes are cut out, as `crop_box`; for templates from files.
         n_tries: as `Limits`; for a look at what a recipe gives, and never stored.
     """
 
@@ -52,6 +54,7 @@ class Recipe:
     filters: Mapping[str, tuple[str, ...]] | None = None
     min_categories: int = 4
     min_shared: int = 3
+    crops: Dilation = "paper"
     n_tries: int | None = None
 
     @property
@@ -76,6 +79,7 @@ class Recipe:
             "filters": {name: list(values) for name, values in (self.filters or {}).items()},
             "min_categories": self.min_categories,
             "min_shared": self.min_shared,
+            "crops": self.crops,
         }
 
     @classmethod

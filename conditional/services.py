@@ -135,7 +135,11 @@ def store_set(
     """
     save_named(template_set)
     Row.objects.bulk_create(
-        (row_of(template_set, template, id_of) for template in templates), batch_size=BATCH
+        (
+            row_of(template_set, template, id_of, keeps_names=template_set.source != SOURCE)
+            for template in templates
+        ),
+        batch_size=BATCH,
     )
 
 
@@ -198,7 +202,7 @@ def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
     named = {view.image for one in cooked.built.templates for _, view in one.views()}
     id_of = {name: int(name) for name in named}
-    rows = [row_of(unsaved, one, id_of) for one in cooked.built.templates]
+    rows = [row_of(unsaved, one, id_of, keeps_names=False) for one in cooked.built.templates]
     return Preview(rows, cooked, n_images, is_sample, gave_up)
 
 

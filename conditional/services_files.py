@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from conditional.validate import counts_of, defects_of
 from jobs.services import Progress
 
 PANOPTIC = "coco_panoptic"
+_USED_AS = {"contradiction": "taken as unlabelled", "duplicate": "both are used"}
 
 
 @dataclass(frozen=True)
@@ -112,20 +113,23 @@ def build_file_set(
         if annotations.sha256 and annotations.digest() != annotations.sha256:
             raise ConditionalError("file", "it has changed since this was asked for; ask again.")
         digest = digest_of([annotations.path])
-        n_entries, defects, built = _drawn(annotations, recipe, id_of, keep_good)
+        drawn = _drawn(annotations, recipe, id_of, keep_good)
     except (InputError, OSError) as problem:
         raise ConditionalError("file", str(problem)) from problem
     except ValueError as problem:
         raise ConditionalError("file", f"{problem}.") from problem
+    built = drawn.built
     unsound = {defect.index for defect in _unsound(built, catalog, id_of)}
     templates = [one for one in built.templates if one.provenance.index not in unsound]
     if not templates:
         reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
         raise ConditionalError("file", f"no template came of it: {reasons or 'nothing to try'}.")
-    n_left_out = len({defect.index for defect in defects})
+    n_left_out = len({defect.index for defect in drawn.left_out})
+    defects = sorted([*drawn.left_out, *drawn.doubtful])
     report = asdict(built.report) | {
-        "n_entries": n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
-        "n_unsound": len(unsound), "n_images": n_entries - n_left_out, "left_out": {},
+        "n_entries": drawn.n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
+        "n_doubtful": len({defect.index for defect in drawn.doubtful}),
+        "n_unsound": len(unsound), "n_images": drawn.n_entries - n_left_out, "left_out": {},
         "job": str(progress.job.uid),
     }  # fmt: skip
     template_set = TemplateSet(
@@ -154,10 +158,19 @@ def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """What a file gave: how many entries, which cannot be used or only in part, and templates."""
+
+    n_entries: int
+    left_out: list[Defect]
+    doubtful: list[Defect]
+    built: Built
+
+
 def _drawn(
     annotations: Annotations, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
-) -> tuple[int, list[Defect], Built]:
-    """Return how many entries there are, which cannot be used, and what the others gave."""
+) -> _Drawn:
     if annotations.types is not None:
         return _attributes(annotations.path, annotations.types, recipe, id_of, keep_good)
     found = read_panoptic(annotations.path)
@@ -169,12 +182,13 @@ def _drawn(
     rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
     table = SceneTable.of(scenes, rules)
     build = OBJECT_TASKS[recipe.task]
-    return n_entries, defects, build(table, recipe.limits, recipe.seed, source=PANOPTIC)
+    built = build(table, recipe.limits, recipe.seed, source=PANOPTIC)
+    return _Drawn(n_entries, defects, [], built)
 
 
 def _attributes(
     path: Path, types: Path, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
-) -> tuple[int, list[Defect], Built]:
+) -> _Drawn:
     found = read_vaw(path)
     images = [one.image for one in found.instances]
     defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
@@ -183,7 +197,14 @@ def _attributes(
     instances = [one for one in found.instances if one.image in id_of]
     table = AttributeTable.of(instances, read_attribute_types(types))
     build = ATTRIBUTE_TASKS[recipe.task]
-    return n_entries, defects, build(table, recipe.limits, recipe.seed, source=VAW)
+    built = build(table, recipe.limits, recipe.seed, source=VAW)
+    left_out = {defect.index for defect in defects}
+    doubtful = [
+        replace(one, reason=f"{one.reason} ({_USED_AS[one.code]})")
+        for one in found.doubtful
+        if one.index not in left_out
+    ]
+    return _Drawn(n_entries, defects, doubtful, built)
 
 
 def _unknown(

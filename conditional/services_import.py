@@ -10,6 +10,8 @@ from typing import Any
 from accounts.models import User
 from catalog.formats.errors import InputError
 from catalog.models import Catalog
+from conditional.build.catalog_rows import SOURCE as CATALOG
+from conditional.crops import Dilation
 from conditional.crops_store import crop_file
 from conditional.errors import ConditionalError, DefectsError, in_their_words
 from conditional.formats.cirr import SOURCE as CIRR
@@ -42,6 +44,7 @@ def import_set(
     progress: Progress,
     file_name: str = "",
     split: Path | None = None,
+    crops: Dilation = "paper",
 ) -> dict[str, Any]:
     """Read a file, check every entry against the catalog, and store what is sound as a set.
 
@@ -52,6 +55,7 @@ def import_set(
         task: of a GeneCIS file whose name does not state it.
         keep_good: leave defective entries out; without it one of them stops the import.
         file_name: what the file is called, if it does not lie under that name.
+        crops: how boxes are cut out, as `crop_box`.
         split: of CIRR: the list of images that entries without image set look among.
 
     Returns:
@@ -91,6 +95,7 @@ def import_set(
         file_name=title[:300],
         file_sha256=digest,
         split=among.pks,
+        recipe={"crops": crops},
         owner=owner,
     )
     store_set(template_set, good, id_of)
@@ -121,8 +126,10 @@ def exported_entries(
         only: ids of the templates to write; None for all.
     """
     task, source = Task(template_set.task), template_set.source
-    uids = template_set.catalog.images.values_list("pk", "uid")
-    names = {pk: str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
+    names = None
+    if source == CATALOG:
+        uids = template_set.catalog.images.values_list("pk", "uid")
+        names = {pk: str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
     rows = template_set.templates.order_by("position")
     wanted = None if only is None else frozenset(only)
     chosen = (row for row in rows if wanted is None or row.pk in wanted)
@@ -219,7 +226,7 @@ def make_crops(template_set: TemplateSet, progress: Progress) -> int:
             pk = row.reference_id if place is None else row.candidates[place]
             if box is not None:
                 for size in ("thumb", "view"):
-                    crop_file(images[pk], box, size)
+                    crop_file(images[pk], box, size, template_set.crops)
                 n_crops += 1
         progress.update(n_done, len(rows), "Cutting out what the templates show")
     return n_crops

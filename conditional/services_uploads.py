@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 from accounts.models import User
 from catalog.models import Catalog
 from catalog.uploads import UploadError, drop_old_uploads, drop_upload, keep_upload, upload_path
+from conditional.crops import Dilation
 from conditional.errors import ConditionalError
 from conditional.formats.cirr import SOURCE as CIRR
 from conditional.formats.genecis import SOURCE as GENECIS
@@ -63,6 +64,7 @@ class Asked:
         task: of GeneCIS templates.
         names: what integers are positions of.
         scale: a known order of the images.
+        crops: how boxes of templates are cut out.
         split: the images that CIRR entries without image set look among.
         where: {column: value}, only those rows of a CSV file.
         keep_good: leave defective entries out; without it one of them stops the import.
@@ -76,6 +78,7 @@ class Asked:
     names: Upload | None = None
     scale: Upload | None = None
     split: Upload | None = None
+    crops: Dilation = "paper"
     where: Mapping[str, str] = field(default_factory=dict)
     keep_good: bool = False
 
@@ -118,6 +121,7 @@ def request_import(asked: Asked, owner: User) -> Job:
                 "scale": keep("scale", asked.scale, "csv"),
                 "split": keep("split", asked.split, "json"),
                 "where": dict(asked.where),
+                "crops": asked.crops,
                 "keep_good": asked.keep_good,
             },
             owner=owner,
@@ -163,6 +167,7 @@ def import_uploads(progress: Progress) -> dict[str, Any]:
             task=Task(given["task"]) if given["task"] else None,
             file_name=called[files[0]],
             split=_path(given.get("split")),
+            crops=given.get("crops", "paper"),
             **common,
         )
     for stored, _ in uploads:

@@ -20,11 +20,19 @@ from conditional.types import (
 OF_TEMPLATE, NAMES = "template", "names"
 
 
-def row_of(template_set: TemplateSet, template: RetrievalTemplate, id_of: Mapping[str, int]) -> Row:
+def row_of(
+    template_set: TemplateSet,
+    template: RetrievalTemplate,
+    id_of: Mapping[str, int],
+    *,
+    keeps_names: bool,
+) -> Row:
     """Return an unsaved row.
 
     Args:
         id_of: {image as the template names it: id of its row}.
+        keeps_names: of a file, whose names come back with it; a catalog's own templates name
+            images by row id, which nobody else knows.
     """
     views = dict(template.views())
     details: dict[str, Details] = {
@@ -32,9 +40,8 @@ def row_of(template_set: TemplateSet, template: RetrievalTemplate, id_of: Mappin
     }
     if template.details:
         details[OF_TEMPLATE] = template.details
-    names = {role: v.image for role, v in views.items() if v.image != str(id_of[v.image])}
-    if names:
-        details[NAMES] = names
+    if keeps_names:
+        details[NAMES] = {role: view.image for role, view in views.items()}
     return Row(
         template_set=template_set,
         position=template.provenance.index,

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import Catalog, Image
+from conditional.crops import Dilation
 from conditional.crops_store import SIDES, crop_file
 from conditional.errors import ConditionalError
 from conditional.forms import BuildForm
@@ -163,7 +164,8 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def crop(request: HttpRequest, template_uid: uuid.UUID, slot: str, size: str) -> HttpResponseBase:
     """Return the part of an image that a template shows."""
-    template = get_object_or_404(RetrievalTemplate, uid=template_uid)
+    rows = RetrievalTemplate.objects.select_related("template_set")
+    template = get_object_or_404(rows, uid=template_uid)
     place = None if slot == "reference" else int(slot) if slot.isdecimal() else -1
     if size not in SIDES or (place is not None and not 0 <= place < template.n_candidates):
         raise Http404
@@ -171,13 +173,13 @@ def crop(request: HttpRequest, template_uid: uuid.UUID, slot: str, size: str) ->
     pk = template.reference_id if place is None else template.candidates[place]
     if box is None:
         raise Http404
-    return crop_response(Image.objects.get(pk=pk), box, size)
+    return crop_response(Image.objects.get(pk=pk), box, size, template.crops)
 
 
-def crop_response(image: Image, box: list[float], size: str) -> HttpResponseBase:
+def crop_response(image: Image, box: list[float], size: str, how: Dilation) -> HttpResponseBase:
     """Return a crop's bytes; whoever calls has checked that the person may see it."""
     try:
-        path = crop_file(image, box, size)
+        path = crop_file(image, box, size, how)
     except (FileNotFoundError, ValueError):
         raise Http404 from None
     response = FileResponse(path.open("rb"), content_type="image/webp")

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from catalog.models import Catalog, Image
+from conditional.crops import Dilation
 from conditional.types import DistractorKind, Task
 
 TASK_LABELS = {
@@ -57,6 +58,11 @@ class TemplateSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def crops(self) -> Dilation:
+        """How its boxes are cut out, as `conditional.crops.crop_box` knows it."""
+        return "symmetric" if self.recipe.get("crops") == "symmetric" else "paper"
 
 
 class TemplateScore(models.Model):
@@ -122,6 +128,11 @@ class Asked(models.Model):
         """Return the box of a candidate, or of the compared image for None; None for all of it."""
         raise NotImplementedError
 
+    @property
+    def crops(self) -> Dilation:
+        """How boxes are cut out."""
+        return "paper"
+
 
 class RetrievalTemplate(Asked):
     """Which image of a gallery is most like the reference, given the condition?
@@ -169,6 +180,11 @@ class RetrievalTemplate(Asked):
             return [*self.gallery, self.target_id]
         but = (self.reference_id, self.target_id)
         return [*(pk for pk in self.template_set.split if pk not in but), self.target_id]
+
+    @property
+    def crops(self) -> Dilation:
+        """How boxes are cut out, which its set says."""
+        return self.template_set.crops
 
     def box_of(self, place: int | None) -> list[float] | None:
         """Return the box of a candidate, or of the reference for None; None for all of it."""

@@ -7,12 +7,18 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as PillowImage
 
+from accounts.models import Role
 from catalog.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
-from conditional.formats.vaw import write_vaw
+from conditional.crops import DILATIONS
+from conditional.crops_store import crop_file
+from conditional.formats.vaw import read_attribute_types, read_vaw, write_vaw
 from conditional.models import TemplateSet
+from conditional.queries_verify import picture_for
 from conditional.services_import import exported_entries
+from conditional.services_verify import open_verification
 from tests.conditional.cases import TYPES, vaw_instances
+from tests.conditional.conftest import COLOURS, built_set
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +71,80 @@ def test_instances_of_vaw_become_templates_with_crops(vaw):
     entries: list[Any] = list(exported_entries(stored))
     assert set(entries[0]["target"]) == {"image_id", "instance_bbox"}
     assert all(2000 <= one["reference"]["image_id"] < 2098 for one in entries)
+
+
+def test_contradictions_and_repeated_ids_are_listed_with_what_became_of_them(vaw):
+    path, types = vaw
+    entries = json.loads(path.read_text())
+    word = entries[7]["positive_attributes"][0]
+    entries[7]["negative_attributes"].append(word)
+    entries[12]["instance_id"] = entries[11]["instance_id"]
+    path.write_text(json.dumps(entries))
+    given = (
+        "V", "--catalog", "files", "--task", "change_attribute", "--vaw", path, "--types", types,
+        "--n", 4,
+    )  # fmt: skip
+    with pytest.raises(CommandError, match=f"entry 7: instance '7' has and has not: {word}"):
+        call_command("build_templates", *map(str, given))
+    result = printed("build_templates", *given, "--keep-good")
+    assert (result["n_left_out"], result["n_doubtful"]) == (6, 2)
+    assert result["counts"] == {"unknown_image": 6, "contradiction": 1, "duplicate": 1}
+    said = {one["index"]: one["reason"] for one in result["defects"]}
+    assert said[7] == f"instance '7' has and has not: {word} (taken as unlabelled)"
+    assert said[12] == "instance id '11' is that of entry 11 (both are used)"
+    assert TemplateSet.objects.get().defects == result["defects"]
+
+
+def test_boxes_are_cut_out_as_the_recipe_says(vaw, client, people):
+    path, types = vaw
+    given = ("--catalog", "files", "--task", "change_attribute", "--vaw", path, "--types", types,
+             "--n", 1, "--keep-good")  # fmt: skip
+    printed("build_templates", "Paper", *given)
+    printed("build_templates", "Even", *given, "--crops", "symmetric")
+    client.force_login(people(1, Role.ADMIN)[0])
+    pictures = {}
+    for slug, how in zip(("paper", "even"), DILATIONS, strict=True):
+        stored = TemplateSet.objects.get(slug=slug)
+        row = stored.templates.get()
+        assert (stored.recipe["crops"], row.crops) == (how, how)
+        response = client.get(f"/templates/crops/{row.uid}/reference/view")
+        pictures[how] = b"".join(response.streaming_content)
+        expected = crop_file(row.reference, row.boxes["reference"], "view", how)
+        assert pictures[how] == expected.read_bytes()
+        judge = people(1)
+        panel = open_verification(asked_set=stored, name=slug, panel=judge)
+        [verifier] = panel.panel.all()
+        shown = picture_for(verifier, row.uid, "reference")
+        assert shown is not None
+        assert shown[2] == how
+    page = client.get("/templates/sets/even/").content.decode()
+    assert "as much context on every side" in page
+
+
+def test_what_a_set_was_drawn_from_comes_out_as_vaw(catalog, tmp_path):
+    built_set(catalog)
+    folder = tmp_path / "out"
+    assert printed("export_vaw", "other-colours", folder)["instances"] == 120
+    found = read_vaw(folder / "instances.json")
+    assert (found.malformed, found.doubtful) == ((), ())
+    images = {str(image.uid): image for image in catalog.images.all()}
+    for one in found.instances:
+        said = images[one.image].attributes
+        assert one.positive == {f"colour: {said['colour']}"}
+        others = {f"colour: {name}" for name in COLOURS} - one.positive
+        assert (one.object_name, one.negative) == (said["kind"], frozenset(others))
+    types = read_attribute_types(folder / "attribute_types.json")
+    assert types == {"colour": [f"colour: {name}" for name in sorted(COLOURS)]}
+    panoptic_set = TemplateSet.objects.create(
+        slug="p",
+        name="P",
+        catalog=catalog,
+        task="focus_attribute",
+        source="vaw",
+        file_name="v.json",
+    )
+    with pytest.raises(CommandError, match=r"comes from v\.json"):
+        call_command("export_vaw", panoptic_set.slug, str(folder))
 
 
 @pytest.fixture

@@ -65,6 +65,19 @@ def test_what_was_imported_comes_back_as_it_was(catalog, write):
     assert len(stored.file_sha256) == 64
 
 
+def test_a_name_that_is_the_number_of_some_row_comes_back_too(catalog, write):
+    image = catalog.images.order_by("pk")[3]
+    image.source_files.create(catalog=catalog, path=f"coco/{image.pk:012d}.jpg")
+    given = entry(20, reference={"val_image_id": image.pk})
+    printed("import_templates", "Objects", write([given]), "--catalog", "shop")
+    stored = TemplateSet.objects.get()
+    assert exported_entries(stored) == [given]
+    row = stored.templates.get()
+    del row.details["names"]["reference"]  # as earlier versions stored it
+    row.save()
+    assert exported_entries(stored) == [given]
+
+
 def test_defects_are_listed_and_stop_the_import_unless_the_good_are_kept(catalog, write):
     bad = [
         entry(0),

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.crops import DILATIONS
 from conditional.models import TemplateSet
 from conditional.recipes import BUILDABLE, Recipe
 from conditional.services import BUILD_TASK, build_set
@@ -64,6 +65,9 @@ class Command(JobCommand):
         parser.add_argument("--types", type=Path, metavar="FILE", help="attribute_types.json")
         parser.add_argument(
             "--keep-good", action="store_true", help="leave out what a file cannot give"
+        )
+        parser.add_argument(
+            "--crops", choices=DILATIONS, default=DILATIONS[0], help="context around boxes"
         )
         parser.add_argument("--min-categories", type=int, default=4, help="of a scene")
         parser.add_argument("--min-shared", type=int, default=3, help="with the target's scene")
@@ -135,6 +139,7 @@ def _recipe(options: dict[str, Any]) -> Recipe:
         filters=filters,
         min_categories=options["min_categories"],
         min_shared=options["min_shared"],
+        crops=options["crops"],
     )
 
 

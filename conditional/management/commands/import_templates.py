@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.crops import DILATIONS
 from conditional.formats.genecis import TASKS
 from conditional.models import TemplateSet
 from conditional.services_import import FORMATS, IMPORT_TASK, import_set
@@ -39,6 +40,9 @@ class Command(JobCommand):
         parser.add_argument(
             "--split", type=Path, metavar="FILE", help="of CIRR: the images of the split, as JSON"
         )
+        parser.add_argument(
+            "--crops", choices=DILATIONS, default=DILATIONS[0], help="context around boxes"
+        )
         parser.add_argument("--keep-good", action="store_true", help="leave defective entries out")
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -53,7 +57,7 @@ class Command(JobCommand):
                 "name": options["name"],
                 "paths": [str(path.resolve()) for path in given],
                 "sha256": digest_of(given),
-                **{name: options[name] for name in ("format", "task", "keep_good")},
+                **{name: options[name] for name in ("format", "task", "crops", "keep_good")},
             }
             slug = slug_to_make(TemplateSet, options["name"], IMPORT_TASK, arguments)
         except (JobError, OSError) as problem:
@@ -73,6 +77,7 @@ class Command(JobCommand):
                 owner=None,
                 progress=progress,
                 split=options["split"],
+                crops=options["crops"],
             ),
         )
         self.report(result, as_json=options["json"], lines=_lines(result))
