@@ -6,15 +6,14 @@ Matching", section 4. Their code uses Sinkhorn with regularisation 1e-3; here tr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conditional.transport import Plan, exact_plan, sinkhorn_plan
-from conditional.triplet_scores import Metric, valid_and_right, verdicts
-from conditional.triplets import Floats, Ints, TripletTable, Vectors
+from conditional.triplet_scores import Signs, valid_and_right
+from conditional.triplets import Bools, Floats, Ints, TripletTable
 
 
 @dataclass(frozen=True)
@@ -81,37 +80,43 @@ class ReversedDiagnostic:
     explained_both_ways: float
 
 
-def accuracy_matrix(
-    table: TripletTable, embeddings: Sequence[Vectors], metric: Metric = "euclidean"
-) -> Floats:
+def accuracy_matrix(table: TripletTable, signs: Signs) -> Floats:
     """Return which share of each condition's triplets each embedding gets right.
 
     As the released code counts: predicted valid if strictly nearer (`valid_and_right`).
 
     Args:
         table: triplets of M conditions.
-        embeddings: K arrays of shape (n_images, d), in the order of `table.images`.
-        metric: cosine or euclidean.
+        signs: shape (n_triplets, K), a column of `verdicts` for each embedding.
 
     Returns:
         Shape (M, K), rows in the order of `table.condition_names`; NaN in the row of a
         condition without triplets.
 
     Raises:
-        ValueError: no embeddings, or as `verdicts`.
+        ValueError: no embeddings, or signs of other triplets.
     """
-    if not embeddings:
-        raise ValueError("there are no embeddings")
+    if signs.ndim != 2 or signs.shape[0] != len(table) or not signs.shape[1]:
+        raise ValueError(f"signs of shape {signs.shape} for {len(table)} triplets, or no embedding")
+    return shares_by_condition(table, valid_and_right(signs, table.swapped[:, None]))
+
+
+def shares_by_condition(table: TripletTable, marked: Bools) -> Floats:
+    """Return which share of each condition's triplets is marked, for each column.
+
+    Args:
+        table: triplets of M conditions.
+        marked: shape (n_triplets, K).
+
+    Returns:
+        Shape (M, K); NaN in the row of a condition without triplets.
+    """
     n_triplets = np.bincount(table.conditions, minlength=len(table.condition_names))
     columns = []
-    for vectors in embeddings:
-        is_right = valid_and_right(verdicts(table, vectors, metric), table.swapped)
-        n_right = np.bincount(table.conditions[is_right], minlength=n_triplets.size)
-        columns.append(
-            np.divide(
-                n_right, n_triplets, out=np.full(n_triplets.size, np.nan), where=n_triplets > 0
-            )
-        )
+    for column in marked.T:
+        n_marked = np.bincount(table.conditions[column], minlength=n_triplets.size)
+        nothing = np.full(n_triplets.size, np.nan)
+        columns.append(np.divide(n_marked, n_triplets, out=nothing, where=n_triplets > 0))
     return np.stack(columns, axis=1)
 
 

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from catalog.formats.command_line import run
-from conditional.commands import alignment, score_triplets, validate
+from conditional.commands import alignment, matrix, score_triplets, validate
 
-COMMANDS = (validate, score_triplets, alignment)
+COMMANDS = (validate, score_triplets, matrix, alignment)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.db.models import Count
 
 from accounts.models import Role, User
-from catalog.models import Catalog
+from catalog.models import Catalog, EmbeddingSet
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from conditional.recipes import BUILDABLE, Recipe
 from conditional.suggesting import SuggestRecipe
@@ -207,6 +208,30 @@ class SuggestForm(forms.Form):
             conditions=_columns(given["conditions"]),
             **{name: given[name] for name in numbers},
         )
+
+
+class AlignmentForm(forms.Form):
+    """Which embedding sets the conditions of triplets are matched with."""
+
+    embedding_sets = forms.ModelMultipleChoiceField(
+        EmbeddingSet.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="At least two.",
+    )
+    metric = forms.ChoiceField(choices=[("cosine", "Cosine"), ("euclidean", "Euclidean")])
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MAX_SEED,
+        initial=0,
+        help_text="Of the halves to fit on and to score on.",
+    )
+
+    def __init__(self, *args: Any, embedding_sets: Sequence[EmbeddingSet], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["embedding_sets"]
+        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
+        field.queryset = EmbeddingSet.objects.filter(pk__in=[one.pk for one in embedding_sets])
+        field.choices = [(one.pk, one.spec) for one in embedding_sets]
 
 
 class RulingForm(forms.Form):

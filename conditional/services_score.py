@@ -11,7 +11,7 @@ from conditional.errors import ConditionalError
 from conditional.models import TripletScore, TripletSet
 from conditional.services_triplets import BATCH, figures_of, known
 from conditional.triplet_scores import Metric, score_triplets
-from conditional.triplets import TripletTable
+from conditional.triplets import TripletTable, Vectors
 from conditional.types import Triplet
 
 
@@ -26,21 +26,9 @@ def score_set(
     """
     if embedding_set.catalog_id != triplet_set.catalog_id:
         raise ConditionalError("embeddings", f"{embedding_set} is not of the triplets' catalog.")
-    rows = triplet_set.triplets.order_by("position")
-    stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
-    found = list(stored.iterator(chunk_size=BATCH))
-    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
-    table = TripletTable.of(triplets, [swapped for *_, swapped in found])
+    table = stored_table(triplet_set)
     try:
-        image_ids, vectors = load_vectors(embedding_set)
-        row_of = {int(pk): row for row, pk in enumerate(image_ids)}
-        missing = [name for name in table.images if int(name) not in row_of]
-        if missing:
-            raise ConditionalError(
-                "embeddings", f"{len(missing):,} images of the triplets have no vector in it."
-            )
-        chosen = np.array([vectors[row_of[int(name)]] for name in table.images], np.float32)
-        score = score_triplets(table, chosen, metric)
+        score = score_triplets(table, vectors_of_images(embedding_set, table), metric)
     except (EmbeddingError, ValueError) as problem:
         raise ConditionalError("embeddings", str(problem)) from problem
     figures = {
@@ -58,3 +46,36 @@ def score_set(
         defaults={"figures": figures, "scored_at": timezone.now()},
     )
     return kept
+
+
+def stored_table(triplet_set: TripletSet) -> TripletTable:
+    """Return the answers of a set; images are named by row id.
+
+    Raises:
+        ConditionalError: it has questions only.
+    """
+    rows = triplet_set.triplets.order_by("position")
+    stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
+    found = list(stored.iterator(chunk_size=BATCH))
+    if not found:
+        raise ConditionalError("set", f"“{triplet_set}” has no answers yet.")
+    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
+    return TripletTable.of(triplets, [swapped for *_, swapped in found])
+
+
+def vectors_of_images(embedding_set: EmbeddingSet, table: TripletTable) -> Vectors:
+    """Return the vectors of a table's images, in its order.
+
+    Raises:
+        ConditionalError: an image has no vector.
+        EmbeddingError: vectors are missing or damaged.
+    """
+    image_ids, vectors = load_vectors(embedding_set)
+    row_of = {int(pk): row for row, pk in enumerate(image_ids)}
+    missing = [name for name in table.images if int(name) not in row_of]
+    if missing:
+        raise ConditionalError(
+            "embeddings",
+            f"{len(missing):,} images of the triplets have no vector of {embedding_set.spec}.",
+        )
+    return np.array([vectors[row_of[int(name)]] for name in table.images], np.float32)

@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 from catalog.models import Catalog
 from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
+from conditional.services_alignment import ALIGN_TASK, align_set
 from conditional.services_files import Annotations, build_file_set
 from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
 from conditional.services_recall import SCORE_TASK
@@ -68,6 +69,12 @@ def import_templates(job_uid: str) -> None:
 def import_triplets(job_uid: str) -> None:
     """Import the triplets that a job has kept."""
     run_job(job_uid, import_uploads)
+
+
+@shared_task(name=ALIGN_TASK)
+def align(job_uid: str) -> None:
+    """Match the conditions of a triplet set with the embedding sets that a job names."""
+    run_job(job_uid, lambda progress: align_set(progress=progress, **progress.job.arguments))
 
 
 @shared_task(name=SCORE_TASK)

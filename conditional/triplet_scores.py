@@ -127,6 +127,31 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
     return signs
 
 
+def distances(
+    table: TripletTable, vectors: Vectors, metric: Metric = "cosine"
+) -> tuple[Floats, Floats]:
+    """Return how far the anchor is from both candidates: 1 - cosine, or the euclidean distance.
+
+    Args:
+        table: the triplets.
+        vectors: as in `verdicts`, which checks them.
+        metric: cosine or euclidean.
+
+    Returns:
+        Two arrays of shape (n_triplets,): to the farther image, and to the closer one.
+    """
+    if metric == "cosine":
+        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = np.empty((2, len(table)))
+    for start in range(0, len(table), BLOCK):
+        part = slice(start, start + BLOCK)
+        anchors = vectors[table.anchors[part]]
+        for row, others in enumerate((table.farther, table.closer)):
+            found[row, part] = _nearness(anchors, vectors[others[part]], metric)
+    apart = 1.0 - found if metric == "cosine" else np.sqrt(-found)
+    return apart[0], apart[1]
+
+
 def score_triplets(
     table: TripletTable, vectors: Vectors, metric: Metric = "cosine"
 ) -> TripletScore:

@@ -3,6 +3,7 @@ from django.urls import path
 from conditional import (
     judging,
     views,
+    views_alignment,
     views_closer,
     views_import,
     views_recall,
@@ -40,6 +41,13 @@ urlpatterns = [
         "templates/triplets/<slug:slug>/delete",
         views_closer.delete_triplets,
         name="delete_triplets",
+    ),
+    path("templates/triplets/<slug:slug>/alignment/", views_alignment.alignment, name="alignment"),
+    path("templates/triplets/<slug:slug>/align", views_alignment.align, name="align"),
+    path(
+        "templates/triplets/<slug:slug>/alignment/<uuid:uid>/<str:part>.csv",
+        views_alignment.matrix,
+        name="matrix",
     ),
     path(
         "templates/triplets/<slug:slug>/judge/",

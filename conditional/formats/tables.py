@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.formats.errors import FormatError
-from catalog.formats.text import csv_lines, unprotected
+from catalog.formats.text import csv_lines, protected, unprotected
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ def read_matrix(path: str | Path) -> AccuracyMatrix:
     if not rows:
         raise FormatError(path, None, "the matrix has no conditions")
     return AccuracyMatrix(tuple(rows), tuple(embeddings), np.array(list(rows.values())))
+
+
+def matrix_csv(matrix: AccuracyMatrix) -> str:
+    """Return a matrix as the CSV that `read_matrix` reads, without loss."""
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(["condition", *map(protected, matrix.embeddings)])
+    for name, values in zip(matrix.conditions, matrix.values, strict=True):
+        table.writerow([protected(name), *map(repr, values.tolist())])
+    return file.getvalue()
 
 
 def read_scale(path: str | Path) -> dict[str, float]:

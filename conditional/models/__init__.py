@@ -11,6 +11,7 @@ from conditional.models.sets import (
 )
 from conditional.models.triplets import (
     Triplet,
+    TripletAlignment,
     TripletQuestion,
     TripletScore,
     TripletSet,
@@ -36,6 +37,7 @@ __all__ = [
     "TemplateScore",
     "TemplateSet",
     "Triplet",
+    "TripletAlignment",
     "TripletQuestion",
     "TripletScore",
     "TripletSet",

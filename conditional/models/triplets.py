@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -132,5 +134,26 @@ class TripletScore(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["triplet_set", "embedding_set", "metric"], name="one_score_per_metric"
+            )
+        ]
+
+
+class TripletAlignment(models.Model):
+    """How well several embedding sets cover the conditions of a triplet set (WS-CSL)."""
+
+    triplet_set = models.ForeignKey(TripletSet, on_delete=models.CASCADE, related_name="alignments")
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    metric = models.CharField(max_length=10)
+    seed = models.BigIntegerField(help_text="Of the parts to fit on and to score on.")
+    inputs = models.JSONField(help_text="Hashes of the triplets and of every embedding set.")
+    inputs_sha256 = models.CharField(max_length=64)
+    result = models.JSONField(help_text="As `conditional.criterion.Criterion.as_json`.")
+    scored_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["triplet_set", "-scored_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["triplet_set", "inputs_sha256"], name="one_alignment_per_input"
             )
         ]

@@ -15,6 +15,7 @@ from conditional.alignment import (
     reversed_diagnostic,
     sinkhorn_accuracy,
 )
+from conditional.triplet_scores import verdicts
 from conditional.triplets import TripletTable
 from conditional.types import Triplet
 
@@ -24,6 +25,10 @@ NEAR_TIE = np.array([[0.8, 0.7], [0.7995, 0.7]])
 BAD_ROW = np.array([[0.9, 0.05], [0.1, 0.02]])
 TALL = np.array([[0.9, 0.6], [0.8, 0.7], [0.85, 0.65]])
 WIDE = np.array([[0.9, 0.6, 0.5, 0.88], [0.8, 0.7, 0.55, 0.5], [0.85, 0.65, 0.6, 0.5]])
+
+
+def signs_of(table, *embeddings):
+    return np.stack([verdicts(table, one, "euclidean") for one in embeddings], axis=1)
 
 
 def accuracies(shape):
@@ -148,21 +153,22 @@ def test_the_matrix_counts_each_condition_for_itself():
     table = TripletTable.of(triplets)
     line, other = np.array([[0.0], [1.0], [5.0]]), np.array([[0.0], [5.0], [1.0]])
     flat = np.zeros((3, 1))
-    found = accuracy_matrix(table, [line, other, flat])
+    found = accuracy_matrix(table, signs_of(table, line, other, flat))
     assert found.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
 
 
 def test_a_collapsed_embedding_scores_half_on_half_reversed_triplets():
     triplets = [Triplet("a", "b", "c", "x"), Triplet("b", "a", "c", "x")]
     table = TripletTable.of(triplets, [True, False])
-    assert accuracy_matrix(table, [np.zeros((3, 2))]).tolist() == [[0.5]]
-    with pytest.raises(ValueError, match="no embeddings"):
-        accuracy_matrix(table, [])
+    assert accuracy_matrix(table, signs_of(table, np.zeros((3, 2)))).tolist() == [[0.5]]
+    with pytest.raises(ValueError, match="no embedding"):
+        accuracy_matrix(table, np.zeros((2, 0), np.int8))
 
 
 def test_conditions_without_triplets_are_nan_and_refused_by_the_alignment():
     table = TripletTable.of([Triplet("a", "b", "c", "x"), Triplet("b", "a", "c", "y")])
-    matrix = accuracy_matrix(table.with_condition("x"), [np.eye(3)])
+    only = table.with_condition("x")
+    matrix = accuracy_matrix(only, signs_of(only, np.eye(3)))
     assert np.isnan(matrix[1, 0])
     with pytest.raises(ValueError, match="is nan"):
         align(matrix)

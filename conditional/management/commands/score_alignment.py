@@ -1,0 +1,94 @@
+"""`manage.py score_alignment SET --embeddings SPEC --embeddings SPEC [...]`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from catalog.models import EmbeddingSet
+from catalog.queries import usable_embedding_sets
+from conditional.formats.tables import matrix_csv
+from conditional.models import TripletSet
+from conditional.services_alignment import (
+    ALIGN_TASK,
+    align_set,
+    arguments_of,
+    matrix_of,
+    subject_of,
+)
+from jobs.commands import JobCommand
+
+
+class Command(JobCommand):
+    help = (
+        "Match the conditions of triplets with embedding sets (the WS-CSL criterion): accuracy "
+        "of each set on each condition, greedy and optimal-transport accuracy."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare what the command takes."""
+        super().add_arguments(parser)
+        parser.add_argument("set", help="slug of the triplets")
+        parser.add_argument(
+            "--embeddings", action="append", metavar="SPEC", help="by default every complete one"
+        )
+        parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+        parser.add_argument("--seed", type=int, default=0, help="of the parts")
+        for part in ("validation", "test"):
+            parser.add_argument(
+                f"--{part}", type=Path, metavar="MATRIX.csv", help="write this part's matrix"
+            )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        """Match, write and print."""
+        triplet_set = TripletSet.objects.filter(slug=options["set"]).first()
+        if triplet_set is None:
+            raise CommandError(f"there are no triplets “{options['set']}”.")
+        chosen = _chosen(triplet_set, options["embeddings"])
+        arguments = arguments_of(triplet_set, chosen, options["metric"], options["seed"])
+        result = self.run_work(
+            task=ALIGN_TASK,
+            subject=subject_of(triplet_set),
+            title=f"Match conditions of “{triplet_set.name[:120]}”",
+            arguments=arguments,
+            work=lambda progress: align_set(progress=progress, **arguments),
+        )
+        for part in ("validation", "test"):
+            if options[part]:
+                options[part].write_text(matrix_csv(matrix_of(result, part)), encoding="utf-8")
+        self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _chosen(triplet_set: TripletSet, specs: list[str] | None) -> list[EmbeddingSet]:
+    newest = {one.spec: one for one in usable_embedding_sets(triplet_set.catalog)}
+    missing = sorted(set(specs or ()) - newest.keys())
+    if missing:
+        known = ", ".join(newest) or "none"
+        raise CommandError(f"no complete embedding set {missing[0]!r}; there are: {known}.")
+    return [newest[spec] for spec in (newest if specs is None else dict.fromkeys(specs))]
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    n_fitted, n_scored = (sum(result[part]["n"]) for part in ("validation", "test"))
+    lines = [
+        f"fitted on {n_fitted:,} answers, scored on {n_scored:,} others"
+        if result["is_split"]
+        else f"fitted and scored on the same {n_scored:,} answers: too few questions for two parts"
+    ]
+    for row, name in enumerate(result["conditions"]):
+        accuracies = [f"{value:.3f}" for value in result["test"]["accuracy"][row]]
+        chosen = result["embeddings"][result["main_choice"][row]]
+        lines.append(f"  {name}: {' '.join(accuracies)}, matched with {chosen}")
+    sinkhorn = result["sinkhorn"]
+    failed = f", FAILED: {sinkhorn['failure']}" if sinkhorn["failure"] else ""
+    lines += [
+        f"OT accuracy {result['ot_accuracy']:.6f}, greedy {result['greedy_accuracy']:.6f} "
+        f"(chosen where it is scored: {result['greedy_accuracy_chosen_on_test']:.6f})",
+        f"Sinkhorn {sinkhorn['reported']:.6f}, for comparison only{failed}",
+        f"valid {result['reversed']['valid']:.1%}, reversed ones "
+        f"{result['reversed']['valid_reversed']:.1%}",
+    ]
+    return lines
