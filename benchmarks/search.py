@@ -1,11 +1,13 @@
 """Exact top-k search: ours beside torch's matmul + topk and a flat faiss index.
 
     python -m benchmarks.search [--dims 512 768] [--k 6 100] [--rounds 7] [--data clusters]
-    python -m benchmarks.search --shards FOLDER [--k 6]
+    python -m benchmarks.search --shards FOLDER [--k 6] [--device cuda]
 
 The first form searches 2,000 queries in 52,712 unit vectors, each query's own row left out, and
-checks that all methods agree. The second searches 1,000,000 x 256 float16 vectors in memory-mapped
-shards of 100,000 (made in FOLDER, 512 MB) and fits the time against the number of images.
+checks that all methods agree. *ours by torch* is the search of workers that have a GPU, on one
+where there is one, else on torch's processor. The second searches 1,000,000 x 256 float16 vectors
+in memory-mapped shards of 100,000 (made in FOLDER, 512 MB), with --device by torch on that one,
+and fits the time against the number of images.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +29,15 @@ import numpy as np
 import torch
 
 from benchmarks import rounds
+from pooling import search_torch
 from pooling.search import top_k
 from pooling.search_filters import Filters
 from pooling.topk import TopK
 
 N_QUERIES, N_IMAGES, CLUSTER = 2_000, 52_712, 40
 SHARD_ROWS, SHARDED_DIM = 100_000, 256
-WAYS = ("ours", "ours float32", "torch", "faiss")
+WAYS = ("ours", "ours float32", "ours by torch", "torch", "faiss")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def unit_vectors(n: int, dim: int, data: str) -> np.ndarray:
@@ -50,6 +55,12 @@ def by_ours(catalog: np.ndarray, k: int, method: Any) -> Callable[[], TopK]:
     queries = catalog[:N_QUERIES].copy()
     filters = Filters(own=np.arange(N_QUERIES))
     return lambda: top_k(queries, catalog, k, filters=filters, method=method)
+
+
+def by_our_torch(catalog: np.ndarray, k: int) -> Callable[[], TopK]:
+    queries = catalog[:N_QUERIES].copy()
+    filters = Filters(own=np.arange(N_QUERIES))
+    return lambda: search_torch.top_k(queries, catalog, k, device=DEVICE, filters=filters)
 
 
 def by_torch(catalog: np.ndarray, k: int, rows: int = 256) -> Callable[[], TopK]:
@@ -93,6 +104,7 @@ def serve_way(given: argparse.Namespace) -> None:
     makers: dict[str, Callable[[], Callable[[], TopK]]] = {
         "ours": lambda: by_ours(catalog, k, "auto"),
         "ours float32": lambda: by_ours(catalog, k, "float32"),
+        "ours by torch": lambda: by_our_torch(catalog, k),
         "torch": lambda: by_torch(catalog, k),
         "faiss": lambda: by_faiss(catalog, k),
     }
@@ -106,6 +118,15 @@ def serve_way(given: argparse.Namespace) -> None:
     rounds.serve(work)
     found = results[0]
     np.savez(Path(given.answers) / f"{given.way}.npz", indices=found.indices, scores=found.scores)
+
+
+def require_equal(folder: Path, names: Sequence[str]) -> None:
+    """Stop unless our ways, which are exact, give the same ids and scores, bit for bit."""
+    first, *others = (np.load(folder / f"{name}.npz") for name in names)
+    for name, other in zip(names[1:], others, strict=True):
+        for what in ("indices", "scores"):
+            if not np.array_equal(first[what], other[what]):
+                raise SystemExit(f"{name}: its {what} are not those of {names[0]}")
 
 
 def agreement(one: Path, other: Path) -> str:
@@ -130,7 +151,8 @@ def compare(given: argparse.Namespace, folder: Path) -> None:
             rounds.run(ways, given.rounds)
             rounds.stop(ways)
             flat = ways[-1]
-            print(f"\n{N_QUERIES:,} x {N_IMAGES:,} x {dim}, k = {k}, {given.data}")
+            print(f"\n{N_QUERIES:,} x {N_IMAGES:,} x {dim}, k = {k}, {given.data}; torch: {DEVICE}")
+            require_equal(folder, WAYS[:3])
             for way in ways:
                 ratio = way.median / flat.median
                 note = (
@@ -159,6 +181,7 @@ def sharded(given: argparse.Namespace) -> None:
     shards = [np.load(path, mmap_mode="r") for path in paths]
     queries = np.array(shards[0][:N_QUERIES], np.float32)
     filters = Filters(own=np.arange(N_QUERIES))
+    find = partial(search_torch.top_k, device=given.device) if given.device else top_k
     for k in given.k:
         sizes, medians = [], []
         for n_shards in (1, 2, 5, 10):
@@ -166,7 +189,7 @@ def sharded(given: argparse.Namespace) -> None:
             with rounds.PeakMemory() as peak:
                 for _ in range(given.rounds + 1):
                     begin = time.perf_counter()
-                    top_k(queries, shards[:n_shards], k, filters=filters)
+                    find(queries, shards[:n_shards], k, filters=filters)
                     seconds.append(time.perf_counter() - begin)
             sizes.append(n_shards * SHARD_ROWS)
             medians.append(float(np.median(seconds[1:])))
@@ -191,6 +214,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--data", choices=["clusters", "gaussian"], default="clusters")
     parser.add_argument("--shards", help="folder for the shards of the second form")
+    parser.add_argument("--device", help="of the second form: search by torch there")
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--answers", help=argparse.SUPPRESS)
     given = parser.parse_args()

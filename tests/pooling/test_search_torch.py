@@ -1,4 +1,4 @@
-"""The search on a device gives the processor's bytes; here the device is torch's own processor."""
+"""The search on a device gives the processor's bytes, on torch's own processor and on a GPU."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pooling.search_filters import Filters, Keys
 from pooling.search_torch import DevicePlan, Precision, top_k
 from pooling.topk import TopK
 
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 HALF = Precision(torch.float16, 2.0**-11)  # what CUDA multiplies
 
 
@@ -90,13 +91,14 @@ def test_any_input_gives_the_bytes_of_the_processors_search(data: st.DataObject)
         ],
     )
     plan = DevicePlan(data.draw(st.integers(1, 130)), data.draw(st.integers(1, 10)))
+    device = data.draw(st.sampled_from(DEVICES))
     is_half, spare = data.draw(st.booleans()), data.draw(st.integers(0, 5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DevicePlan, "within", classmethod(lambda cls, *args: plan))
         patch.setattr(search_torch, "_SPARE", spare)
         if is_half:
             patch.setattr(Precision, "of", classmethod(lambda cls, device: HALF))
-        found = top_k(queries, shards, k, device="cpu", filters=filters)
+        found = top_k(queries, shards, k, device=device, filters=filters)
     assert_same(found, search.top_k(queries, shards, k, filters=filters))
 
 
@@ -153,7 +155,10 @@ def test_more_equal_images_than_are_kept_are_left_to_the_processor(n_left_open: 
     assert n_left_open == [1]
 
 
-def test_memory_mapped_half_precision_shards_equal_the_array_in_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_memory_mapped_half_precision_shards_equal_the_array_in_memory(
+    tmp_path: Path, device: str
+) -> None:
     rng = np.random.default_rng(6)
     catalog = units(rng, 900, 33).astype(np.float16)
     shards = []
@@ -161,7 +166,7 @@ def test_memory_mapped_half_precision_shards_equal_the_array_in_memory(tmp_path:
         np.save(tmp_path / f"{start}.npy", catalog[start : start + 350])
         shards.append(np.load(tmp_path / f"{start}.npy", mmap_mode="r"))
     expected = search.top_k(catalog[:40], catalog, 9)
-    assert_same(top_k(catalog[:40], shards, 9, device="cpu", memory_mib=1), expected)
+    assert_same(top_k(catalog[:40], shards, 9, device=device, memory_mib=1), expected)
 
 
 def test_bad_input_is_refused_as_the_processor_refuses_it() -> None:
