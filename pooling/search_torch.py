@@ -5,12 +5,7 @@ approximate, with a proven bound on the error; of each query the m > k best pair
 that could be among the k best are scored again by the kernel of `pooling.search`. Where the bound
 proves that nothing left behind could be, these are the answer; where it does not, the query is
 searched by `pooling.search`. So ids and scores are the processor's, bit for bit.
-
-With q = a·x + e and c = b·y + f, where x and y are what the device multiplies, Cauchy-Schwarz
-gives |q·c - ab·x·y| <= |e||c| + |a·x||f|; the norms are measured. `Precision` has the rest: a
-GPU's sums may drop bits that float32 would round (Fasi, Higham, Mikaitis and Pranesh, PeerJ CS
-2021), eight times float32's own bound covers them, and every pair that is scored again is a check
-of it.
+`pooling.search_precision` has the bound.
 """
 
 from __future__ import annotations
@@ -25,11 +20,11 @@ from numpy.typing import NDArray
 
 from pooling.backbones.memory import free_memory, is_out_of_memory
 from pooling.search import Vectors, best_admitted, checked, shards_of
-from pooling.search_blocks import rounding_slack
 from pooling.search_feed import fed
 from pooling.search_filters import FilterArrays, Filters
-from pooling.search_kernels import Doubles, score_pairs
+from pooling.search_kernels import score_pairs
 from pooling.search_lean import ruled_out
+from pooling.search_precision import Precision, largest_norm, narrowed, whole_sums
 from pooling.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
 
 MIB = 1 << 20
@@ -37,36 +32,11 @@ _MOST_BLOCK_ROWS, _LEAST_BLOCK_ROWS = 1 << 16, 64
 _BYTES_PER_VALUE = 40  # of a block: stored twice here and there, widened, scaled, narrowed
 _BYTES_PER_PAIR = 16  # scores, masks, and what finding the largest of them takes
 _SPARE = 32  # pairs kept beyond k, at least
-_TINY = 2.0**-126  # float32's least number of full precision
-_LARGEST_SCORE = 1e38  # beyond, float32 overflows
+_LARGEST_NORM, _LARGEST_SCORE = 1e18, 1e38  # beyond, float32 overflows
 
 
 class _NotOnDeviceError(Exception):
     """The device cannot do the search; says why."""
-
-
-@dataclass(frozen=True)
-class Precision:
-    """What a device multiplies, and what its products and sums may be off by.
-
-    Attributes:
-        narrow: the type of the factors.
-        product: part of |x||y| by which the rounding of a finished sum may be off.
-    """
-
-    narrow: torch.dtype
-    product: float
-
-    @classmethod
-    def of(cls, device: torch.device) -> Precision:
-        """Return the fastest that is sound: float16 on CUDA, summed in float32.
-
-        It is as fast as bfloat16 there and twice as fast as TF32, and finer than the one by
-        three bits and than the other when rounded; scaling each row keeps it within its range.
-        """
-        if device.type == "cuda":
-            return cls(torch.float16, 2.0**-11)
-        return cls(torch.float32, 0.0)
 
 
 @dataclass(frozen=True)
@@ -141,7 +111,7 @@ def top_k(
         return best_admitted(queries, shards, k, rules, memory_mib)
     where = torch.device(device)
     try:
-        with _whole_sums(where):
+        with whole_sums(where):
             search = _DeviceSearch(queries, k, rules, where, memory_mib)
             found, is_open = search.answers(shards)
     except _NotOnDeviceError as problem:
@@ -168,10 +138,10 @@ class _DeviceSearch:
         self._kept = min(self._n_images, k + max(_SPARE, k))
         self._plan = DevicePlan.within(memory_mib, queries.shape[1], len(queries))
         self._precision = Precision.of(device)
-        self._step = max(1, memory_mib * MIB // (8 * queries.shape[1]))
+        self._step = max(1, memory_mib * MIB // (32 * queries.shape[1]))  # pairs scored at once
         with _full_memory_of(device):
             wide = torch.from_numpy(self._queries.copy()).to(device)
-            self._x, scales, errors = _narrowed(wide, self._precision.narrow, each=True)
+            self._x, scales, errors = narrowed(wide, self._precision.narrow, each=True)
             self._own = torch.from_numpy(rules.own).to(device)
             self._keys = torch.from_numpy(rules.queries).to(device)
         self._scales = scales.flatten().cpu().numpy().astype(np.float64)
@@ -187,11 +157,14 @@ class _DeviceSearch:
         """
         best = self._proposed(shards)
         norm, error = float(best.norm), float(best.error)
-        if not float(self._norms.max()) * norm < _LARGEST_SCORE:  # or NaN: `pooling.search` says
-            return _nothing(len(self._queries), self._k)  # in which row
+        score = float(self._norms.max()) * norm
+        if not (norm < _LARGEST_NORM and score < _LARGEST_SCORE):  # or NaN
+            return _nothing(len(self._queries), self._k)  # `pooling.search` says in which row
         scores = best.scores.cpu().numpy() * self._scales[:, None]
         rows = best.rows.cpu().numpy()
-        bound = np.broadcast_to(self._bound(norm, error)[:, None], scores.shape)
+        dim = self._queries.shape[1]
+        bound = self._precision.bound(self._norms, self._errors, (norm, error), dim)
+        bound = np.broadcast_to(bound[:, None], scores.shape)
         is_near = (rows >= 0) & (scores >= scores[:, self._k - 1 : self._k] - 2 * bound)
         exact = np.full(scores.shape, -np.inf, np.float32)
         exact[is_near] = self._rescored(shards, np.nonzero(is_near)[0], rows[is_near])
@@ -203,14 +176,6 @@ class _DeviceSearch:
         is_full = (rows[:, -1] >= 0) & (self._kept < self._n_images)
         is_open: NDArray[np.bool_] = is_full & (scores[:, -1] + bound[:, 0] >= found.scores[:, -1])
         return found, is_open
-
-    def _bound(self, norm: float, error: float) -> Doubles:
-        """Return what each query's scores may be off by, shape (n_queries,)."""
-        slack = rounding_slack(self._queries.shape[1])
-        narrowed = self._norms + self._errors
-        rounding = (9 * slack + self._precision.product) * narrowed * (norm + error)
-        bound: Doubles = self._errors * norm + narrowed * error + rounding
-        return bound * (1 + 4 * slack)
 
     def _proposed(self, shards: list[Vectors]) -> _Best:
         """Return the best pairs by the device's own scores; halve the blocks while it is full."""
@@ -245,8 +210,8 @@ class _DeviceSearch:
     def _after(self, best: _Best, first: int, stored: torch.Tensor) -> _Best:
         """Return the best pairs once the rows of a block have competed, for all queries."""
         wide = stored.float()
-        y, scale, errors = _narrowed(wide, self._precision.narrow)
-        norm = torch.linalg.vector_norm(wide, dim=1).amax()
+        y, scale, errors = narrowed(wide, self._precision.narrow)
+        norm = largest_norm(wide)
         del wide
         rows = torch.arange(first, first + len(y), device=self._device)
         keys = torch.from_numpy(self._rules.catalog[first : first + len(y)]).to(self._device)
@@ -285,31 +250,6 @@ class _DeviceSearch:
         return scores
 
 
-def _narrowed(
-    wide: torch.Tensor, narrow: torch.dtype, *, each: bool = False
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return rows in a narrower type, what one unit of it is worth, and the norms of the errors.
-
-    The largest number of the block, or of each row, is scaled to one.
-
-    Returns:
-        Shape (n, d); (n, 1) if for each row, or else (); (n,), in these units.
-    """
-    if narrow == torch.float32:
-        n_units = (len(wide), 1) if each else ()
-        return (
-            wide,
-            torch.ones(n_units, device=wide.device),
-            torch.zeros(len(wide), device=wide.device),
-        )
-    size = wide.abs()
-    largest = size.amax(dim=1, keepdim=True) if each else size.amax()
-    scale = largest.clamp(min=_TINY)
-    scaled = wide / scale
-    rounded = scaled.to(narrow)
-    return rounded, scale, torch.linalg.vector_norm(rounded.float() - scaled, dim=1)
-
-
 def _nothing(n_queries: int, k: int) -> tuple[TopK, NDArray[np.bool_]]:
     shape = (n_queries, k)
     empty = TopK(np.full(shape, -1), np.full(shape, -np.inf, np.float32))
@@ -325,18 +265,3 @@ def _full_memory_of(device: torch.device) -> Iterator[None]:
         if not is_out_of_memory(problem):
             raise
         raise _NotOnDeviceError(f"the memory of {device} is full") from problem
-
-
-@contextmanager
-def _whole_sums(device: torch.device) -> Iterator[None]:
-    """Have CUDA sum products of float16 in float32 throughout."""
-    if device.type != "cuda":
-        yield
-        return
-    matmul = torch.backends.cuda.matmul
-    before = matmul.allow_fp16_reduced_precision_reduction, matmul.allow_fp16_accumulation
-    matmul.allow_fp16_reduced_precision_reduction = matmul.allow_fp16_accumulation = False
-    try:
-        yield
-    finally:
-        matmul.allow_fp16_reduced_precision_reduction, matmul.allow_fp16_accumulation = before

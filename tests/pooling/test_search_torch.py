@@ -12,9 +12,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling import search, search_feed, search_torch
+from pooling import search, search_feed, search_precision, search_torch
 from pooling.search_filters import Filters, Keys
-from pooling.search_torch import DevicePlan, Precision, top_k
+from pooling.search_precision import Precision
+from pooling.search_torch import DevicePlan, top_k
 from pooling.topk import TopK
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -98,7 +99,9 @@ def test_any_input_gives_the_bytes_of_the_processors_search(data: st.DataObject)
         patch.setattr(search_torch, "_SPARE", spare)
         if is_half:
             patch.setattr(Precision, "of", classmethod(lambda cls, device: HALF))
-        found = top_k(queries, shards, k, device=device, filters=filters)
+        notes: list[str] = []
+        found = top_k(queries, shards, k, device=device, filters=filters, tell=notes.append)
+    assert notes == []  # no pair that was scored again lay beyond the bound
     assert_same(found, search.top_k(queries, shards, k, filters=filters))
 
 
@@ -131,7 +134,10 @@ def test_awkward_data_gives_the_bytes_of_the_processors_search(
     else:
         catalog, queries = catalog * np.float32(1e17), queries * np.float32(1e20)
     cut(300, 17)
-    assert_same(top_k(queries, catalog, 20, device="cpu"), search.top_k(queries, catalog, 20))
+    notes: list[str] = []
+    found = top_k(queries, catalog, 20, device="cpu", tell=notes.append)
+    assert_same(found, search.top_k(queries, catalog, 20))
+    assert notes == []  # no pair that was scored again lay beyond the bound
 
 
 @pytest.mark.usefixtures("precision")
@@ -237,7 +243,7 @@ def test_a_device_without_room_for_the_queries_says_so_too(monkeypatch: pytest.M
     def full(*args: Any, **options: Any) -> Any:
         raise RuntimeError("MPS backend out of memory (MPS allocated: 17.90 GB).")
 
-    monkeypatch.setattr(search_torch, "_narrowed", full)
+    monkeypatch.setattr(search_torch, "narrowed", full)
     catalog = units(np.random.default_rng(9), 100, 24)
     notes: list[str] = []
     found = top_k(catalog[:3], catalog, 5, device="cpu", tell=notes.append)
@@ -258,13 +264,13 @@ def test_an_error_that_is_not_about_memory_is_raised(monkeypatch: pytest.MonkeyP
 def test_a_device_that_multiplies_less_exactly_than_its_bound_is_not_believed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = search_torch._narrowed
+    real = search_precision.narrowed
 
     def careless(wide: torch.Tensor, *args: Any, **options: Any) -> Any:
         rows, scale, errors = real(wide, *args, **options)
         return rows.to(torch.bfloat16).float(), scale, errors  # as a GPU may that is told nothing
 
-    monkeypatch.setattr(search_torch, "_narrowed", careless)
+    monkeypatch.setattr(search_torch, "narrowed", careless)
     catalog = units(np.random.default_rng(10), 1000, 64)
     notes: list[str] = []
     found = top_k(catalog[:30] + catalog[30:60], catalog, 5, device="cpu", tell=notes.append)
