@@ -148,8 +148,10 @@ export class Desk {
   /** Show what comes next. */
   advance() {
     const { head } = this.queue;
-    if (!head) this.#showNothing();
-    else if (this.mode === "pair" || head.kind === "training") {
+    if (!head) {
+      if (!this.#isWaiting) this.supply.isDry = false; // what is used up may have come back
+      this.#showNothing();
+    } else if (this.mode === "pair" || head.kind === "training") {
       this.sheet.hide();
       this.panels.showState(null);
       this.pair.show(head);
@@ -176,6 +178,7 @@ export class Desk {
     const { state, stage } = this.#reply;
     if (state !== "open") this.panels.showState(state);
     else if (stage === "not_qualified") this.panels.showState("not_qualified");
+    else if (this.supply.isDry && this.#reply.is_waiting) this.panels.showState("waiting");
     else if (this.supply.isDry && !this.#reply.isWaiting) this.panels.showState("finished");
     else this.panels.showState("loading");
     this.supply.fill();

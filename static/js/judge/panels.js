@@ -9,6 +9,7 @@ const STATES = {
   loading: ["Fetching pairs…", ""],
   offline: ["No connection", "Your answers are kept on this device and are sent when it is back."],
   finished: ["All done", "You have answered every pair that is yours. Thank you."],
+  waiting: ["Nothing for you just now", "The pairs that are left are with other judges. Some may come back to you; this page looks every 20 seconds and goes on by itself."],
   paused: ["This campaign is paused", "Your answers are kept. This page goes on by itself once it is open again."],
   closed: ["This campaign is closed", "It takes no more answers. What you have answered counts."],
   not_qualified: ["The qualification round is over", "An admin looks at it now and decides how you go on."],

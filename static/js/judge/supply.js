@@ -7,6 +7,7 @@ const DECODED_PAIRS = 10;
 const CHECK_N = 20; // after so many answers, hear of pauses and new guidelines at the latest
 const RETRY_MS = 3000;
 const PAUSED_MS = 15_000;
+const NOTHING_MS = 20_000; // pairs come back from other judges, or are added
 
 export class Supply {
   #isAsking = false;
@@ -31,7 +32,7 @@ export class Supply {
   async fill() {
     const isDue = this.#n_answers >= CHECK_N;
     if (this.#isAsking || !(this.queue.isLow || isDue)) return;
-    if (this.isDry && this.queue.length > 0 && !isDue) return;
+    if (this.isDry && !isDue) return;
     this.#isAsking = true;
     this.#n_answers = 0;
     clearTimeout(this.#timer);
@@ -65,6 +66,7 @@ export class Supply {
     }
     this.onReply(reply);
     if (reply.state === "paused") this.#again(PAUSED_MS);
+    else if (reply.state === "open" && this.queue.length === 0) this.#again(NOTHING_MS);
   }
 
   #again(delay) {
