@@ -13,6 +13,7 @@ from evaluation.models import Sample, SampledPair
 from releases.errors import ReleaseError
 from releases.folder import Folder
 from releases.importing_images import Known
+from releases.tables import values_of
 
 Judges = dict[str, User]
 
@@ -20,13 +21,19 @@ Judges = dict[str, User]
 def make_judges(folder: Folder, slug: str) -> Judges:
     """Make an account for each pseudonym that nobody can sign in to."""
     simulated = {one["slug"] for one in folder.info["campaigns"] if one["is_simulated"]}
-    given = folder.table("judgements", ["annotator", "campaign"]).to_pylist()
-    programs = {row["annotator"] for row in given if row["campaign"] in simulated}
-    names = {row["annotator"] for row in given} | _verifiers(folder)
+    seats = _seats(folder)
+    programs = {name for name, campaign in seats if campaign in simulated}
+    names = {name for name, _ in seats} | _verifiers(folder)
     return {
         name: make_account(f"{slug}-{name}", is_simulated=name in programs)
         for name in sorted(names) or ["a01"]
     }
+
+
+def _seats(folder: Folder) -> set[tuple[str, str]]:
+    """Return who judged in which campaign."""
+    held = folder.table("judgements", ["annotator", "campaign"])
+    return set(zip(values_of(held["annotator"]), values_of(held["campaign"]), strict=True))
 
 
 def _verifiers(folder: Folder) -> set[str]:
@@ -58,7 +65,7 @@ def make_campaign(
 
     Its panel are those who judged it, or everybody where nobody did.
     """
-    names = {row["annotator"] for row in _rows_of(folder, "judgements", one)}
+    names = {name for name, campaign in _seats(folder) if campaign == one["slug"]}
     panel = [user for name, user in judges.items() if name in names] or list(judges.values())
     pairs = [known.pair(row) for row in _rows_of(folder, "pairs", one)]
     guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == one["slug"]]
