@@ -37,7 +37,7 @@ def store_run(run: Run) -> str:
     pq.write_table(table, buffer, compression="zstd")
     sha256 = hashlib.sha256(buffer.getbuffer()).hexdigest()
     path = run_path(sha256)
-    if not path.exists():
+    if not path.exists() or path.read_bytes() != buffer.getbuffer():  # a damaged one is mended
         write_atomically(path, lambda file: file.write(buffer.getbuffer()))
     return sha256
 
