@@ -10,7 +10,7 @@ import numpy as np
 from catalog.embeddings import Vectors, load_vectors
 from catalog.formats.tables import Ints, Run
 from catalog.models import EmbeddingSet
-from evaluation.embedding_runs import Gallery, embedding_run
+from evaluation.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, ImageTable
 from pooling.models import Pool
@@ -32,14 +32,17 @@ class Asked:
     catalog_ids: Ints
     gallery: Gallery
 
-    def run_of(self, model: EmbeddedModel, *, is_lean: bool = False) -> Run:
-        """Return what a model with stored vectors answers; lean as in `embedding_run`."""
+    def run_of(
+        self, model: EmbeddedModel, *, is_lean: bool = False, depth: int = LIST_DEPTH
+    ) -> Run:
+        """Return what a model with stored vectors answers; depth and lean as in `embedding_run`."""
         return embedding_run(
             model.name,
             _vectors(model.queries, self.query_ids),
             _vectors(model.images, self.catalog_ids),
             self.gallery,
             n_products=N_PRODUCTS,
+            depth=depth,
             is_lean=is_lean,
         )
 
