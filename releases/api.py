@@ -16,6 +16,7 @@ from accounts.api_access import reads, reads_public, uploads_runs
 from accounts.api_errors import ApiError, errors
 from accounts.api_limits import UPLOADS, spend
 from accounts.api_pages import Page, PageQuery, Text, part_of
+from evaluation.arrivals import Missing
 from evaluation.errors import InputError
 from jobs.api import JobOut, job_out
 from jobs.services import JobError
@@ -86,8 +87,11 @@ class SubmissionOut(Schema):
     is_published: bool
     job: JobOut | None
     scored_at: datetime | None
+    coverage: dict[str, int] = Field(
+        description="n_pairs put to the judges, and n_scored of them; empty until scored."
+    )
     results: dict[str, Any] = Field(description="By measure, on the public labels.")
-    hidden_results: dict[str, Any] = Field(description="On the hidden ones, rounded.")
+    hidden_results: dict[str, Any] = Field(description="On the hidden ones, in coarse steps.")
 
 
 class SubmissionDetails(Schema):
@@ -95,6 +99,11 @@ class SubmissionDetails(Schema):
 
     name: Text = Field(min_length=1, max_length=200, description="As on the leaderboard.")
     description: Text = Field("", max_length=2000, description="How it was made.")
+    missing: Missing = Field(
+        "error",
+        description="error refuses a run without a score for every pair put to the judges; worst "
+        "lets missing ones count as the worst.",
+    )
 
 
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
@@ -171,6 +180,7 @@ def submit_run(
             name=details.name,
             file=file,
             description=details.description,
+            missing=details.missing,
         )
     except QuotaError as problem:
         raise ApiError(429, "quota_used", str(problem)) from problem
@@ -239,6 +249,7 @@ def _shown_submission(found: Submission) -> SubmissionOut:
         is_published=found.is_published,
         job=job_out(found.job) if found.job else None,
         scored_at=found.scored_at,
+        coverage=found.coverage,
         results=found.results,
         hidden_results=found.hidden_results,
     )

@@ -86,7 +86,13 @@ class Folder:
         """
         columns = ["query_id", "image_id", rule]
         table = self.table("labels", columns) if labels is None else labels.select(columns)
-        table = table.filter(pc.is_valid(table[rule]))
+        return self._without_drawn(table.filter(pc.is_valid(table[rule])))
+
+    def asked(self) -> pa.Table:
+        """Return the pairs put to the judges that models are compared by: query_id, image_id."""
+        return self._without_drawn(self.table("pairs", ["query_id", "image_id"]))
+
+    def _without_drawn(self, table: pa.Table) -> pa.Table:
         if not self.below_pool:
             return table
         rows = zip(values_of(table["query_id"]), values_of(table["image_id"]), strict=True)

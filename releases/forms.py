@@ -19,6 +19,7 @@ from releases.models import Release, Submission
 from releases.queries import releasable_triplets, releasable_verifications
 from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request
+from releases.submitted import file_problem
 
 
 class FreezeForm(forms.Form):
@@ -85,7 +86,14 @@ class FreezeForm(forms.Form):
         help_text="Without signing in; judges of a campaign that is still open could see labels.",
     )
     hidden_percent = forms.IntegerField(
-        label="Queries with hidden labels, in percent", min_value=0, max_value=90, initial=0
+        label="Queries with hidden labels, in percent",
+        min_value=0,
+        max_value=90,
+        initial=0,
+        help_text="None, or at least 50 queries. Submissions are scored on them, too. Results and "
+        "labels of the campaigns are then shown to admins alone, here and in the API. What an "
+        "earlier version hides stays hidden, whatever is said here; what one shows is known and "
+        "is never hidden.",
     )
     expertise = forms.CharField(required=False, help_text="Of the judges, for the datasheet.")
     payment = forms.CharField(label="Payment and consent", required=False)
@@ -220,6 +228,13 @@ class SubmissionForm(forms.Form):
         label="Scores or embeddings",
         help_text="A TREC run, CSV or parquet of scores; or embeddings as .npz or parquet.",
     )
+    missing = forms.ChoiceField(
+        label="Pairs without a score",
+        choices=[
+            ("error", "are an error: refuse the run"),
+            ("worst", "count as the worst, all tied below the others"),
+        ],
+    )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
 
     def __init__(self, release: Release, owner_id: int, *args: Any, **kwargs: Any) -> None:
@@ -236,6 +251,13 @@ class SubmissionForm(forms.Form):
         if name in taken or published.exists():
             raise forms.ValidationError("That name is on the leaderboard. Choose another one.")
         return name
+
+    def clean_file(self) -> UploadedFile[bytes]:
+        """Refuse what cannot be scored before it is stored."""
+        found: UploadedFile[bytes] = self.cleaned_data["file"]
+        if problem := file_problem(str(found.name)):
+            raise forms.ValidationError(problem)
+        return found
 
     @property
     def upload(self) -> UploadedFile[bytes]:

@@ -30,6 +30,7 @@ from releases.freezing_tables import (
     write_pool,
     write_queries,
 )
+from releases.hiding import percent_hidden, require_enough
 from releases.labelling import label_columns, qrels_of, votes_of
 from releases.layout import MANIFEST, SCHEMA_VERSION, TABLES
 from releases.manifest import manifest_of
@@ -68,13 +69,13 @@ def build(request: FreezeRequest, folder: Path, tell: Told) -> None:
     """
     files = folder / "files"
     (files / "data").mkdir(parents=True)
-    hidden = folder / "hidden" if request.hidden_percent else None
+    hidden = folder / "hidden"
     subjects = _write_frozen(request, files, hidden, tell)
     if request.with_images:
         tell("Copying images")
         _copy_images(subjects, request, files)
     _derive(files, tell)
-    if hidden is not None:
+    if subjects.hidden.size:
         tell("Scoring models on hidden labels")
         _derive_hidden(Folder(files), hidden)
     tell("Hashing files")
@@ -84,7 +85,7 @@ def build(request: FreezeRequest, folder: Path, tell: Told) -> None:
     write_archive(files, folder / f"{request.root}.zip", request.root)
 
 
-def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell: Told) -> Subjects:
+def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, tell: Told) -> Subjects:
     """Write what everything else follows from, as it is at one moment."""
     tell("Reading campaigns and images")
     with snapshot() as view:
@@ -94,7 +95,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell
         write_queries(subjects, files)
         tell("Reading pairs and proposals")
         pairs = write_pairs(view, subjects, files)
-        write_pool(view, subjects, files, {one.name: one.id for one in entrants})
+        write_pool(view, subjects, files, {one.name: one.id for one in reversed(entrants)})
         tell("Reading judgements")
         moment = {
             **_info(request, subjects, dict(view.rows(POOL_OF, [subjects.campaign_ids]))),
@@ -107,20 +108,21 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path | None, tell
         "release.json": moment,
         "models.json": [entrant.entry() for entrant in entrants],
         "guidelines.json": guidelines,
-        "bias.json": findings_of(subjects.campaign_ids),
+        "bias.json": findings_of(subjects.campaign_ids, is_hidden=subjects.hidden.size > 0),
     }.items():
         (files / name).write_text(dump_json(content), encoding="utf-8", newline="")
     return subjects
 
 
 def _write_answers(
-    view: Snapshot, subjects: Subjects, request: FreezeRequest, files: Path, hidden: Path | None
+    view: Snapshot, subjects: Subjects, request: FreezeRequest, files: Path, hidden: Path
 ) -> dict[str, Any]:
     """Write what people said under names of this release; return what it takes beside pairs."""
     secret = _secret(request)
     people = {*judges_of(view, subjects).values(), *verifiers_of(view, request.template_sets)}
     names = pseudonyms(people, secret)
-    write_judgements(view, subjects, files, hidden, names)
+    kept_back = hidden if subjects.hidden.size else None
+    write_judgements(view, subjects, files, kept_back, names)
     return {
         "template_sets": write_templates(view, subjects, files, request.template_sets, names),
         "triplet_sets": write_triplets(view, subjects, files, request.triplet_sets, secret),
@@ -143,14 +145,15 @@ def _derive_hidden(release: Folder, hidden: Path) -> None:
     table = TABLES["labels"]
     columns = label_columns(votes, release.info["tie_rule"])
     write_table(hidden / table.path, table.schema, columns)
-    labels = kept_back.table("labels")
-    if not labels.num_rows:
-        raise ReleaseError("No query with hidden labels is judged yet; hide none for now.")
-    found = results_of(release, qrels_of(release.compared(labels=labels))).summary
+    labels = release.compared(labels=kept_back.table("labels"))
+    qrels = qrels_of(labels) if labels.num_rows else None
+    require_enough(len(qrels.query_ids) if qrels else 0)
+    found = results_of(release, qrels).summary
     for model in found["models"]:
         model.pop("coverage")
         model["measures"] = {
-            name: {"value": coarse(one["value"])} for name, one in model["measures"].items()
+            name: {"value": coarse(one["value"], one["n_queries"] or found["n_queries"])}
+            for name, one in model["measures"].items()
         }
     (hidden / "results.json").write_text(dump_json(found), encoding="utf-8", newline="")
 
@@ -247,7 +250,9 @@ def _info(request: FreezeRequest, subjects: Subjects, pool_of: Mapping[str, str]
         "exclude_same_product": subjects.excludes,
         "measures": list(MEASURES),
         "seeds": {"negatives": request.seed, "hidden": request.seed},
-        "hidden_percent": request.hidden_percent,
+        "hidden_percent": percent_hidden(
+            subjects.hidden.size, subjects.queries.size, request.hidden_percent
+        ),
         "panel": {"expertise": request.expertise, "payment": request.payment},
         "uses": {"intended": request.intended, "excluded": request.excluded},
         "code": {"version": code_version(), "lockfile_sha256": _lockfile()},

@@ -23,8 +23,13 @@ from releases.errors import ReleaseError
 from releases.layout import RUN_SCHEMA
 from releases.subjects import Images, Subjects
 from releases.tables import ROWS, TableWriter, named
+from releases.texts import RUN_DEPTH
 
 Told = Callable[[str], None]
+LEFT_OUT = (
+    "The findings of the report on the pool’s bias are left out: they follow from all labels, and "
+    "some are hidden."
+)
 
 
 @dataclass(frozen=True)
@@ -78,18 +83,34 @@ def entrants_of(subjects: Subjects, *, with_runs: bool) -> list[Entrant]:
             about |= {"k": source.k, "n_proposals": source.n_proposals, "fingerprint": ""}
             found.append(Entrant("", source.spec, "proposals", about))
     if with_runs:
-        runs = UploadedRun.objects.filter(campaign__in=subjects.campaign_ids)
-        for run in runs.order_by("campaign__slug", "name"):
-            badge = "sibling" if run.family and run.family in families else "outsider"
-            about = {"family": run.family or run.name, "badge": badge, "card": {}}
-            about["fingerprint"] = run.sha256
-            found.append(Entrant("", run.name, "scores", about, sha256=run.sha256))
+        _add_runs(found, subjects, families)
     if all(entrant.kind == "proposals" for entrant in found):
         raise ReleaseError(
             "No model takes part: embed the pool’s catalog, or upload a run to the campaign and "
             "let uploaded runs take part."
         )
     return list(_numbered(found))
+
+
+def _add_runs(found: list[Entrant], subjects: Subjects, families: set[str]) -> None:
+    """Add the uploaded runs; one named like a source without vectors is that source's scores."""
+    place = {one.name: at for at, one in enumerate(found) if one.kind == "proposals"}
+    runs = UploadedRun.objects.filter(campaign__in=subjects.campaign_ids)
+    for run in runs.order_by("campaign__slug", "name"):
+        at = place.pop(run.name, None)
+        if at is not None:
+            proposed = found[at].about
+            about = {
+                **proposed,
+                "family": run.family or proposed["family"],
+                "fingerprint": run.sha256,
+            }
+            found[at] = Entrant("", run.name, "scores", about, sha256=run.sha256)
+            continue
+        badge = "sibling" if run.family and run.family in families else "outsider"
+        about = {"family": run.family or run.name, "badge": badge, "card": {}}
+        about["fingerprint"] = run.sha256
+        found.append(Entrant("", run.name, "scores", about, sha256=run.sha256))
 
 
 def _embedded(
@@ -145,7 +166,7 @@ def write_runs(
         tell(f"Reading the scores of {entrant.name}")
         try:
             if entrant.embedded is not None and asked is not None:
-                run = asked.run_of(entrant.embedded, is_lean=True)
+                run = asked.run_of(entrant.embedded, is_lean=True, depth=RUN_DEPTH)
                 forget_vectors()
             else:
                 run = load_run(entrant.sha256, entrant.name)
@@ -191,8 +212,13 @@ def _write_run(path: Path, run: Run, images: Images) -> None:
             )
 
 
-def findings_of(campaigns: list[int]) -> dict[str, Any]:
-    """Return what bias.json holds: the findings of each campaign's newest report."""
+def findings_of(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
+    """Return what bias.json holds: the findings of each campaign's newest report.
+
+    Where labels are hidden these say something of them, too, and are left out.
+    """
+    if is_hidden:
+        return {"findings": [LEFT_OUT], "reports": []}
     found: list[str] = []
     results = []
     for campaign in Campaign.objects.filter(pk__in=campaigns).order_by("slug"):

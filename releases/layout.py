@@ -163,7 +163,8 @@ FILES = {
     "statistics.json": "Counts, ties and agreement, computed from the tables.",
     "strata.json": "Strata of each campaign with their sizes N and n, and inclusion probabilities.",
     "results.json": "Every measure of every model, computed from runs and labels.",
-    "bias.json": "Findings of the report on the pool’s bias, where one was made.",
+    "bias.json": "Findings of the report on the pool’s bias, where one was made and no labels are "
+    "hidden.",
     "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged.",
     "csv/labels.csv": "Table labels after both images’ paths, safe to open in a spreadsheet.",
     "csv/judgements.csv": "The table judgements, likewise.",
@@ -178,7 +179,8 @@ FILES = {
     "trec/qrels.xinfap.txt": "For xinfAP over the pool: topic numbers are positions in queries "
     "plus 1, the stratum is 0, -1 marks a pair without a label. Pairs drawn below the pool are "
     "left out, since nothing here names the rest of their strata.",
-    "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run.",
+    "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run; of an uploaded "
+    "run the list is as it was given.",
     "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
     "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "
     "images by the number that their path names, else by path; whole images have a box, too, in "

@@ -199,6 +199,12 @@ class BoardLine:
     values: dict[str, float | None]
     submission: Submission | None = None
 
+    @property
+    def coverage(self) -> float | None:
+        """The share of the pairs that a submission scores, None for a model of the release."""
+        said = self.submission.coverage if self.submission else {}
+        return said["n_scored"] / said["n_pairs"] if said.get("n_pairs") else None
+
 
 def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool) -> list[BoardLine]:
     """Return the models and the visible submissions, best by a measure first.

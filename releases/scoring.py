@@ -20,7 +20,7 @@ MEASURES = (  # those of the results pages
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 DIGITS = 12  # what is written; the same on every machine
-HIDDEN_DIGITS = 3  # of a mean over hidden labels
+HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
 Told = Callable[[str], None]
 
 
@@ -105,10 +105,22 @@ def rounded(value: float) -> float | None:
     return None if not math.isfinite(value) else round(float(value), DIGITS)
 
 
-def coarse(value: float | None) -> float | None:
-    """Return a mean over hidden labels as it may be shown: too coarse to tell a single one."""
+def coarse(value: float | None, n_queries: int) -> float | None:
+    """Return a mean over hidden labels as it is shown: in steps of 2 / n, at least 0.001.
+
+    A step is twice what one query can move the mean, so that a single label seldom shows. It can
+    show where it carries the mean over the middle between two steps: what keeps people from
+    asking for label after label is the number of submissions a day.
+
+    Args:
+        value: the mean, None where undefined.
+        n_queries: that it is over.
+    """
     exact = None if value is None else rounded(value)
-    return None if exact is None else round(exact, HIDDEN_DIGITS)
+    if exact is None:
+        return None
+    step = max(HIDDEN_STEP, 2 / max(n_queries, 1))
+    return round(min(round(exact / step) * step, 1.0), DIGITS)
 
 
 def result_columns(results: Results) -> Iterator[dict[str, Any]]:

@@ -104,7 +104,10 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
     try:
         with transaction.atomic():
             row.save()
-            row.campaigns.set(Campaign.objects.filter(slug__in=request.campaigns))
+            campaigns = Campaign.objects.filter(slug__in=request.campaigns)
+            row.campaigns.set(campaigns)
+            if row.has_hidden_labels:
+                campaigns.update(keeps_labels_back=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row
             folder.rename(target)
@@ -131,7 +134,7 @@ def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:
         entrants=[{**model, "card": {}} for model in files.models],
         results=files.json("results.json"),
         hidden_results=Folder(folder / "hidden").json("results.json")
-        if request.hidden_percent
+        if files.info["hidden_percent"]
         else {},
         changes=_changes(before[0], files) if before else {},
         seal=read_manifest(files.path).seal,

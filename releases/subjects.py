@@ -12,6 +12,7 @@ import numpy as np
 
 from catalog.formats.tables import Ints
 from releases.errors import ReleaseError
+from releases.hiding import hidden_queries, require_enough, splits_before
 from releases.requests import FreezeRequest
 from releases.snapshot import Row, Snapshot
 
@@ -151,8 +152,8 @@ def read_subjects(view: Snapshot, request: FreezeRequest) -> Subjects:
     """Read what a request names.
 
     Raises:
-        ReleaseError: a campaign that does not exist or is a draft, or campaigns that do not go
-            together.
+        ReleaseError: a campaign that does not exist or is a draft, campaigns that do not go
+            together, or queries that cannot be hidden.
     """
     campaigns = _campaigns(view, request)
     ids = [one["id"] for one in campaigns]
@@ -174,7 +175,7 @@ def read_subjects(view: Snapshot, request: FreezeRequest) -> Subjects:
         images=images,
         ranked=ranked,
         queries=queries,
-        hidden=_hidden(queries, request),
+        hidden=_hidden(queries, images, request),
     )
 
 
@@ -234,7 +235,10 @@ def _queries(view: Snapshot, images: Images, campaigns: list[int], pools: list[i
     return np.array(list(dict.fromkeys(all_of_them)), np.int64)
 
 
-def _hidden(queries: Ints, request: FreezeRequest) -> Ints:
-    n = round(queries.size * request.hidden_percent / 100)
-    rng = np.random.default_rng([request.seed, 1])
-    return np.sort(rng.choice(np.sort(queries), n, replace=False))
+def _hidden(queries: Ints, images: Images, request: FreezeRequest) -> Ints:
+    sha256 = {images.sha256[code]: code for code in queries.tolist()}
+    before = splits_before(request, list(sha256))
+    found = hidden_queries(list(sha256), request.hidden_percent, request.seed, *before)
+    if request.hidden_percent or found:
+        require_enough(len(found))
+    return np.array(sorted(sha256[name] for name in found), np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +12,23 @@ import numpy as np
 
 from catalog.formats.errors import FormatError
 from catalog.formats.runs import run_rows
-from catalog.formats.tables import Ints, Qrels, Row, Run, scores_from
+from catalog.formats.tables import Ints, Qrels, Run, scores_from
 from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
+from evaluation.arrivals import (
+    Missing,
+    PairsScored,
+    named_rows,
+    pairs_scored,
+    require_scores,
+    rows_by_image,
+)
 from evaluation.embedding_runs import Gallery, embedding_run
 from evaluation.scoring import Scored
+from evaluation.targets import UnknownImageError
 from releases.folder import Folder
 from releases.labelling import pair_keys, qrels_of
 from releases.scoring import coarse, rounded, score_one
 
-MAX_ROWS = 10_000_000
 N_PRODUCTS = 20
 
 
@@ -48,6 +55,28 @@ class Judged:
             del found[path]
         return found | dict(zip(hashes, ids, strict=True)) | dict(zip(ids, ids, strict=True))
 
+    def image(self, given: str) -> str:
+        """Return the id of an image.
+
+        Raises:
+            UnknownImageError: the name stands for none, or for two.
+        """
+        found = self.image_of.get(given)
+        if found is None:
+            raise UnknownImageError(
+                f"{given!r} is no image of {_title(self)} (by image_id, SHA-256 or path)"
+            )
+        return found
+
+    def pairs(self) -> Qrels:
+        """Return every pair put to the judges that models are compared by, as if labelled.
+
+        Pairs of hidden queries are among them: which were asked is no secret.
+        """
+        table = self.folder.asked()
+        rows = zip(table["query_id"].to_pylist(), table["image_id"].to_pylist(), strict=True)
+        return Qrels.of((query, image, 0) for query, image in rows)
+
     @cached_property
     def queries(self) -> list[str]:
         """The queries of the release."""
@@ -62,46 +91,52 @@ class Judged:
         return qrels_of(self.folder.compared(labels=labels))
 
 
-def read_submission(judged: Judged, name: str, path: Path) -> Run:
-    """Return a submission with images by their id in the release.
+def file_problem(name: str) -> str:
+    """Return why a file of this name cannot be a submission, "" if it can."""
+    if Path(name).suffix.lower() != ".npy":
+        return ""
+    return (
+        "A .npy holds no names of images. Give a .npz with the arrays ids and vectors, or a "
+        "parquet file with the columns id and vector."
+    )
+
+
+def read_submission(
+    judged: Judged, name: str, path: Path, *, missing: Missing = "error"
+) -> tuple[Run, PairsScored]:
+    """Return a submission with images by their id in the release, and what it scores.
+
+    Args:
+        judged: the release.
+        name: of the submission.
+        path: a TREC run, CSV or parquet of scores, or embeddings as .npz or parquet.
+        missing: "error" refuses one without a score for every pair put to the judges.
 
     Raises:
         FormatError: what is wrong, with the line or row; also if it scores another benchmark.
+        InputError: pairs without a score.
     """
     if holds_vectors(path):
-        return _from_vectors(judged, name, path, read_vectors(path, None))
-    rows, _, unit = run_rows(path)
-    run = scores_from(path, name, _named(judged, rows, path, unit), unit=unit, merge=True)
-    if not set(run.query_ids) & set(judged.queries):
-        raise FormatError(path, None, f"it scores none of the queries of {_title(judged)}")
-    return run
+        run = _from_vectors(judged, name, path, read_vectors(path, None))
+    else:
+        rows, _, unit = run_rows(path)
+        named = named_rows(rows, judged.image, path, unit)
+        run = scores_from(path, name, named, unit=unit, merge=True)
+        if not set(run.query_ids) & set(judged.queries):
+            raise FormatError(path, None, f"it scores none of the queries of {_title(judged)}")
+    scored = pairs_scored(judged.pairs(), run, judged.folder.products)
+    if missing == "error":
+        require_scores(scored, path)
+    return run, scored
 
 
 def _title(judged: Judged) -> str:
     return f"{judged.folder.info['name']} {judged.folder.info['version']}"
 
 
-def _named(judged: Judged, rows: Iterator[Row], path: Path, unit: str) -> Iterator[Row]:
-    known = judged.image_of
-    for number, row in enumerate(rows, 1):
-        if number > MAX_ROWS:
-            raise FormatError(path, row.line, f"more than {MAX_ROWS:,} scores", unit=unit)
-        for given in (row.query, row.candidate):
-            if given and given not in known:
-                reason = f"{given!r} is no image of {_title(judged)} (by image_id, SHA-256 or path)"
-                raise FormatError(path, row.line, reason, unit=unit)
-        yield Row(row.line, known.get(row.query, ""), known.get(row.candidate, ""), row.value)
-
-
 def _from_vectors(judged: Judged, name: str, path: Path, table: VectorTable) -> Run:
     """Rank the candidates of the release by cosine."""
-    row_of: dict[str, int] = {}
-    for row, given in enumerate(table.ids):
-        image = judged.image_of.get(given)
-        if image is None:
-            reason = f"{given!r} is no image of {_title(judged)} (by image_id, SHA-256 or path)"
-            raise FormatError(path, row + 1, reason, unit="row")
-        row_of[image] = row
+    row_of = rows_by_image(path, table, judged.image)
     images = judged.folder.table("images", ["image_id", "is_candidate"])
     is_ranked = zip(images["image_id"].to_pylist(), images["is_candidate"].to_pylist(), strict=True)
     ranked = sorted(image for image, ranks in is_ranked if ranks and image in row_of)
@@ -149,7 +184,6 @@ def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Gallery:
 class Score:
     """What a submission gets: exact on public labels, rounded on hidden ones."""
 
-    coverage: dict[str, int]
     results: dict[str, Any]
     hidden_results: dict[str, Any]
 
@@ -159,9 +193,8 @@ def score_submission(judged: Judged, run: Run) -> Score:
     public = score_one(judged.folder, judged.folder.qrels(), run)
     kept_back = judged.hidden_qrels()
     return Score(
-        {"n_pairs": public.coverage.n_pairs, "n_scored": public.coverage.n_scored},
         _values(public),
-        _aggregates(score_one(judged.folder, kept_back, run)) if kept_back else {},
+        _aggregates(score_one(judged.folder, kept_back, run), kept_back) if kept_back else {},
     )
 
 
@@ -172,6 +205,10 @@ def _values(scored: Scored) -> dict[str, Any]:
     }
 
 
-def _aggregates(scored: Scored) -> dict[str, Any]:
-    """Return means alone, too coarse to tell one label: never a value of a query."""
-    return {name: {"value": coarse(found.value)} for name, found in scored.outcomes.items()}
+def _aggregates(scored: Scored, qrels: Qrels) -> dict[str, Any]:
+    """Return means alone, in coarse steps: never a value of a query."""
+    n = len(qrels.query_ids)
+    return {
+        name: {"value": coarse(found.value, found.n_defined or n)}
+        for name, found in scored.outcomes.items()
+    }

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from catalog.formats.errors import FormatError
+from evaluation.arrivals import Missing
 from evaluation.errors import InputError
 from evaluation.run_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, Progress, cancel_job, enqueue
@@ -19,7 +20,7 @@ from releases.folder import Folder
 from releases.models import Release, Submission
 from releases.places import files_of, hidden_of
 from releases.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
-from releases.submitted import Judged, read_submission, score_submission
+from releases.submitted import Judged, file_problem, read_submission, score_submission
 
 
 class QuotaError(ReleaseError):
@@ -33,19 +34,36 @@ def judged_of(release: Release) -> Judged:
 
 
 def submit(
-    *, release: Release, owner: User, name: str, file: UploadedFile[bytes], description: str = ""
+    *,
+    release: Release,
+    owner: User,
+    name: str,
+    file: UploadedFile[bytes],
+    description: str = "",
+    missing: Missing = "error",
 ) -> Submission:
     """Keep an upload and queue its scoring.
+
+    Args:
+        release: what it is scored on.
+        owner: who sees it until it is published.
+        name: as the leaderboard shall show it.
+        file: scores or embeddings.
+        description: how it was made.
+        missing: "error" refuses it without a score for every pair put to the judges; "worst"
+            lets missing ones count as the worst.
 
     Raises:
         QuotaError: the daily quota is used up, or the last submission is not a minute ago.
         ReleaseError: the name stands on the leaderboard, or the person may not submit.
-        InputError: the file is too large.
+        InputError: the file is too large, or of a kind that cannot be used.
     """
     if not is_reader(owner):
         raise ReleaseError("Only researchers and admins submit runs.")
     if name in {model["name"] for model in release.entrants}:
         raise ReleaseError(f"“{name}” is on the leaderboard already. Choose another name.")
+    if problem := file_problem(str(file.name)):
+        raise InputError(problem)
     kept = keep_run_file(file)
     try:
         with transaction.atomic():
@@ -63,6 +81,7 @@ def submit(
                     "release": release.pk,
                     "file": kept,
                     "file_name": str(file.name),
+                    "missing": missing,
                 },
                 owner=owner,
             )
@@ -101,14 +120,15 @@ def score(progress: Progress) -> dict[str, Any]:
     judged = judged_of(found.release)
     try:
         progress.update(0, 2, "Reading the file")
-        run = read_submission(judged, found.name, path)
+        missing = given.get("missing", "worst")  # what those queued by an older version meant
+        run, scored = read_submission(judged, found.name, path, missing=missing)
         progress.update(1, 2, "Computing measures")
         scores = score_submission(judged, run)
     except InputError as problem:
         raise JobError(_in_their_words(problem, path, given["file_name"])) from problem
     progress.check()
     Submission.objects.filter(pk=found.pk).update(
-        coverage=scores.coverage,
+        coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
         results=scores.results,
         hidden_results=scores.hidden_results,
         scored_at=timezone.now(),

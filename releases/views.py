@@ -41,7 +41,7 @@ from releases.queries import (
 )
 from releases.services import request_freeze, set_visibility
 
-BOARD = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
+BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
 
 
 def release_or_404(request: HttpRequest, slug: str, version: str) -> Release:

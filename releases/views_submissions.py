@@ -42,6 +42,7 @@ def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool
             name=given["name"],
             file=form.upload,
             description=given["description"],
+            missing=given["missing"],
         )
     except (InputError, JobConflictError, OSError) as problem:
         form.add_error(None, str(problem))

@@ -176,11 +176,22 @@ class Client:
         return download(self._transport, file, Path(folder) / name)
 
     def submit(
-        self, slug: str, version: str, name: str, file: str | Path, *, description: str = ""
+        self,
+        slug: str,
+        version: str,
+        name: str,
+        file: str | Path,
+        *,
+        description: str = "",
+        missing: str = "error",
     ) -> things.Submission:
-        """Submit a run or embeddings to a release; private until you publish it on its page."""
+        """Submit a run or embeddings to a release; private until you publish it on its page.
+
+        A run without a score for every pair put to the judges is refused, unless `missing` is
+        "worst": those without one then count as the worst.
+        """
         path = f"/releases/{_part(slug)}/{_part(version)}/submissions"
-        fields = {"name": name, "description": description}
+        fields = {"name": name, "description": description, "missing": missing}
         told = self._transport.send(path, fields, {"file": Path(file)})
         return made(things.Submission, told)
 

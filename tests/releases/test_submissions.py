@@ -14,13 +14,15 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
+from evaluation.arrivals import Missing
+from evaluation.errors import InputError
 from jobs.models import Job, JobState
 from releases.models import Release, Submission
 from releases.places import files_of
 from releases.queries import SCORE_TASK, leaderboard, quota
 from releases.submitting import QuotaError, delete, submit
 from releases.tasks import score
-from tests.evaluation.campaign.conftest import World
+from tests.evaluation.campaign.conftest import SPECS, World
 from tests.releases.conftest import freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -31,10 +33,17 @@ def rest() -> None:
     Job.objects.filter(task=SCORE_TASK).update(created_at=timezone.now() - timedelta(minutes=5))
 
 
-def give(release: Release, owner: User, content: bytes, file_name: str, name: str = "mine"):
+def give(  # noqa: PLR0917
+    release: Release,
+    owner: User,
+    content: bytes,
+    file_name: str,
+    name: str = "mine",
+    missing: Missing = "error",
+) -> Submission:
     rest()
     file = SimpleUploadedFile(file_name, content)
-    submission = submit(release=release, owner=owner, name=name, file=file)
+    submission = submit(release=release, owner=owner, name=name, file=file, missing=missing)
     assert submission.job is not None
     score(str(submission.job.uid))
     score(str(submission.job.uid))
@@ -137,7 +146,8 @@ def test_hidden_labels_give_rounded_means_and_nothing_else(
     for entry in [*found.hidden_results.values(),
                   *release.hidden_results["models"][0]["measures"].values()]:  # fmt: skip
         assert set(entry) == {"value"}
-        assert entry["value"] is None or entry["value"] == round(entry["value"], 3)
+        steps = (0.0, 2 / 4, 2 / 3, 1.0)  # 2 / n, of four queries or of three with positives
+        assert entry["value"] in {None, *(round(step, 12) for step in steps)}
     mine = found.hidden_results["P@5"]["value"]
     assert mine == release.hidden_results["models"][0]["measures"]["P@5"]["value"]
     page = client.get(f"{BASE}?labels=hidden").content.decode()
@@ -146,6 +156,67 @@ def test_hidden_labels_give_rounded_means_and_nothing_else(
     hidden = [row["query_id"] for row in queries if row["split"] == "hidden"]
     stored = json.dumps([found.results, found.hidden_results, release.hidden_results])
     assert not [query for query in hidden if query in stored or query in page]
+
+
+def vectors_file(release: Release, world: World, *, change: float | None = None) -> bytes:
+    """Embeddings of all images; the first one twice, in the end with something added."""
+    vectors = world.vectors[SPECS[0]].astype(np.float32)
+    ids = [image.sha256 for image in world.images]
+    if change is not None:
+        ids, vectors = [*ids, ids[0]], np.concatenate([vectors, vectors[:1] + np.float32(change)])
+    buffer = io.BytesIO()
+    np.savez(buffer, ids=np.array(ids), vectors=vectors)
+    return buffer.getvalue()
+
+
+def error_of(submission: Submission) -> str:
+    assert submission.job is not None
+    submission.job.refresh_from_db()
+    return submission.job.error
+
+
+def test_two_vectors_of_an_image_are_refused_with_their_rows(
+    release: Release, world: World, researcher: User
+) -> None:
+    twice = give(release, researcher, vectors_file(release, world, change=0.0), "a.npz", "same")
+    assert twice.scored_at is not None
+    other = give(release, researcher, vectors_file(release, world, change=1.0), "a.npz", "other")
+    assert other.scored_at is None
+    said = error_of(other)
+    assert "a.npz, row 31" in said or "row 31" in said
+    assert f"'{world.images[0].sha256}' has another vector in row 1" in said
+
+
+def test_a_npy_is_refused_at_once_with_what_to_give(release: Release, researcher: User) -> None:
+    reader = Client()
+    reader.force_login(researcher)
+    file = SimpleUploadedFile("mine.npy", b"x")
+    page = reader.post(f"{BASE}submit/", {"name": "n", "file": file, "missing": "error"})
+    assert "Give a .npz with the arrays ids and vectors" in page.content.decode()
+    with pytest.raises(InputError, match="holds no names of images"):
+        submit(release=release, owner=researcher, name="n", file=file)
+    assert not Submission.objects.exists()
+
+
+def test_missing_scores_are_an_error_unless_they_shall_be_the_worst(
+    release: Release, researcher: User
+) -> None:
+    pairs = pq.read_table(files_of(release) / "data/pairs.parquet").to_pylist()
+    lines = [f"{row['query_id']},{row['image_id']},{n}" for n, row in enumerate(pairs)]
+    most = "\n".join(["query,candidate,score", *lines[1:]]).encode()
+    refused = give(release, researcher, most, "most.csv", "refused")
+    first = pairs[0]
+    assert refused.scored_at is None
+    assert error_of(refused) == (
+        f"most.csv: no score for 1 of {len(pairs)} pairs put to the judges (first: query "
+        f"{first['query_id']}, candidate {first['image_id']}). Add them, or let missing scores "
+        "count as the worst."
+    )
+    taken = give(release, researcher, most, "most.csv", "taken", missing="worst")
+    assert taken.coverage == {"n_pairs": len(pairs), "n_scored": len(pairs) - 1}
+    reader = Client()
+    reader.force_login(researcher)
+    assert "of pairs scored" in reader.get(BASE).content.decode()
 
 
 def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
