@@ -109,7 +109,7 @@ def add_questions(
         CampaignError: the campaign is closed, a pair is repeated or joins an image to itself
             or names an unknown image, or the phases do not fit the pairs.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if campaign.state == CampaignState.CLOSED:
         raise CampaignError(f"{campaign} is closed; open it again before adding pairs.")
     known = set(
@@ -208,7 +208,7 @@ def add_members(*, campaign: Campaign, annotators: Sequence[User]) -> list[Panel
         raise CampaignError(
             f"{', '.join(seeing)}: only annotators may judge, others see what models propose."
         )
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     present = set(campaign.panel.values_list("annotator_id", flat=True))
     fresh = list({user.pk: user for user in annotators if user.pk not in present}.values())
     if len(present) + len(fresh) > MAX_PANEL:
@@ -257,7 +257,7 @@ def close_campaign(*, campaign: Campaign, by: User | None, reason: str) -> Campa
 
 @transaction.atomic
 def _move(campaign: Campaign, after: CampaignState, by: User | None, reason: str) -> Campaign:
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     before = CampaignState(campaign.state)
     if after not in STEPS[before]:
         raise CampaignError(f"{campaign} is {before.label.lower()}; it cannot become {after}.")

@@ -63,7 +63,7 @@ def add_gold(
     """
     if purpose not in PURPOSES:
         raise CampaignError(f"Gold serves {', '.join(PURPOSES)}, not {purpose!r}.")
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if purpose != QuestionKind.EXAMPLE and campaign.state != CampaignState.DRAFT:
         raise CampaignError("The queues are drawn; gold can be added only to a draft.")
     _check(purpose, pairs)

@@ -169,7 +169,7 @@ def import_judgements(
         ImportRefusedError: rows name pairs or people that are not in the campaign, answers that
             are not on the list, or contradict each other or what is stored.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if campaign.state in {CampaignState.DRAFT, CampaignState.CLOSED}:
         raise CampaignError(f"{campaign} is {campaign.get_state_display().lower()}; open it first.")
     with connection.cursor() as cursor:

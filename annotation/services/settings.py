@@ -31,7 +31,7 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         CampaignError: a setting is unknown, out of range, or fixed by now (the tie rule too where
             pairs are closed early).
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changes = {name: value for name, value in changes.items() if getattr(campaign, name) != value}
     is_draft = campaign.state == CampaignState.DRAFT
     fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
@@ -80,7 +80,7 @@ def publish_guidelines(*, campaign: Campaign, text: str, by: User | None) -> Gui
     Raises:
         CampaignError: nothing was changed, or the text is too long.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     text = text.replace("\r\n", "\n").strip()
     if len(text) > MAX_GUIDELINE:
         raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
@@ -105,7 +105,7 @@ def set_member_active(*, member: PanelMember, is_active: bool) -> None:
     Raises:
         CampaignError: too few judges would be left.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=member.campaign_id)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=member.campaign_id)
     others = campaign.panel.filter(is_active=True).exclude(pk=member.pk).count()
     needed = campaign.k if campaign.serving == Serving.K_OF_N else 1
     if not is_active and others < needed:

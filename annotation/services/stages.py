@@ -63,7 +63,7 @@ def admit(*, member: PanelMember) -> None:
     Raises:
         CampaignError: the judge is judging already.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=member.campaign_id)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=member.campaign_id)
     lock_panel(campaign.pk)
     changed = PanelMember.objects.filter(pk=member.pk).exclude(stage=Stage.JUDGING)
     if not changed.update(stage=Stage.JUDGING):

@@ -9,6 +9,7 @@ from annotation.queries.campaigns import campaign_rows
 from annotation.queries.labels import labels
 from annotation.queries.quality import progress_by_judge
 from annotation.services import (
+    add_gold,
     add_members,
     admit,
     change_settings,
@@ -16,6 +17,7 @@ from annotation.services import (
     reconcile,
     set_member_active,
 )
+from annotation.services.gold import GoldPair
 from tests.annotation.browser import Browser
 
 pytestmark = pytest.mark.django_db
@@ -117,3 +119,23 @@ def test_what_is_settled_is_not_left_to_do(closing):
     [row] = campaign_rows(type(campaign).objects.filter(pk=campaign.pk))
     assert (row.n_done, row.n_total, row.share_done) == (20, 20, 1.0)
     assert [one.n_total for one in progress_by_judge(campaign)] == [10, 10, 0]
+
+
+def test_a_judge_who_fails_the_qualification_is_not_waited_for_any_more(
+    pairs, campaign_of, django_capture_on_commit_callbacks
+):
+    draft = campaign_of(1, 1, 2, is_open=False)
+    draft = change_settings(campaign=draft, by=None, closes_settled=True)
+    gold = [GoldPair(query, candidate, "similar") for query, candidate in pairs(1, 1)]
+    add_gold(campaign=draft, purpose="qualification", pairs=gold)
+    campaign = open_campaign(campaign=draft)
+    passing, failing = (Browser(campaign, m.annotator) for m in campaign.panel.order_by("number"))
+    passing.judge("similar")
+    passing.judge("similar")
+    pair = campaign.questions.filter(kind="pair")
+    assert not pair.get().is_settled
+    with django_capture_on_commit_callbacks(execute=True):
+        failing.judge("different")
+    assert campaign.panel.get(number=2).stage == "not_qualified"
+    assert pair.get().is_settled
+    assert reconcile(campaign=campaign) == []

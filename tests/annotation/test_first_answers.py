@@ -1,7 +1,6 @@
 """The short way of the common answer says and stores what the long way would."""
 
 import threading
-import time
 import uuid
 from datetime import timedelta
 
@@ -15,6 +14,7 @@ from annotation.services import close_campaign, open_campaign, reap_leases, reco
 from annotation.services.first_answers import record_first_answer
 from annotation.submissions import read_submission
 from tests.annotation.browser import Browser, answer_to
+from tests.annotation.locks import wait_for_a_lock
 
 
 def stored(campaign, name_of=None):
@@ -280,18 +280,9 @@ def test_an_answer_that_waits_while_the_campaign_is_closed_is_refused(
     with transaction.atomic():
         close_campaign(campaign=campaign, by=None, reason="Enough")
         tab.start()
-        deadline = time.monotonic() + 30
-        while not is_anybody_waiting():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_for_a_lock()
     tab.join()
     [(status, reply)] = replies
     assert status == 409
     assert {result["code"] for result in reply["results"]} == {"closed"}
     assert not JudgementEvent.objects.exists()
-
-
-def is_anybody_waiting():
-    with connection.cursor() as cursor:
-        cursor.execute("select exists (select from pg_locks where not granted)")
-        return cursor.fetchone()[0]

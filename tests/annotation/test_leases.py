@@ -4,7 +4,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -14,6 +14,7 @@ from annotation.queries.judges import find_judge
 from annotation.queries.labels import labels
 from annotation.services import (
     change_settings,
+    close_campaign,
     create_campaign,
     open_campaign,
     pause_campaign,
@@ -23,6 +24,7 @@ from annotation.services import (
 from annotation.services.controls import append_due_controls
 from annotation.services.leases import MAX_HELD
 from tests.annotation.browser import Browser, answer_to
+from tests.annotation.locks import wait_for_a_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -337,3 +339,27 @@ def test_a_pair_is_lent_for_a_minute_at_least(minutes, leased):
     campaign, _ = leased()
     with pytest.raises(CampaignError, match="at least one minute"):
         change_settings(campaign=campaign, by=None, lease_minutes=minutes)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_that_makes_controls_and_a_closing_do_not_block_each_other(leased):
+    campaign, [judge, *_] = leased()
+    pair = campaign.questions.all()[0]
+
+    def close():
+        close_campaign(campaign=campaign, by=None, reason="Enough")
+        connection.close()
+
+    closing = threading.Thread(target=close)
+    with transaction.atomic():  # as a claim does: the judge's row, then controls
+        find_judge(campaign.uid, judge.person.pk, locked=True)
+        closing.start()
+        wait_for_a_lock()
+        Question.objects.create(
+            campaign=campaign, query=pair.query, candidate=pair.candidate, kind="repeat",
+            original=pair, position=0,
+        )  # fmt: skip
+    closing.join()
+    campaign.refresh_from_db()
+    assert campaign.state == "closed"
+    assert campaign.questions.filter(kind="repeat").exists()
