@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
-from jobs.models import Job
-from jobs.services import cancel_job, enqueue
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.services import JobConflictError, cancel_job, enqueue
 from pooling.errors import PoolError
 from pooling.models import (
     OPEN_SOURCE_STATES,
@@ -141,14 +143,43 @@ def _differences(pool: Pool, request: PoolRequest) -> list[str]:
 
 
 def start_pool(*, pool: Pool, owner: User | None) -> int:
-    """Queue every source that is neither done nor open; return how many."""
-    n_started = 0
-    for source in pool.sources.select_related("job"):
-        if source.state == SourceState.DONE or (source.job is not None and source.job.is_open):
-            continue
-        start_source(source=source, owner=owner)
-        n_started += 1
-    return n_started
+    """Queue every source that is neither done nor open; return how many.
+
+    Raises:
+        JobConflictError: the owner may not have so many jobs, or somebody else was faster.
+            Nothing is queued then.
+    """
+    left = [
+        source
+        for source in pool.sources.select_related("job")
+        if source.state != SourceState.DONE and not (source.job is not None and source.job.is_open)
+    ]
+    return start_sources(sources=left, owner=owner)
+
+
+def start_sources(*, sources: Sequence[PoolSource], owner: User | None) -> int:
+    """Queue all these sources or none; return how many.
+
+    Raises:
+        JobConflictError: as `start_pool`.
+    """
+    with transaction.atomic():
+        if owner is not None:
+            _require_room(owner, len(sources))
+        for source in sources:
+            start_source(source=source, owner=owner)
+    return len(sources)
+
+
+def _require_room(owner: User, n_wanted: int) -> None:
+    n_open = Job.objects.filter(owner=owner, state__in=OPEN_STATES).count()
+    most = settings.MAX_OPEN_JOBS
+    if n_open + n_wanted > most:
+        few = f"You have {n_open} jobs waiting or running and one person may have {most}"
+        raise JobConflictError(
+            f"{few}, so {n_wanted} models cannot be queued now. Start them one by one, or let "
+            "some jobs end, or cancel them, and start them together."
+        )
 
 
 def start_source(*, source: PoolSource, owner: User | None) -> Job:
@@ -161,15 +192,18 @@ def start_source(*, source: PoolSource, owner: User | None) -> Job:
     if source.done_at is not None and source.wanted_k is None:
         raise PoolError("models", f"{source.spec} has proposed already.")
     with transaction.atomic():
-        job = enqueue(
-            task=FILL_TASK,
-            subject=source_subject(source),
-            title=f"{source.spec} for {source.pool}",
-            arguments={"source_id": source.pk},
-            owner=owner,
-        )
+        job = enqueue(**_job_of(source), owner=owner)
         PoolSource.objects.filter(pk=source.pk).update(job=job)
     return job
+
+
+def _job_of(source: PoolSource) -> dict[str, Any]:
+    return {
+        "task": FILL_TASK,
+        "subject": source_subject(source),
+        "title": f"{source.spec} for {source.pool}"[:200],
+        "arguments": {"source_id": source.pk},
+    }
 
 
 def source_subject(source: PoolSource) -> str:
@@ -178,13 +212,22 @@ def source_subject(source: PoolSource) -> str:
 
 
 def cancel_pool(*, pool: Pool) -> int:
-    """Cancel every source that is queued or running; return how many."""
-    open_sources = [
-        source
-        for source in pool.sources.select_related("job")
-        if source.state in OPEN_SOURCE_STATES and source.job is not None
-    ]
-    return sum(cancel_job(job=source.job) for source in open_sources if source.job is not None)
+    """Cancel every source that is not started, queued or running; return how many."""
+    with transaction.atomic():
+        sources = pool.sources.select_related("job", "pool")
+        return sum(
+            cancel_source(source=source) for source in sources if source.state in OPEN_SOURCE_STATES
+        )
+
+
+def cancel_source(*, source: PoolSource) -> bool:
+    """Cancel one source; it can be tried again. False if it had ended already."""
+    if source.job is not None:
+        return cancel_job(job=source.job)
+    job = Job.objects.create(
+        **_job_of(source), state=JobState.CANCELLED, finished_at=timezone.now()
+    )
+    return bool(PoolSource.objects.filter(pk=source.pk, job=None).update(job=job))
 
 
 def delete_pool(*, pool: Pool) -> None:

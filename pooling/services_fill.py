@@ -5,7 +5,8 @@ Only tasks and commands import this: the search loads torch.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 from django.db import connection, transaction
@@ -15,7 +16,7 @@ from jobs.services import JobError, Progress
 from pooling.models import PoolSource, Proposal
 from pooling.proposers import Answer, propose
 from pooling.services_stats import update_stats
-from pooling.topk import Ints
+from pooling.topk import Ints, TopK
 
 SAME_SCORE = 1e-4  # two devices, or two builds of a library, may differ by so much
 
@@ -46,8 +47,12 @@ def store_proposals(*, source: PoolSource, answer: Answer) -> None:
 
     A source that has reached the depth asked for is left alone.
 
+    The first ranks of an exact search, or of scores, must be found again. An index may miss
+    another candidate at each depth, so there the stored ranks stay the first, and the best of
+    the others follow.
+
     Raises:
-        JobError: the first ranks of a deeper list are not those that are stored.
+        JobError: a deeper list does not extend what is stored.
     """
     with transaction.atomic():
         locked = PoolSource.objects.select_for_update().get(pk=source.pk)
@@ -60,7 +65,10 @@ def store_proposals(*, source: PoolSource, answer: Answer) -> None:
             locked.done_at = timezone.now()
             locked.save()
         elif locked.wanted_k is not None:
-            _require_same_beginning(locked, answer)
+            if answer.found.recall:
+                answer = _continued(locked, answer)
+            else:
+                _require_same_beginning(locked, answer)
             locked.n_proposals += _copy_proposals(locked, answer, from_rank=locked.k)
             locked.k, locked.wanted_k = locked.wanted_k, None
             locked.recall = answer.found.recall
@@ -69,14 +77,54 @@ def store_proposals(*, source: PoolSource, answer: Answer) -> None:
     source.refresh_from_db()
 
 
+Stored = dict[tuple[int, int], tuple[int, float]]  # (query id, rank): candidate id, score
+
+
+def _stored(source: PoolSource) -> Stored:
+    rows = Proposal.objects.filter(source=source).values_list(
+        "query_id", "rank", "candidate_id", "score"
+    )
+    return {(query, rank): (candidate, score) for query, rank, candidate, score in rows}
+
+
+def _continued(source: PoolSource, answer: Answer) -> Answer:
+    """Return a deeper answer of an index with the stored ranks of its source as the first."""
+    found, depth = answer.found, answer.found.nearest.k
+    row_of = {image_id: row for row, image_id in enumerate(found.candidate_ids.tolist())}
+    first: dict[int, dict[int, int]] = {}  # of each query: rank of each row that is stored
+    score_of = {}
+    for (query_id, rank), (candidate, score) in _stored(source).items():
+        if candidate not in row_of:
+            _refuse(source, f"rank {rank + 1} of a query has no vector any more")
+        first.setdefault(query_id, {})[row_of[candidate]] = rank
+        score_of[query_id, row_of[candidate]] = score
+    indices = np.full_like(found.nearest.indices, -1)
+    scores = np.full_like(found.nearest.scores, -np.inf)
+    n_apart = 0
+    for query, query_id in enumerate(found.query_ids.tolist()):
+        mine = first.get(query_id, {})
+        for row, rank in mine.items():
+            indices[query, rank], scores[query, rank] = row, score_of[query_id, row]
+        place, n_again = source.k, 0
+        nearest = zip(found.nearest.indices[query], found.nearest.scores[query], strict=True)
+        for row, score in ((int(row), float(score)) for row, score in nearest if row >= 0):
+            if row in mine:
+                n_again += 1
+                if abs(score_of[query_id, row] - score) > SAME_SCORE:
+                    _refuse(
+                        source, f"rank {mine[row] + 1} of query {query + 1} scores otherwise now"
+                    )
+            elif place < depth:
+                indices[query, place], scores[query, place] = row, score
+                place += 1
+        n_apart += len(mine) - n_again
+    recall = {**found.recall, "n_apart": n_apart}
+    return replace(answer, found=replace(found, nearest=TopK(indices, scores), recall=recall))
+
+
 def _require_same_beginning(source: PoolSource, answer: Answer) -> None:
     """Raise JobError unless the stored ranks of a source are the first of its answer."""
-    stored = {
-        (query, rank): (candidate, score)
-        for query, rank, candidate, score in Proposal.objects.filter(source=source).values_list(
-            "query_id", "rank", "candidate_id", "score"
-        )
-    }
+    stored = _stored(source)
     queries, ranks = _proposed(answer)
     is_stored = ranks < source.k
     n_same = 0
@@ -92,11 +140,11 @@ def _require_same_beginning(source: PoolSource, answer: Answer) -> None:
         _refuse(source, f"{len(stored) - n_same:,} of its proposals are not found again")
 
 
-def _refuse(source: PoolSource, what: str) -> None:
+def _refuse(source: PoolSource, what: str) -> NoReturn:
     raise JobError(
         f"{source.spec}: {what}, so a greater depth would not extend what was judged. The "
         "catalog, the weights or a library has changed since. Its first proposals stay as they "
-        "are; to use it as it is now, make a new pool."
+        "are: withdraw the greater depth. To use it as it is now, make a new pool."
     )
 
 

@@ -12,8 +12,9 @@ from accounts.models import User
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolChange, PoolSource, PoolState
 from pooling.pool_requests import check_depth, check_specs
-from pooling.services import new_source, start_source
+from pooling.services import new_source, start_sources
 from pooling.services_settle import settle_pool
+from pooling.settling import has_open_job
 from pooling.uploads import Upload
 
 
@@ -96,12 +97,35 @@ def check_top_up(pool: Pool, sources: Mapping[str, PoolSource], wanted: TopUp) -
         check_depth("deeper", k, n_candidates, spec)
 
 
+def withdraw_depth(*, source: PoolSource) -> None:
+    """Give up a greater depth that a source did not reach; what it proposed stays.
+
+    Raises:
+        PoolError: no greater depth is asked of it, or it is on its way there.
+    """
+    with transaction.atomic():
+        pool = Pool.objects.select_for_update().get(pk=source.pool_id)
+        source = pool.sources.select_related("job").get(pk=source.pk)
+        if source.wanted_k is None:
+            raise PoolError("deeper", f"no greater depth is asked of {source.spec}.")
+        if has_open_job(source):
+            raise PoolError("deeper", f"{source.spec} is on its way; stop it first.")
+        for change in pool.changes.all():
+            for step in change.steps:
+                if step["spec"] == source.spec and step["k"] > source.k:
+                    step["withdrawn"] = True
+            change.save(update_fields=["steps"])
+        PoolSource.objects.filter(pk=source.pk).update(wanted_k=None)
+        settle_pool(pool=pool)
+
+
 def start_change(*, change: PoolChange, owner: User | None) -> None:
     """Queue every source that a change concerns.
 
     Raises:
-        JobConflictError: one of them is queued or running.
+        JobConflictError: one of them is queued or running, or the owner may not have so many
+            jobs. Nothing is queued then.
     """
     specs = [step["spec"] for step in change.steps]
-    for source in change.pool.sources.filter(spec__in=specs).order_by("position"):
-        start_source(source=source, owner=owner)
+    sources = change.pool.sources.filter(spec__in=specs).order_by("position")
+    start_sources(sources=list(sources), owner=owner)

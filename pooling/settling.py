@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pooling.models import Pool, PoolChange, PoolSource, PoolState
+from pooling.models import Pool, PoolChange, PoolSource, PoolState, SourceState
 
 
 def is_at_work(pool: Pool) -> bool:
@@ -20,6 +20,11 @@ def is_at_work(pool: Pool) -> bool:
     if pool.state == PoolState.FILLING or any(has_open_job(source) for source in sources):
         return True
     return pool.has_ended and bool(unsettled_changes(list(pool.changes.all()), sources))
+
+
+def has_unstarted(sources: Sequence[PoolSource]) -> bool:
+    """Whether a source waits for somebody to start it."""
+    return any(source.job is None and source.state == SourceState.QUEUED for source in sources)
 
 
 def has_open_job(source: PoolSource) -> bool:

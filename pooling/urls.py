@@ -21,4 +21,7 @@ urlpatterns = [
     path("pools/<slug:slug>/delete/", views_changes.delete, name="delete"),
     path("pools/<slug:slug>/models/<int:position>/retry/", views_changes.retry, name="retry"),
     path("pools/<slug:slug>/models/<int:position>/stop/", views_changes.stop, name="stop"),
+    path(
+        "pools/<slug:slug>/models/<int:position>/withdraw/", views_changes.withdraw, name="withdraw"
+    ),
 ]

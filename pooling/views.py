@@ -13,7 +13,7 @@ from pooling.models import Pool
 from pooling.overview import overview
 from pooling.prediction import Cost
 from pooling.queries import pools_for_pages, shown_queries, unasked_pairs
-from pooling.settling import is_at_work
+from pooling.settling import has_unstarted, is_at_work
 from pooling.yields import yields_of
 
 POOLS_A_PAGE = 30
@@ -42,6 +42,7 @@ def pool(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "pool": shown,
         "at_work": at_work,
+        "has_unstarted": has_unstarted(list(shown.sources.all())),
         "sources": list(shown.sources.all()),
         "changes": list(shown.changes.select_related("made_by").order_by("-number")),
         "n_unasked": 0 if at_work else unasked_pairs(shown),
@@ -68,6 +69,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         "pool": shown,
         "at_work": at_work,
         "was_at_work": not at_work,
+        "has_unstarted": has_unstarted(list(shown.sources.all())),
         "sources": list(shown.sources.all()),
     }
     status = 200 if at_work else STOP_POLLING

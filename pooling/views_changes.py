@@ -8,10 +8,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from jobs.services import JobError, cancel_job
+from jobs.services import JobError
 from pooling.models import Pool, PoolSource
-from pooling.services import cancel_pool, delete_pool, start_pool, start_source
+from pooling.services import cancel_pool, cancel_source, delete_pool, start_pool, start_source
 from pooling.services_settle import settle_pool
+from pooling.services_top_up import withdraw_depth
 
 
 @admin_required
@@ -19,15 +20,19 @@ from pooling.services_settle import settle_pool
 def start(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue every model that has not proposed yet."""
     pool = get_object_or_404(Pool, slug=slug)
-    n_started = start_pool(pool=pool, owner=signed_in(request))
-    messages.success(request, f"{n_started} models queued." if n_started else "Nothing to do.")
+    try:
+        n_started = start_pool(pool=pool, owner=signed_in(request))
+    except JobError as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, f"{n_started} models queued." if n_started else "Nothing to do.")
     return redirect("pooling:pool", slug)
 
 
 @admin_required
 @require_POST
 def cancel(request: HttpRequest, slug: str) -> HttpResponse:
-    """Stop every model that is queued or running."""
+    """Stop every model that is not started, queued or running."""
     pool = get_object_or_404(Pool, slug=slug)
     n_stopped = cancel_pool(pool=pool)
     settle_pool(pool=pool)
@@ -52,9 +57,22 @@ def retry(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 def stop(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     """Stop one model."""
     source = get_object_or_404(PoolSource, pool__slug=slug, position=position)
-    if source.job is not None:
-        cancel_job(job=source.job)
+    if cancel_source(source=source):
         settle_pool(pool=source.pool)
+    return redirect("pooling:pool", slug)
+
+
+@admin_required
+@require_POST
+def withdraw(request: HttpRequest, slug: str, position: int) -> HttpResponse:
+    """Give up a greater depth that one model did not reach."""
+    source = get_object_or_404(PoolSource, pool__slug=slug, position=position)
+    try:
+        withdraw_depth(source=source)
+    except JobError as problem:
+        messages.error(request, str(problem))
+    else:
+        messages.success(request, f"{source} stays at k = {source.k}.")
     return redirect("pooling:pool", slug)
 
 

@@ -13,6 +13,7 @@ from accounts.access import admin_required, signed_in
 from accounts.models import User
 from annotation.models import CampaignState
 from catalog.models import Catalog
+from jobs.services import JobError
 from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
 from pooling.forms_campaign import CampaignForm
@@ -33,7 +34,10 @@ def new_pool(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         pool = _created(form, signed_in(request))
         if pool is not None:
-            start_pool(pool=pool, owner=signed_in(request))
+            try:
+                start_pool(pool=pool, owner=signed_in(request))
+            except JobError as problem:
+                messages.error(request, f"The pool is made and waits to be started: {problem}")
             return redirect("pooling:pool", pool.slug)
     cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
     context = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.core.management import CommandError
+from django.test import Client
+from django.urls import reverse
 
 from annotation.models import Campaign, Judgement, Question
 from annotation.services import close_campaign, import_judgements, open_campaign
@@ -11,14 +13,15 @@ from annotation.services.reconciling import reconcile
 from jobs.models import Job, JobState
 from pooling import tasks
 from pooling.errors import PoolError
-from pooling.models import Pool, PoolState, Proposal, SourceState
+from pooling.models import Index, Pool, PoolState, Proposal, SourceState
 from pooling.queries import pool_pairs, unasked_pairs
+from pooling.query_rule import QueryRule
 from pooling.services import start_pool, start_source
 from pooling.services_campaign import open_pool_campaign
 from pooling.services_settle import settle_left, settle_pool
-from pooling.services_top_up import TopUp, start_change, top_up_pool
+from pooling.services_top_up import TopUp, start_change, top_up_pool, withdraw_depth
 from tests.annotation.test_labels import rows_of
-from tests.pooling.conftest import MODELS
+from tests.pooling.conftest import MODELS, catalog_of_photos
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +183,87 @@ def test_what_a_failed_source_brings_later_is_counted_and_opened_then(filled, an
     assert change.n_proposals == 9
     assert asked(campaign) == set(pool_pairs(filled))
     assert change.n_opened == change.n_new_pairs
+
+
+@pytest.fixture
+def by_index(pool_of):
+    """A pool by an index whose search, at depth 3, missed each query's best candidate."""
+    catalog = catalog_of_photos(30)
+    asked = {"catalog": catalog, "specs": MODELS[:1], "rule": QueryRule(n=5)}
+    exact = pool_of(name="exact", k=8, **asked)
+    start_pool(pool=exact, owner=None)
+    work(exact)
+    pool = pool_of(index=Index.IVF, k=3, **asked)
+    start_pool(pool=pool, owner=None)
+    work(pool)
+    pool.proposals.filter(rank=0).delete()
+    for rank in (1, 2):
+        pool.proposals.filter(rank=rank).update(rank=rank - 1)
+    Proposal.objects.bulk_create(
+        Proposal(
+            pool=pool, source=pool.sources.get(), query=p.query, candidate=p.candidate,
+            rank=2, score=p.score,
+        )
+        for p in Proposal.objects.filter(pool=exact, rank=7)
+    )  # fmt: skip
+    return pool, exact
+
+
+def listed(pool):
+    rows = pool.proposals.order_by("query", "rank").values_list("query", "rank", "candidate")
+    lists: dict[int, list[int]] = {}
+    for query, rank, candidate in rows:
+        assert rank == len(lists.setdefault(query, []))
+        lists[query].append(candidate)
+    return lists
+
+
+def test_an_index_goes_deeper_with_its_first_ranks_kept_and_the_best_of_the_rest(by_index):
+    pool, exact = by_index
+    kept = listed(pool)
+    top_up(pool, deeper={MODELS[0]: 6})
+    source = pool.sources.get()
+    assert source.state == SourceState.DONE, source.error
+    assert source.n_proposals == 30
+    for query, nearest in listed(exact).items():
+        first = kept[query]
+        rest = [candidate for candidate in nearest[:6] if candidate not in first]
+        assert listed(pool)[query] == [*first, *rest[:3]]
+    assert source.recall["n_apart"] == 5
+
+
+def test_an_index_whose_vectors_are_others_now_is_refused(by_index):
+    pool, _ = by_index
+    pool.proposals.filter(rank=0).update(score=0.5)
+    top_up(pool, deeper={MODELS[0]: 6})
+    assert "scores otherwise now" in pool.sources.get().error
+    assert pool.proposals.count() == 15
+
+
+def test_a_greater_depth_that_was_not_reached_is_withdrawn(filled, admin):
+    source = filled.sources.get(spec="random:1")
+    with pytest.raises(PoolError, match="no greater depth"):
+        withdraw_depth(source=source)
+    change = top_up_pool(pool=filled, wanted=TopUp(deeper={"random:1": 6}), made_by=None)
+    start_change(change=change, owner=None)
+    with pytest.raises(PoolError, match="stop it first"):
+        withdraw_depth(source=source)
+    Job.objects.filter(state=JobState.QUEUED).update(state=JobState.FAILED)
+    client = Client()
+    client.force_login(admin, backend="django.contrib.auth.backends.ModelBackend")
+    page = client.get(reverse("pooling:pool", args=[filled.slug])).content.decode()
+    address = reverse("pooling:withdraw", args=[filled.slug, source.position])
+    assert address in page
+    page = client.post(address, follow=True).content.decode()
+    assert "random:1 stays at k = 3." in page
+    assert "(withdrawn)" in page
+    assert address not in page
+    assert Pool.objects.get(pk=filled.pk).state == PoolState.COMPLETE
+    again = top_up(filled, deeper={"random:1": 5})
+    assert again.n_proposals == 6
+    change.refresh_from_db()
+    assert (change.n_proposals, change.n_new_pairs) == (0, 0)
+    assert settle_left() == 0
 
 
 def written(change):

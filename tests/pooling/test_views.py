@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
+from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -208,6 +210,48 @@ def test_when_the_last_model_ends_the_page_is_loaded_anew(admin, filled):
     assert 'hx-trigger="load"' not in page
 
 
+def test_a_pool_whose_models_are_more_than_one_person_may_have_waits_to_be_started(
+    admin, posted, settings
+):
+    settings.MAX_OPEN_JOBS = 1
+    client = signed_in(admin)
+    reply = posted()
+    pool = Pool.objects.get()
+    assert reply.status_code == 302
+    assert [source.job for source in pool.sources.all()] == [None, None]
+    [told] = [str(message) for message in get_messages(reply.wsgi_request)]
+    assert "waits to be started: You have 0 jobs waiting or running" in told
+    assert "Start them one by one" in told
+    text = client.post(reverse("pooling:start", args=[pool.slug]), follow=True).content.decode()
+    assert "2 models cannot be queued now" in text
+    assert "Start all" in text
+    one_by_one = [
+        f'action="/pools/my-pool/models/{position}/retry/"' in text for position in (0, 1)
+    ]
+    assert one_by_one == [True, True]
+    client.post(reverse("pooling:retry", args=[pool.slug, 0]))
+    assert [source.job is None for source in pool.sources.all()] == [False, True]
+    text = client.post(reverse("pooling:retry", args=[pool.slug, 1]), follow=True).content.decode()
+    assert "You have 1 jobs waiting or running" in text
+    settings.MAX_OPEN_JOBS = 2
+    text = client.post(reverse("pooling:start", args=[pool.slug]), follow=True).content.decode()
+    assert "1 models queued" in text
+    assert "Start all" not in text
+
+
+def test_models_that_were_never_started_can_be_cancelled_and_tried_again(admin, pool_of):
+    pool = pool_of()
+    client = signed_in(admin)
+    client.post(reverse("pooling:cancel", args=[pool.slug]))
+    assert [source.state for source in pool.sources.all()] == ["cancelled", "cancelled"]
+    text = client.get(reverse("pooling:pool", args=[pool.slug])).content.decode()
+    assert "every 1s" not in text
+    assert 'action="/pools/first-pool/delete/"' in text
+    assert text.count("Try again<") == 2
+    client.post(reverse("pooling:retry", args=[pool.slug, 1]))
+    assert [source.state for source in pool.sources.all()] == ["cancelled", "queued"]
+
+
 @pytest.mark.parametrize("moment", ["before its figures", "before it is settled"])
 def test_the_page_asks_on_until_the_pool_is_settled(
     admin, pool_of, annotators, monkeypatch, moment
@@ -222,6 +266,7 @@ def test_the_page_asks_on_until_the_pool_is_settled(
         page = client.get(reverse("pooling:pool", args=[pool.slug])).content.decode()
         seen.extend([(response.status_code, "every 1s" in page), "not asked yet" in page])
 
+    at: Any
     if moment == "before its figures":
         at, name = services_fill, "update_stats"
     else:
