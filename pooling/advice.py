@@ -92,23 +92,36 @@ def gains_by_model(
     return every, alone
 
 
-def gains_by_depth(proposals: Proposals, is_judged: Mask, is_positive: Mask) -> list[Gain]:
+def gains_by_depth(
+    proposals: Proposals, is_judged: Mask, is_positive: Mask, has_ranks: Mask
+) -> list[Gain]:
     """Return what each further rank brought: the pairs that no model ranked better.
 
+    A sample by chance has no depth: its order says nothing, so its deepest rank is no poorer
+    than its first, and would pass for the poorest of a model's.
+
+    Args:
+        proposals, is_judged, is_positive: as for `gains_by_model`.
+        has_ranks: shape (n_models,), whether a model's order means anything.
+
     Returns:
-        One entry per rank, from the first; their pairs together are those of the pool.
+        One entry per rank, from the first; their pairs together are those that the models with
+        ranks proposed.
 
     Raises:
         ValueError: if the arrays are not of one length.
     """
     pair, n_of_pair = _pairs(proposals, is_judged, is_positive)
-    best = np.full(len(n_of_pair), np.iinfo(np.int64).max)
-    np.minimum.at(best, pair, proposals.rank)
+    ranked = has_ranks[proposals.model]
+    nowhere = np.iinfo(np.int64).max
+    best = np.full(len(n_of_pair), nowhere)
+    np.minimum.at(best, pair[ranked], proposals.rank[ranked])
     one_of_each = np.zeros(len(proposals), bool)
     one_of_each[np.unique(pair, return_index=True)[1]] = True
+    deepest = int(best[best < nowhere].max(initial=-1))
     return [
         _gain(one_of_each & (best[pair] == rank), is_judged, is_positive)
-        for rank in range(int(best.max(initial=-1)) + 1)
+        for rank in range(deepest + 1)
     ]
 
 

@@ -17,6 +17,9 @@ from tests.pooling.test_differences import proposals_of
 ROWS = [(0, 10, 0, 0), (0, 11, 0, 1), (0, 10, 1, 1), (0, 12, 1, 0)]
 
 
+ALL = np.ones(3, bool)
+
+
 def flags(rows, pairs):
     return np.array([(query, candidate) in pairs for query, candidate, *_ in rows], bool)
 
@@ -27,7 +30,7 @@ def test_a_worked_pool():
     every, alone = gains_by_model(proposals, judged, positive)
     assert every == [Gain(2, 2, 1), Gain(2, 1, 1), Gain(0, 0, 0)]
     assert alone == [Gain(1, 1, 0), Gain(1, 0, 0), Gain(0, 0, 0)]
-    assert gains_by_depth(proposals, judged, positive) == [Gain(2, 1, 1), Gain(1, 1, 0)]
+    assert gains_by_depth(proposals, judged, positive, ALL) == [Gain(2, 1, 1), Gain(1, 1, 0)]
 
 
 def test_positives_per_hour_count_the_hours_of_all_judges():
@@ -42,12 +45,21 @@ PROPOSED = st.lists(
 )
 
 
-@given(PROPOSED, st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))))
-def test_the_ranks_part_the_pairs_and_each_goes_to_its_best_rank(rows, judged):
+@given(
+    PROPOSED,
+    st.sets(st.tuples(st.integers(0, 2), st.integers(0, 3))),
+    st.tuples(st.booleans(), st.booleans(), st.booleans()),
+)
+def test_the_ranks_part_the_pairs_and_each_goes_to_its_best_rank(rows, judged, ranked):
     positive = {pair for pair in judged if sum(pair) % 2}
-    gains = gains_by_depth(proposals_of(rows), flags(rows, judged), flags(rows, positive))
+    has_ranks = np.array(ranked)
+    gains = gains_by_depth(
+        proposals_of(rows), flags(rows, judged), flags(rows, positive), has_ranks
+    )
     best: dict[tuple[int, int], int] = {}
-    for query, candidate, _, rank in rows:
+    for query, candidate, model, rank in rows:
+        if not ranked[model]:
+            continue
         best[query, candidate] = min(rank, best.get((query, candidate), rank))
     for rank, gain in enumerate(gains):
         mine = {pair for pair, at in best.items() if at == rank}
@@ -78,8 +90,20 @@ def test_it_says_stop_only_when_enough_was_judged_and_takes_the_deepest_judged_r
     assert depth_advice([], 0.05) is None
 
 
+def test_a_deep_sample_by_chance_does_not_say_that_a_greater_depth_would_not_pay():
+    rows = [(query, 1000 + rank, 0, rank) for query in range(100) for rank in range(6)]
+    chance = [(query, 2000 + rank, 1, rank) for query in range(100) for rank in range(20)]
+    proposals = proposals_of(rows + chance)
+    judged, positive = np.ones(2600, bool), proposals.model == 0
+    has_ranks = np.array([True, False, False])
+    advice = depth_advice(gains_by_depth(proposals, judged, positive, has_ranks), 0.05)
+    assert advice is not None
+    assert (advice.depth, advice.says_stop) == (6, False)
+    assert gains_by_depth(proposals, judged, positive, np.zeros(3, bool)) == []
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="between 0 and 1"):
         depth_advice([], 0)
     with pytest.raises(ValueError, match="as many"):
-        gains_by_depth(proposals_of(ROWS), np.zeros(3, bool), np.zeros(4, bool))
+        gains_by_depth(proposals_of(ROWS), np.zeros(3, bool), np.zeros(4, bool), ALL)

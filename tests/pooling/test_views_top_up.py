@@ -7,10 +7,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.services import import_judgements
+from annotation.services.imports import ImportedJudgement
 from pooling.models import Pool
 from pooling.services import start_pool
 from pooling.services_campaign import open_pool_campaign
 from tests.annotation.test_labels import rows_of
+from tests.pooling.conftest import MODELS
 from tests.pooling.test_sources import npz
 from tests.pooling.test_top_up import work
 from tests.pooling.test_views import signed_in
@@ -52,6 +54,14 @@ def test_an_admin_tops_up_and_reads_the_difference(filled, admin, annotators):
     assert "ours.npz" in page
     assert "questions opened" in page
     assert "not asked yet" not in page
+
+
+def test_a_top_up_of_more_models_than_one_person_may_have_is_refused(filled, admin, settings):
+    settings.MAX_OPEN_JOBS = 1
+    url = reverse("pooling:top_up", args=[filled.slug])
+    reply = signed_in(admin).post(url, {"models": "random:2\nrandom:3"})
+    assert "2 models cannot be queued now" in reply.content.decode()
+    assert (filled.changes.count(), filled.sources.count()) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +120,30 @@ def test_the_page_of_a_judged_pool_says_what_each_model_and_depth_found(filled, 
     import_judgements(campaign=campaign, rows=rows_of(campaign, "sss ddd sss"))
     found = client.get(url, {"seconds": "30", "n_judges": "9"}).context["yields"]
     [model] = found.models
+    assert (found.depths, found.advice, found.has_chance) == ([], None, True)
     assert (model.gain.n_pairs, model.gain.n_judged, model.gain.n_positive) == (9, 3, 2)
     assert model.alone == model.gain
     assert model.per_hour == pytest.approx(2 / (3 * 30 * 3 / 3600))
+    page = client.get(url).content.decode()
+    assert "no times were measured, so this is what is set under Expert hours" in page
+    assert "greater depth" not in page
+
+
+def test_the_hours_are_counted_by_the_times_that_were_measured(pool_of, admin, annotators):
+    pool = pool_of(specs=MODELS[:1])
+    start_pool(pool=pool, owner=None)
+    campaign = open_pool_campaign(pool=work(pool), name="c", panel=annotators)
+    times = [3000, 5000, 70_000, 0, 0, 0, 0, 0, 0]  # the third while the judge was away
+    rows = rows_of(campaign, "sss ddd sss")
+    timed = [ImportedJudgement(*row, visible_ms=ms) for row, ms in zip(rows, times, strict=True)]
+    import_judgements(campaign=campaign, rows=timed)
+    address = reverse("pooling:pool", args=[pool.slug])
+    reply = signed_in(admin).get(address, {"seconds": "30", "n_judges": "9"})
+    found = reply.context["yields"]
+    assert (found.seconds, found.n_timed) == (4, 2)
+    assert found.models[0].per_hour == pytest.approx(2 / (3 * 4 * 3 / 3600))
     assert sum(row.gain.n_pairs for row in found.depths) == 9
-    assert "By depth" in client.get(url).content.decode()
+    assert not found.has_chance
+    page = reply.content.decode()
+    assert "4 seconds for each: the mean of 2 measured answers" in page
+    assert "A greater depth may still pay" in page
