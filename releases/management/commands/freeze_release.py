@@ -44,7 +44,9 @@ class Command(BaseCommand):
         parser.add_argument("--with-images", action="store_true", help="give the images away")
         parser.add_argument("--with-runs", action="store_true", help="uploaded runs take part")
         parser.add_argument("--public", action="store_true", help="show it without signing in")
-        parser.add_argument("--hidden-percent", type=int, default=0, help="queries kept back")
+        parser.add_argument("--hidden-percent", type=int, default=0,
+                            help="queries kept back, at least 50; those of earlier versions stay "
+                            "so whatever is said here")  # fmt: skip
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
