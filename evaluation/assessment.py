@@ -122,6 +122,7 @@ def _leaderboard(gathered: Gathered, entrants: Entrants, resampling: Resampling)
         products=gathered.products,
         missing="worst",
         matches=entrants.matches,
+        without_list=entrants.without_list,
     )
     intervals = mean_intervals(scored, resampling)
     return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
@@ -180,6 +181,7 @@ def _summary(
                 "name": one.name,
                 "family": entrants.families[one.name],
                 "badge": badges.get(one.name, "outsider"),
+                "has_list": one.name not in entrants.without_list,
                 "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
                 "measures": {
                     name: as_json(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from catalog.formats.tables import Run
 from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, family_of
-from evaluation.match import Matched, match_run
+from evaluation.match import Matched, has_list, match_run
 from evaluation.model_runs import asked_of
 from evaluation.models import Run as UploadedRun
 from evaluation.runs import load_run
@@ -17,13 +17,17 @@ from evaluation.scoring import coverage
 
 @dataclass(frozen=True)
 class Entrants:
-    """The models to be scored beside the labels, and the uploads that cannot be, with reasons."""
+    """The models to be scored beside the labels, and the uploads that cannot be, with reasons.
+
+    `without_list` names the uploads that score labelled pairs alone.
+    """
 
     runs: list[Run]
     matches: list[Matched]
     families: dict[str, str]
     hashes: dict[str, str]
     left_out: list[dict[str, str]]
+    without_list: list[str] = field(default_factory=list)
 
 
 def find_entrants(
@@ -58,6 +62,8 @@ def find_entrants(
             continue
         found.runs.append(run)
         found.matches.append(matched)
+        if not has_list(matched):
+            found.without_list.append(upload.name)
         if upload.family:
             found.families[upload.name] = upload.family
     if not found.runs:

@@ -68,6 +68,7 @@ class Line:
     badge: str
     badge_class: str
     share_scored: float
+    has_list: bool
     cells: list[Cell]
 
 
@@ -94,6 +95,11 @@ class Leaderboard:
         """The badges that occur."""
         return {line.badge for line in self.lines}
 
+    @property
+    def without_list(self) -> list[str]:
+        """The models that score labelled pairs alone."""
+        return [line.name for line in self.lines if not line.has_list]
+
 
 def leaderboard(result: Result, by: str = "") -> Leaderboard:
     """Return the table, best first.
@@ -118,6 +124,7 @@ def leaderboard(result: Result, by: str = "") -> Leaderboard:
             badge=models[m]["badge"],
             badge_class=BADGES.get(models[m]["badge"], ""),
             share_scored=_share(models[m]["coverage"]),
+            has_list=models[m].get("has_list", True),
             cells=[cells[name][m] for name in names],
         )
         for m in order
@@ -246,7 +253,8 @@ def _letters(
     tests = stored_tests(result, name)
     if not tests:
         return {}
-    order = [model for model, value in sorted(values, key=lambda pair: _falling(pair[1]))]
+    ranked = sorted(values, key=lambda pair: _falling(pair[1]))
+    order = [model for model, value in ranked if value is not None]
     differs = {
         (test["first"], test["second"]): test["p_holm"] is not None and test["p_holm"] < ALPHA
         for test in tests

@@ -156,6 +156,22 @@ def pair_scores(matched: Matched, missing: Missing = "error") -> Floats:
     return scores
 
 
+def has_list(matched: Matched) -> bool:
+    """Say whether a run ranks candidates of its own choice, so that a rank means something.
+
+    A run made from the labelled pairs names exactly the judged candidates of a query; ranked
+    among themselves, the positives stand far higher than in any list of the catalog. More than
+    half of a run's queries like that, and it has no list.
+    """
+    n = matched.n_queries
+    is_found = matched.judged_at >= 0
+    n_judged = np.bincount(matched.queries[~matched.is_excluded], minlength=n)
+    n_found = np.bincount(matched.queries[is_found], minlength=n)
+    n_listed = np.bincount(matched.run_queries, minlength=n)
+    is_only_judged = (n_listed > 0) & (n_listed == n_found) & (n_found == n_judged)
+    return bool(2 * is_only_judged.sum() <= (n_listed > 0).sum())
+
+
 def scored_at(matched: Matched, queries: Ints, candidates: Ints) -> Ints:
     """Return where in the run's rows each pair stands, -1 for a pair without a score."""
     n = max(len(matched.candidate_ids), 1)

@@ -95,6 +95,10 @@ DEFAULT_MEASURES: tuple[str, ...] = (
 )
 
 
+ON_JUDGED: tuple[str, ...] = ("P'", "nDCG'", "AP'", "bpref")
+"""Measures of a ranking that look at its judged candidates alone."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """A measure with its cut-off: what a name means.
@@ -118,6 +122,11 @@ class Measure:
     def needs_negatives(self) -> bool:
         """Whether it needs a list of random negatives."""
         return self.family in RANDOM_AREAS
+
+    @property
+    def needs_list(self) -> bool:
+        """Whether it asks for ranks among all candidates, which a run of judged pairs lacks."""
+        return not self.is_area and self.family not in ON_JUDGED
 
     def values(self, lists: Lists) -> Floats:
         """Return the per-query values of a measure of a ranking, shape (n_queries,)."""

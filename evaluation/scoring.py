@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,10 +68,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class System:
-    """Rankings of one system, whoever made them."""
+    """Rankings of one system, whoever made them.
+
+    Attributes:
+        has_list: False for scores of the judged pairs alone, as `match.has_list` says: measures
+            that need ranks among all candidates are undefined for it.
+    """
 
     name: str
     lists: Lists
+    has_list: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,8 @@ def evaluate(
     random_areas: Areas | None = None,
 ) -> list[dict[str, Outcome]]:
     """Return every measure of every system, each mean over the queries defined for all of them.
+
+    A system without a list does not count among "all" where a measure needs one.
 
     Args:
         measures: from `parse_measure`.
@@ -113,10 +121,9 @@ def evaluate(
                 raise InputError(f"measure {measure.name!r} needs {what}")
             outcomes = _area_outcomes(measure, source)
         elif measure.family == "vsd_pair_mrr":
-            outcomes = [_pair_mrr(system.lists) for system in systems]
+            outcomes = [_pair_mrr(s) for s in systems]
         else:
-            values = [_as_averaged(measure.values(s.lists), s.lists) for s in systems]
-            outcomes = [_mean(row, _common(values)) for row in values]
+            outcomes = _ranked_outcomes(measure, systems)
         for of_system, outcome in zip(found, outcomes, strict=True):
             of_system[measure.name] = outcome
     return found
@@ -134,6 +141,7 @@ def score_runs(
     negatives: Sequence[tuple[str, str]] | None = None,
     contamination: float | None = None,
     matches: Sequence[Matched] | None = None,
+    without_list: Collection[str] = (),
 ) -> list[Scored]:
     """Return every measure of every run.
 
@@ -148,6 +156,7 @@ def score_runs(
         negatives: (query, candidate) pairs for the areas on random negatives.
         contamination: estimated share of true positives among them.
         matches: what `match_run` says of the runs, if the caller has it.
+        without_list: names of runs that score judged pairs alone: undefined where ranks count.
 
     Raises:
         InputError: as `match_run`, `with_negatives` and `evaluate`.
@@ -160,7 +169,8 @@ def score_runs(
         images = matched if mode == "image" else match_run(qrels, run, products=products)
         plain = rank_run(matched, order="trec" if trec else "id")
         per_product = rank_run(images, one_per_product=True)
-        return System(run.name, Lists(plain, per_product, as_trec=trec))
+        lists = Lists(plain, per_product, as_trec=trec)
+        return System(run.name, lists, has_list=run.name not in without_list)
 
     systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
     areas = random_areas = None
@@ -231,9 +241,21 @@ def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
     return outcomes
 
 
-def _pair_mrr(lists: Lists) -> Outcome:
+def _ranked_outcomes(measure: Measure, systems: Sequence[System]) -> list[Outcome]:
+    values = [_as_averaged(measure.values(s.lists), s.lists) for s in systems]
+    is_known = [s.has_list or not measure.needs_list for s in systems]
+    known = [row for row, is_one in zip(values, is_known, strict=True) if is_one]
+    is_common = _common(known) if known else np.zeros_like(values[0], np.bool_)
+    return [
+        _mean(row, is_common) if is_one else Outcome(np.nan, 0, np.full_like(row, np.nan))
+        for row, is_one in zip(values, is_known, strict=True)
+    ]
+
+
+def _pair_mrr(system: System) -> Outcome:
+    lists = system.lists
     n_positive = float(lists.one_per_product.count(1).sum())
-    value = vsd_pair_reciprocal_rank(lists.one_per_product)
+    value = vsd_pair_reciprocal_rank(lists.one_per_product) if system.has_list else np.nan
     return Outcome(value, None, details={"n_positive": n_positive})
 
 

@@ -124,6 +124,23 @@ def micro_auc_and_ap(
     return auc_and_ap(scores, labels, np.zeros(n_pairs, dtype=np.int64), 1, weights)
 
 
+def common_queries(values: ArrayLike) -> NDArray[np.bool_]:
+    """Mark the queries that are defined for every model that is defined on any.
+
+    Args:
+        values: shape (n_models, ..., n_queries), NaN where undefined.
+
+    Returns:
+        Shape (n_queries,), all False if no model is defined anywhere.
+    """
+    V = np.asarray(values, dtype=np.float64)
+    is_defined = ~np.isnan(V)
+    between = tuple(range(1, is_defined.ndim))
+    kept = is_defined[is_defined.any(axis=between)]
+    is_common = np.asarray(kept.all(axis=tuple(range(kept.ndim - 1))), np.bool_)
+    return is_common & bool(len(kept))
+
+
 def mean_defined(values: ArrayLike) -> tuple[Floats, Ints]:
     """Return the mean over the last axis without its NaN, and how many values it is over.
 

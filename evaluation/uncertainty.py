@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evaluation.scoring import Scored
-from evaluation.segment import Floats
+from evaluation.segment import Floats, common_queries
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
 from evaluation.stats.proportion import Interval
 from evaluation.stats.significance import MeasureTests, paired_tests
@@ -96,11 +96,14 @@ def _letter(at: int) -> str:
 
 
 def _by_query(scored: Sequence[Scored]) -> dict[str, Floats]:
-    """Return {measure: (n_models, n_queries)}, NaN at queries that some model leaves undefined."""
+    """Return {measure: (n_models, n_queries)}, NaN at queries that some model leaves undefined.
+
+    A model that defines none of them is undefined itself, and no reason to leave out a query.
+    """
     found = {}
     for name, outcome in scored[0].outcomes.items() if scored else ():
         if outcome.by_query is None:
             continue
         values = np.stack([np.asarray(one.outcomes[name].by_query) for one in scored])
-        found[name] = np.where(np.isnan(values).any(axis=0), np.nan, values)
+        found[name] = np.where(common_queries(values), values, np.nan)
     return found

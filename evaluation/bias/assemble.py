@@ -19,7 +19,7 @@ from evaluation.bias.evidence import (
 from evaluation.bias.joined import JoinedPool, join_pool
 from evaluation.bias.tables import Proposals, VoteTable
 from evaluation.errors import InputError
-from evaluation.match import Matched, Missing, match_run, pair_scores, scored_at
+from evaluation.match import Matched, Missing, has_list, match_run, pair_scores, scored_at
 from evaluation.segment import Floats, Ints
 from evaluation.threads import each
 
@@ -59,8 +59,7 @@ def assemble_evidence(
 
     Judged pairs that no model proposed, and pairs of one product, are left out and counted.
     Proposed pairs without a label count for overlap and size only. A run that scores exactly
-    the judged pairs has no list of its own; if there is one such run, no cut-off measure can
-    be compared, so there are none.
+    the judged pairs has no list of its own, and no cut-off measure.
 
     Args:
         qrels: the labels.
@@ -81,7 +80,6 @@ def assemble_evidence(
     pool = join_pool(qrels, proposals, more.products)
     matches = [match_run(pool.qrels, run, products=more.products) for run in runs]
     scores = np.stack([_scores(run, m, missing) for run, m in zip(runs, matches, strict=True)])
-    has_lists = all(_has_list(m) for m in matches)
     return PoolEvidence(
         n_queries=len(proposals.query_ids),
         queries=pool.qrels.queries,
@@ -92,7 +90,7 @@ def assemble_evidence(
         models=tuple(run.name for run in runs),
         scores=scores,
         families=dict(more.families or {}),
-        lists=_lists(matches) if has_lists else None,
+        lists=_lists(matches),
         unjudged_queries=pool.unjudged_queries,
         unjudged_ranks=pool.unjudged_ranks,
         n_outside_pool=pool.n_outside,
@@ -115,15 +113,15 @@ def _scores(run: Run, matched: Matched, missing: Missing) -> Floats:
         raise type(error)(f"run {run.name!r}: {error}") from error
 
 
-def _has_list(matched: Matched) -> bool:
-    """Say whether a run ranks more than exactly the judged pairs."""
-    n_judged = matched.queries.size
-    n_found = int((matched.judged_at >= 0).sum())
-    return n_found < n_judged or n_found < matched.scores.size
+def _lists(matches: Sequence[Matched]) -> Lists | None:
+    """Rank every run by falling score, equal scores by id, as all cut-off measures here do.
 
-
-def _lists(matches: Sequence[Matched]) -> Lists:
-    """Rank every run by falling score, equal scores by id, as all cut-off measures here do."""
+    Returns:
+        None if no run has a list.
+    """
+    known = np.array([has_list(matched) for matched in matches])
+    if not known.any():
+        return None
 
     def of_run(m: Matched) -> tuple[Ints, Ints]:
         order = m.by_rank
@@ -135,7 +133,7 @@ def _lists(matches: Sequence[Matched]) -> Lists:
         return np.where(place >= 0, rank_at[place] if order.size else 0, 0), n_listed
 
     ranks, lengths = zip(*each(of_run, matches), strict=True)
-    return Lists(np.stack(ranks), np.stack(lengths))
+    return Lists(np.stack(ranks), np.stack(lengths), known)
 
 
 def _votes(pool: JoinedPool, table: VoteTable) -> Votes:

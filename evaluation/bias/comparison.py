@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from evaluation.bias.measured import MICRO_AUC, Measured
-from evaluation.segment import Floats
+from evaluation.segment import Floats, common_queries
 from evaluation.stats.agreement import correlations, places
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
 from evaluation.stats.correlation_p import Orders, PValue, spearman_p, spearman_p_t
@@ -30,7 +30,7 @@ class RankAgreement:
 
     Attributes:
         measure: what the models are ordered by.
-        n_models: how many.
+        n_models: how many are defined by it.
         n_queries: queries defined on both sets; for micro measures all queries.
         spearman: rho with average ranks.
         p: permutation p-value of rho, exact for few models.
@@ -112,7 +112,7 @@ def compare_with_full(
     comparisons = []
     for name, values in measured.macro.items():
         pair = values[:, [0, g], :]
-        is_common = ~np.isnan(pair).any(axis=(0, 1))
+        is_common = common_queries(pair)
         common = np.where(is_common, pair, np.nan).transpose(2, 0, 1)
         samples = bootstrap_means(common, counts)
         means = means_of(pair[:, :, is_common])
@@ -148,9 +148,9 @@ def rank_agreements(
     Returns:
         For each label set, one entry per measure.
     """
-    orders = Orders.of(
-        max((c.full.size for row in compared for c in row), default=0), resampling.rng
-    )
+    compared = [[_defined(c) for c in row] for row in compared]
+    sizes = sorted({c.full.size for row in compared for c in row}, reverse=True)
+    orders = {n: Orders.of(n, resampling.rng) for n in sizes}
     estimated = each(lambda row: [_estimates(c, resampling) for c in row], compared)
     return [
         tuple(
@@ -158,7 +158,7 @@ def rank_agreements(
                 measure=c.measure,
                 n_models=c.full.size,
                 n_queries=c.n_queries,
-                p=spearman_p(c.full, c.part, orders),
+                p=spearman_p(c.full, c.part, orders[c.full.size]),
                 p_t=spearman_p_t(found["spearman"].value, c.full.size),
                 **found,
             )
@@ -166,6 +166,20 @@ def rank_agreements(
         )
         for row, of_row in zip(compared, estimated, strict=True)
     ]
+
+
+def _defined(c: Comparison) -> Comparison:
+    """Return the same without undefined models, unless all of them are."""
+    kept = ~np.isnan(c.full)
+    if kept.all() or not kept.any():
+        return c
+    return replace(
+        c,
+        full=c.full[kept],
+        part=c.part[kept],
+        full_samples=c.full_samples[:, kept],
+        part_samples=c.part_samples[:, kept],
+    )
 
 
 def _estimates(c: Comparison, resampling: Resampling) -> dict[str, Estimate]:
@@ -202,7 +216,7 @@ def self_delta(models: Sequence[str], m: int, c: Comparison, resampling: Resampl
 
 def typical_gap(values: Floats) -> float:
     """Return the median difference between neighbours of the ordered values; NaN for one."""
-    gaps = np.diff(np.sort(values))
+    gaps = np.diff(np.sort(values[~np.isnan(values)]))
     return float(np.median(gaps)) if gaps.size else float("nan")
 
 

@@ -22,10 +22,18 @@ class Lists:
         ranks: shape (n_models, n_pairs), 1 for the first image of the query's list, 0 where
             the list does not hold the pair.
         lengths: shape (n_models, n_queries), how many images each list holds.
+        known: shape (n_models,), False for a model that scores judged pairs alone, whose places
+            mean nothing; None: all are known.
     """
 
     ranks: Ints
     lengths: Ints
+    known: Bools | None = None
+
+    @property
+    def is_known(self) -> Bools:
+        """Shape (n_models,): which models have a list."""
+        return np.ones(len(self.ranks), np.bool_) if self.known is None else self.known
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,10 @@ def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str
         )
     if evidence.lists is None:
         yield "The runs score judged pairs only, so there is no P@k, judged@k or hole@k."
+    elif not evidence.lists.is_known.all():
+        names = zip(evidence.models, evidence.lists.is_known, strict=True)
+        bare = ", ".join(name for name, is_known in names if not is_known)
+        yield f"Scored on judged pairs only, so without P@k, judged@k or hole@k: {bare}."
     if rows and rows[0].macro_auc.n_queries < evidence.n_queries:
         yield (
             f"Macro AUC is defined on {rows[0].macro_auc.n_queries} of {evidence.n_queries} "

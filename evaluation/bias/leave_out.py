@@ -18,7 +18,7 @@ from evaluation.bias.comparison import (
 from evaluation.bias.evidence import Bools, PoolEvidence
 from evaluation.bias.measured import Measured
 from evaluation.bias.subsets import FULL, LabelSet
-from evaluation.segment import Floats
+from evaluation.segment import Floats, common_queries
 from evaluation.stats.bootstrap import Resampling
 from evaluation.stats.bootstrap_micro import bootstrap_micro_aucs
 from evaluation.threads import each
@@ -134,15 +134,14 @@ def set_means(measured: Measured, g: int) -> dict[str, list[float]]:
     means = {}
     for name, values in measured.macro.items():
         one = values[:, g, :]
-        means[name] = means_of(one[:, ~np.isnan(one).any(axis=0)]).tolist()
+        means[name] = means_of(one[:, common_queries(one)]).tolist()
     return means | {name: values[:, g].tolist() for name, values in measured.micro.items()}
 
 
 def set_defined(measured: Measured, g: int) -> dict[str, int]:
     """Return over how many queries the values of `set_means` are."""
     macro = {
-        name: int((~np.isnan(values[:, g, :]).any(axis=0)).sum())
-        for name, values in measured.macro.items()
+        name: int(common_queries(values[:, g, :]).sum()) for name, values in measured.macro.items()
     }
     return macro | {
         name: int(not np.isnan(values[:, g]).any()) for name, values in measured.micro.items()

@@ -81,7 +81,8 @@ def precision_at(evidence: PoolEvidence, kept: Bools, k: int) -> Floats:
         k: cut-off, >= 1.
 
     Returns:
-        Shape (n_models, n_sets, n_queries); NaN for a query without a positive in the pool.
+        Shape (n_models, n_sets, n_queries); NaN for a query without a positive in the pool,
+        and for a model without a list.
 
     Raises:
         ValueError: if k < 1 or there are no lists.
@@ -95,6 +96,7 @@ def precision_at(evidence: PoolEvidence, kept: Bools, k: int) -> Floats:
         cells = label_set * n_queries + evidence.queries[hits[column]]
         n_hits = np.bincount(cells, minlength=n_sets * n_queries)
         values[m] = n_hits.reshape(n_sets, n_queries) / k
+    values[~lists.is_known] = np.nan
     return np.where(queries_with_positive(evidence), values, np.nan)
 
 

@@ -33,7 +33,7 @@ from evaluation.bias.outsiders import (
 from evaluation.bias.overlap import forced_loss_ceiling
 from evaluation.bias.subsets import LabelSet
 from evaluation.contamination import corrected_auc
-from evaluation.segment import Floats, mean_defined
+from evaluation.segment import Floats, common_queries, mean_defined
 from evaluation.stats.agreement import places
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
 from evaluation.stats.proportion import Interval
@@ -72,7 +72,7 @@ class ModelRow:
         family_matched_auc: the same with whole families left out.
         random_negative_auc: pooled positives against random negatives; None without them.
         random_negative_corrected: the same without their contamination, None if unknown.
-        cutoffs: P@k, judged@k and hole@k; empty without lists.
+        cutoffs: P@k, judged@k and hole@k; empty without a list.
         forced_loss_ceiling: the highest macro ROC-AUC that its own proposals allow; None
             unless pooled.
         adjusted: by measure, the score adjustment of a model that is not pooled.
@@ -167,7 +167,7 @@ def model_rows(
 
 def _macro_column(values: Floats, resampling: Resampling) -> list[MacroColumn]:
     """Average (n_models, n_queries) over the queries that all models define."""
-    is_common = ~np.isnan(values).any(axis=0)
+    is_common = common_queries(values)
     common = np.where(is_common, values, np.nan)
     means, _ = mean_defined(common)
     samples = bootstrap_means(common.T, resampling.counts)
@@ -181,7 +181,7 @@ def _macro_column(values: Floats, resampling: Resampling) -> list[MacroColumn]:
 def _cutoffs(
     evidence: PoolEvidence, measured: Measured, ks: Sequence[int], resampling: Resampling
 ) -> list[tuple[CutoffRow, ...]]:
-    """Return the cut-offs of every model, none without lists."""
+    """Return the cut-offs of every model, none for one without a list."""
     rows: list[tuple[CutoffRow, ...]] = [() for _ in evidence.models]
     if evidence.lists is None:
         return rows
@@ -191,6 +191,8 @@ def _cutoffs(
         slack, _ = mean_defined(coverage.slack[:, has_positive])
         judged, _ = mean_defined(coverage.judged)
         for m, p in enumerate(_macro_column(measured.macro[precision_name(k)][:, 0], resampling)):
+            if not evidence.lists.is_known[m]:
+                continue
             share = float(judged[m])
             precision, upper = Estimate(p.value, p.interval), p.value + float(slack[m])
             rows[m] += (CutoffRow(k, precision, upper, share, 1.0 - share),)

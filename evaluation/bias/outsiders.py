@@ -114,7 +114,8 @@ def adjusted_scores(
                 - values[evidence.models.index(name), columns[name]]
             )
             losses.append(float(means_of(lost[~np.isnan(lost)])))
-        added = float(np.mean(losses))
+        known = [loss for loss in losses if not np.isnan(loss)]
+        added = float(np.mean(known)) if known else float("nan")
         for m, name in enumerate(evidence.models):
             if name not in pooled:
                 own = values[m, 0]

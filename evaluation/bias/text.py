@@ -82,7 +82,7 @@ def _pool_lines(report: BiasReport) -> list[str]:
 
 
 def _model_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
-    ks = [c.k for c in rows[0].cutoffs]
+    ks = [c.k for c in max((row.cutoffs for row in rows), key=len)]
     has_random = rows[0].random_negative_auc is not None
     header = ["model", "badge", "AUC", "interval", "AP'", "micro AUC", "equal-outsider", "interval"]
     header += ["family-matched", "ceiling"]
@@ -98,6 +98,7 @@ def _model_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
             line += [_value(row.random_negative_auc), number(row.random_negative_corrected)]
         for c in row.cutoffs:
             line += [number(c.precision.value), number(c.upper), f"{c.judged:.1%}"]
+        line += ["–"] * (len(header) - len(line))
         cells.append(line)
     yield from table(cells)
     first = rows[0]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from evaluation.segment import Floats
+from evaluation.segment import Floats, common_queries
 from evaluation.stats.bootstrap import Resampling, bootstrap_means
 from evaluation.stats.proportion import Interval
 
@@ -116,15 +116,18 @@ def paired_tests(
     Args:
         measure: name to print.
         models: names, n_models of them.
-        values: shape (n_models, n_queries), NaN where undefined.
+        values: shape (n_models, n_queries), NaN where undefined; a model without any defined
+            query is not tested.
         resampling: the bootstrap samples of these queries, and the draws of the sign flips.
 
     Returns:
         One test per unordered pair, in the order of `models`.
     """
     v = np.asarray(values, dtype=np.float64)
-    is_common = ~np.isnan(v).any(axis=0)
-    v = v[:, is_common].T
+    is_common = common_queries(v)
+    is_tested = np.logical_not(np.isnan(v).all(axis=1))
+    models = [models[m] for m in np.flatnonzero(is_tested).tolist()]
+    v = v[is_tested][:, is_common].T
     if not models or v.shape[0] == 0:
         return MeasureTests(measure, (), np.nan, np.nan)
     p = _sign_flip_matrix(v, resampling.rng, resampling.n_permutations)

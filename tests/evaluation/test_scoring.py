@@ -8,7 +8,7 @@ import pytest
 from evaluation.areas import Areas
 from evaluation.errors import InputError
 from evaluation.formats import Qrels, Run
-from evaluation.match import MissingScoresError
+from evaluation.match import MissingScoresError, has_list, match_run
 from evaluation.measures import parse_measure
 from evaluation.scoring import Scored, score_runs
 from tests.evaluation.cases import g3, random_labels_and_run, toy
@@ -173,3 +173,35 @@ def test_areas_of_two_systems_do_not_mix():
     areas = Areas(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, 0]), np.array([0, 0]), 1)
     assert [areas.micro_value(m, is_roc=True) for m in (0, 1)] == [1.0, 0.0]
     assert [areas.macro_values(m, is_roc=True)[0] for m in (0, 1)] == [1.0, 0.0]
+
+
+def test_scores_of_judged_pairs_alone_are_no_list_and_change_nobody_elses_means():
+    rng = np.random.default_rng(0)
+    qrels, run = random_labels_and_run(rng)
+    bare = Run.of("bare", [(q, c, float(rng.random())) for q, c, _ in qrels])
+    names = "P@5,vsd_hr@5,vsd_pair_mrr,MRR,infAP,judged@5,AP',bpref,macro_roc_auc"
+    (alone,) = scored(qrels, run, names, missing="worst")
+    full, listless = scored(qrels, [run, bare], names, missing="worst", without_list=["bare"])
+    for name in ("P@5", "vsd_hr@5", "vsd_pair_mrr", "MRR", "infAP", "judged@5"):
+        np.testing.assert_equal(full.outcomes[name].value, alone.outcomes[name].value)
+        assert full.outcomes[name].n_defined == alone.outcomes[name].n_defined
+        assert np.isnan(listless.outcomes[name].value)
+    assert listless.outcomes["P@5"].n_defined == 0
+    for name in ("AP'", "bpref", "macro_roc_auc"):
+        assert not np.isnan(listless.outcomes[name].value)
+
+
+def test_a_run_has_a_list_once_it_chooses_what_to_name():
+    judged = [("q", "a", 1), ("q", "b", 0), ("r", "a", 1), ("r", "c", 0), ("s", "c", 1)]
+    qrels = Qrels.of(judged)
+
+    def says(*pairs: tuple[str, str]) -> bool:
+        rows = [(q, c, float(i)) for i, (q, c) in enumerate(pairs)]
+        return has_list(match_run(qrels, Run.of("x", rows)))
+
+    only = [(q, c) for q, c, _ in judged]
+    assert not says(*only)
+    assert not says(*only[:-1]), "a query left out is no choice among candidates"
+    assert not says(*only, ("q", "z")), "most of the queries decide"
+    assert says(*only, ("q", "z"), ("r", "z")), "unjudged candidates"
+    assert says(("q", "a"), ("r", "a")), "a list as deep as a pool"

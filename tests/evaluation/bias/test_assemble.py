@@ -5,7 +5,9 @@ import pytest
 
 from catalog.formats.tables import Qrels, Run
 from evaluation.bias.assemble import Extras, assemble_evidence
+from evaluation.bias.report import BiasSettings, bias_report
 from evaluation.bias.tables import VoteTable, proposals_of
+from evaluation.bias.text import as_text
 from evaluation.errors import InputError
 from evaluation.match import MissingScoresError
 from tests.evaluation.bias.cases import G5_POSITIVE, G5_SCORES, IMAGES, g5, some
@@ -93,13 +95,33 @@ def test_pairs_of_one_product_are_left_out_everywhere():
     assert some(found.lists).lengths.tolist() == [[7, 7]] * 3
 
 
-def test_a_run_of_exactly_the_judged_pairs_has_no_list():
+def test_a_run_of_exactly_the_judged_pairs_has_no_list_and_takes_nobody_elses():
     qrels = g5_qrels()
     only = [
         Run.of("x", [(q, c, float(i)) for i, (q, c, _) in enumerate(qrels)]),
         *g5_runs(),
     ]
-    assert assemble_evidence(qrels, proposals_of(g5_rows()), only).lists is None
+    alone = assemble_evidence(qrels, proposals_of(g5_rows()), only[:1])
+    assert alone.lists is None
+    beside = assemble_evidence(qrels, proposals_of(g5_rows()), only)
+    assert some(beside.lists).is_known.tolist() == [False, True, True, True]
+    settings = BiasSettings(n_bootstraps=20, n_permutations=100)
+    found = bias_report(beside, np.random.default_rng(0), settings)
+    without = assemble_evidence(qrels, proposals_of(g5_rows()), only[1:])
+    wanted = bias_report(without, np.random.default_rng(0), settings)
+    assert [len(row.cutoffs) for row in found.model_rows] == [0, 4, 4, 4]
+    for one, other in zip(found.model_rows[1:], wanted.model_rows, strict=True):
+        assert [c.precision.value for c in one.cutoffs] == [
+            c.precision.value for c in other.cutoffs
+        ]
+        assert [c.judged for c in one.cutoffs] == [c.judged for c in other.cutoffs]
+    for ours, theirs in zip(found.leave_out, wanted.leave_out, strict=True):
+        rho = {a.measure: a.spearman.value for a in ours.agreement if a.measure.startswith("p@")}
+        assert rho == pytest.approx(
+            {a.measure: a.spearman.value for a in theirs.agreement if a.measure in rho}, nan_ok=True
+        )
+    assert any(text.endswith("hole@k: x.") for text in found.findings)
+    assert "x" in as_text(found)
 
 
 def test_missing_scores_are_an_error_that_names_the_run_or_the_worst():

@@ -20,10 +20,12 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from accounts.models import Role, User
+from catalog.formats.tables import Run as Scores
 from evaluation.assessment import assess
+from evaluation.leaderboard import leaderboard, model_key
 from evaluation.models import Result, Run
-from evaluation.runs import load_run, run_path
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.runs import load_run, run_path, store_run
+from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from tests.evaluation.campaign.conftest import SPECS, World
@@ -268,6 +270,14 @@ def test_changed_scores_on_the_disk_are_noticed(judged_world: World, tmp_path: P
         load_run(run.sha256, run.name)
 
 
+def test_scores_that_were_damaged_on_the_disk_are_mended_by_the_same_upload(db: None) -> None:
+    scores = Scores.of("mine", [("a", "b", 0.5), ("a", "c", 0.25)])
+    stored = run_path(store_run(scores))
+    stored.write_bytes(stored.read_bytes()[:-1] + b"x")
+    sha256 = store_run(scores)
+    assert load_run(sha256, "mine").scores.tolist() == scores.scores.tolist()
+
+
 def upload(client: Client, world: World, content: bytes, **fields: str) -> Any:
     given = {"name": "mine", "missing": "error"} | fields
     file = SimpleUploadedFile("run.csv", content)
@@ -382,3 +392,40 @@ def test_bad_forms_are_refused_before_anything_is_kept(
     assert reply.status_code == 200
     assert words in reply.content.decode()
     assert not Job.objects.filter(task=ADD_RUN_TASK).exists()
+
+
+def test_a_run_of_the_labelled_pairs_alone_gets_no_list_columns_and_takes_nobodys(
+    judged_world: World, tmp_path: Path, client: Client, researcher: User
+) -> None:
+    campaign = judged_world.campaign
+    before = assess(campaign, n_bootstraps=50)
+    rng = np.random.default_rng(0)
+    pairs = campaign.questions.filter(kind="pair").select_related("query", "candidate")
+    path = tmp_path / "noise.csv"
+    rows = [f"{q.query.sha256},{q.candidate.sha256},{rng.random()}" for q in pairs]
+    path.write_text("\n".join([HEAD, *rows]))
+    put(judged_world, path, name="noise")
+    after = assess(campaign, n_bootstraps=50)
+    was = {model["name"]: model["measures"] for model in before.summary["models"]}
+    now = {model["name"]: model["measures"] for model in after.summary["models"]}
+    for name in ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "judged@5"):
+        assert now["noise"][name] == {**now["noise"][name], "value": None, "n_defined": 0}
+        for model, measures in was.items():
+            assert now[model][name] == measures[name]
+    assert now["noise"]["macro_roc_auc"]["value"] is not None
+    assert now["noise"]["AP'"]["value"] is not None
+    n_cutoffs = {row["name"]: len(row["cutoffs"]) for row in after.bias["model_rows"]}
+    assert n_cutoffs.pop("noise") == 0
+    assert min(n_cutoffs.values()) > 0
+    tested = next(test for test in after.summary["tests"] if test["measure"] == "P@5")
+    assert not [t for t in tested["tests"] if "noise" in (t["first"], t["second"])]
+    assert len(tested["tests"]) == 3
+    result = store_result(campaign=campaign, assessment=after, job=None)
+    line = next(one for one in leaderboard(result, "P@5").lines if one.name == "noise")
+    assert [cell.letters for cell in line.cells[:4]] == [""] * 4
+    client.force_login(researcher)
+    base = f"/results/{campaign.slug}/"
+    for address in (base, f"{base}models/{model_key('noise')}/?measure=P@5"):
+        assert "No list" in client.get(address).content.decode()
+    for address in ("bias/", f"compare/?a={model_key('noise')}&b={model_key(SPECS[0])}"):
+        assert client.get(base + address).status_code == 200
