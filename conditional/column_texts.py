@@ -54,3 +54,19 @@ def parse_columns(lines: Iterable[str]) -> tuple[Column, ...]:
     if twice is not None:
         raise ValueError(f"the column {twice!r} is named twice")
     return columns
+
+
+def parse_where(texts: Iterable[str]) -> dict[str, str]:
+    """Return {column: value} of texts of the form COLUMN=VALUE; empty ones are passed over.
+
+    Raises:
+        ValueError: a text of another form; the message is a clause without a full stop.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        if text.strip():
+            name, equals, value = text.strip().partition("=")
+            if not (name and equals):
+                raise ValueError(f"{text!r} is not of the form COLUMN=VALUE")
+            found[name] = value
+    return found

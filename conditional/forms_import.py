@@ -11,6 +11,7 @@ from django.db.models import Count
 
 from catalog.formats.errors import InputError
 from catalog.models import Catalog
+from conditional.column_texts import parse_where
 from conditional.formats.genecis import TASKS, task_of
 from conditional.models import TASK_LABELS
 from conditional.services_uploads import MAX_BYTES, Asked, Kind
@@ -110,14 +111,10 @@ class ImportForm(forms.Form):
 
     def clean_where(self) -> dict[str, str]:
         """Return the wanted values by column."""
-        found = {}
-        for line in self.cleaned_data["where"].splitlines():
-            if line.strip():
-                name, equals, value = line.strip().partition("=")
-                if not (name and equals):
-                    raise forms.ValidationError(f"{line!r} is not of the form COLUMN=VALUE.")
-                found[name] = value
-        return found
+        try:
+            return parse_where(self.cleaned_data["where"].splitlines())
+        except ValueError as problem:
+            raise forms.ValidationError(f"{problem}.") from problem
 
     def clean(self) -> dict[str, Any]:
         """Check what the fields say together, before anything is kept."""

@@ -24,7 +24,7 @@ from conditional.services import built_figures, free_slug, store_set
 from conditional.services_import import make_crops
 from conditional.stored_sets import digest_of, stored_by
 from conditional.types import Defect
-from conditional.validate import counts_of, defects_of
+from conditional.validate import counts_of, defects_of, kept_places
 from jobs.services import Progress
 
 PANOPTIC = "coco_panoptic"
@@ -211,11 +211,9 @@ def _unknown(
     images: Collection[str], malformed: Collection[Defect], id_of: Mapping[str, int]
 ) -> list[Defect]:
     """Return a defect for each readable entry whose image the catalog does not have."""
-    bad = {defect.index for defect in malformed}
-    places = [place for place in range(len(images) + len(bad)) if place not in bad]
     return [
         Defect(place, "unknown_image", f"no image {image!r}")
-        for place, image in zip(places, images, strict=True)
+        for place, image in zip(kept_places(len(images), malformed), images, strict=True)
         if image not in id_of
     ]
 

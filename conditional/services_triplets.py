@@ -25,6 +25,7 @@ from conditional.stored_sets import digest_of, save_named, stored_by, unused_slu
 from conditional.triplet_scores import Agreement, human_ceiling, human_figures
 from conditional.triplets import TripletTable, questions_of
 from conditional.types import Defect, Triplet
+from conditional.validate import kept_places
 from jobs.services import Progress
 
 IMPORT_TASK = "conditional.import_triplets"
@@ -206,9 +207,7 @@ def _sound(
     found: ReadSet, id_of: Mapping[str, int]
 ) -> tuple[list[Triplet], list[bool], list[Defect]]:
     """Part the rows into those over images of the catalog, and what is wrong with the others."""
-    bad = {defect.index for defect in found.malformed}
-    n_rows = len(found.triplets) + len(bad)
-    places = [place for place in range(n_rows) if place not in bad]
+    places = kept_places(len(found.triplets), found.malformed)
     good: list[Triplet] = []
     swapped: list[bool] = []
     defects = list(found.malformed)

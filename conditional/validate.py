@@ -60,6 +60,12 @@ def counts_of(defects: Sequence[Defect]) -> dict[str, int]:
     return dict(Counter(defect.code for defect in defects).most_common())
 
 
+def kept_places(n_kept: int, malformed: Collection[Defect]) -> list[int]:
+    """Return the places in the file of the entries that could be read, in their order."""
+    left_out = {defect.index for defect in malformed}
+    return [place for place in range(n_kept + len(left_out)) if place not in left_out]
+
+
 def identity(view: View) -> Key:
     """Return what makes two views the same picture."""
     return (view.image, view.box)

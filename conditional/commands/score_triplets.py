@@ -14,6 +14,7 @@ import numpy as np
 
 from catalog.formats.errors import InputError
 from catalog.formats.vectors import read_vectors
+from conditional.column_texts import parse_where
 from conditional.formats.tables import read_scale
 from conditional.formats.triplet_files import TripletSet, read_triplets
 from conditional.triplet_scores import (
@@ -154,13 +155,10 @@ def _figures(found: Agreement) -> dict[str, float]:
 
 
 def _filters(texts: list[str]) -> dict[str, str]:
-    filters: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise InputError(f"--where {text!r} is not of the form column=value")
-        filters[name] = value
-    return filters
+    try:
+        return parse_where(texts)
+    except ValueError as problem:
+        raise InputError(f"--where {problem}") from problem
 
 
 def _bad_rows(path: Path, found: TripletSet) -> str:

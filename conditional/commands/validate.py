@@ -17,8 +17,8 @@ from conditional.formats.json_files import read_json_list
 from conditional.formats.sets import TemplateSet
 from conditional.formats.triplet_files import read_names, read_triplets
 from conditional.formats.vaw import read_vaw
-from conditional.types import Defect, Instance, Task
-from conditional.validate import counts_of, defects_of
+from conditional.types import Defect, Task
+from conditional.validate import counts_of, defects_of, kept_places
 
 if TYPE_CHECKING:
     SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -108,9 +108,10 @@ def _checked(
         return Checked("triplets", n_rows, triplets.malformed)
     if kind == "vaw":
         instances = read_vaw(path)
+        places = kept_places(len(instances.instances), instances.malformed)
         unknown = [
             Defect(place, "unknown_image", f"no image {one.image!r}")
-            for place, one in _numbered(instances.instances, instances.malformed)
+            for place, one in zip(places, instances.instances, strict=True)
             if known is not None and one.image not in known
         ]
         defects = sorted([*instances.malformed, *instances.doubtful, *unknown])
@@ -124,13 +125,6 @@ def _checked_templates(
 ) -> Checked:
     defects = [*found.malformed, *defects_of(found.templates, known_images=known, split=split)]
     return Checked("templates", found.n_entries, sorted(defects, key=lambda one: one.index))
-
-
-def _numbered(kept: Sequence[Instance], malformed: Sequence[Defect]) -> list[tuple[int, Instance]]:
-    """Return the kept entries with their places in the file."""
-    left_out = {defect.index for defect in malformed}
-    places = (place for place in range(len(kept) + len(left_out)) if place not in left_out)
-    return list(zip(places, kept, strict=True))
 
 
 def _format_of(path: Path) -> str:

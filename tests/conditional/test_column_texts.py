@@ -3,7 +3,7 @@
 import pytest
 
 from conditional.build.catalog_rows import Column
-from conditional.column_texts import parse_column, parse_columns
+from conditional.column_texts import parse_column, parse_columns, parse_where
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,11 @@ def test_a_column_is_named_once():
     assert [column.name for column in parse_columns(["a", "", "b sep=;"])] == ["a", "b"]
     with pytest.raises(ValueError, match="'a' is named twice"):
         parse_columns(["a", "a sep=;"])
+
+
+def test_wanted_values_are_read_by_column():
+    texts = ["condition=colour", " ", "worker=a=b", " kind= "]
+    assert parse_where(texts) == {"condition": "colour", "worker": "a=b", "kind": ""}
+    for text in ("colour", "=red"):
+        with pytest.raises(ValueError, match=f"'{text}' is not of the form COLUMN=VALUE"):
+            parse_where([text])

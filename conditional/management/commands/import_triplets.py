@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.column_texts import parse_where
 from conditional.models import TripletSet
 from conditional.services_triplets import (
     IMPORT_TASK,
@@ -81,13 +82,10 @@ class Command(JobCommand):
 
 
 def _where(texts: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals):
-            raise CommandError(f"where: {text!r} is not of the form column=value.")
-        found[name] = value
-    return found
+    try:
+        return parse_where(texts)
+    except ValueError as problem:
+        raise CommandError(f"where: {problem}.") from problem
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
