@@ -85,6 +85,11 @@ def narrowed(
     return rounded, scale, torch.linalg.vector_norm(rounded.float() - scaled, dim=1)
 
 
+def products(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Return the inner products of rows, shape (len(x), len(y))."""
+    return x @ y.T
+
+
 def largest_norm(wide: torch.Tensor) -> torch.Tensor:
     """Return the largest norm of the rows, which neither overflows nor vanishes on the way."""
     size = wide.abs().amax().clamp(min=_TINY)

@@ -24,7 +24,7 @@ from pooling.search_feed import fed
 from pooling.search_filters import FilterArrays, Filters
 from pooling.search_kernels import score_pairs
 from pooling.search_lean import ruled_out
-from pooling.search_precision import Precision, largest_norm, narrowed, whole_sums
+from pooling.search_precision import Precision, largest_norm, narrowed, products, whole_sums
 from pooling.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
 
 MIB = 1 << 20
@@ -218,7 +218,7 @@ class _DeviceSearch:
         scores, kept = [], []
         for start in range(0, len(self._queries), self._plan.query_rows):
             part = slice(start, start + self._plan.query_rows)
-            block = self._x[part] @ y.T
+            block = products(self._x[part], y)
             mask = ruled_out(self._own[part], rows, self._keys[part], keys, self._rules.n_apart)
             looks, columns = block.masked_fill_(mask, -torch.inf).topk(min(self._kept, len(y)))
             looks = looks.float() * scale
