@@ -16,6 +16,7 @@ from catalog.models import Catalog, Image, NearDuplicate
 from catalog.near_duplicates import NEAR_BITS
 from jobs.services import JobError
 from pooling.candidate_rule import CandidateRule
+from pooling.one_of_alike import one_of_each
 from pooling.scored import admissible
 from pooling.search_filters import Filters, Keys
 from pooling.topk import Ints
@@ -54,17 +55,20 @@ def filters_of(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
     Raises:
         JobError: a query of the same catalog is not among the candidates.
     """
-    apart, own = [], None
+    apart: list[Keys] = []
+    products_apart: list[Keys] = []
+    own = None
     if rules.query_catalog is not None:
         apart.append(_contents(rules.catalog, query_ids, candidate_ids))
     else:
         own = rows_of(query_ids, candidate_ids)
         if rules.exclude_same_product:
             products = _products(rules.catalog, candidate_ids)
-            apart.append(Keys(queries=products[own], catalog=products))
+            products_apart = [Keys(queries=products[own], catalog=products)]
+    apart += products_apart
     if not rules.candidates:
         return Filters(own=own, apart=apart)
-    further = _further(rules, query_ids, candidate_ids)
+    further = _further(rules, query_ids, candidate_ids, products_apart)
     return Filters(own=own, apart=[*apart, *further.apart], alike=further.alike)
 
 
@@ -94,8 +98,10 @@ def rows_of(wanted: Ints, image_ids: Ints) -> Ints:
     return rows
 
 
-def _further(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
-    """Return the filters of the rule on candidates."""
+def _further(
+    rules: Rules, query_ids: Ints, candidate_ids: Ints, products_apart: list[Keys]
+) -> Filters:
+    """Return the filters of the rule on candidates, beside the one on products."""
     rule = rules.candidates
     asked, offered = _facts(query_ids), _facts(candidate_ids)
     keys = {name: _values(name, asked, offered) for name in rule.attributes}
@@ -103,8 +109,10 @@ def _further(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
     alike = [keys[name] for name in rule.same]
     if rule.one_of_alike:
         groups = _groups(rules.catalog, candidate_ids)
-        apart += _like_the_query(rules, query_ids, candidate_ids, groups)
-        stands = _standing_for(groups, [keys[name].catalog for name in rule.same], offered)
+        units = _units(groups, [keys[name].catalog for name in rule.same])
+        by_content = np.argsort(np.array([sha256 for sha256, _, _ in offered]), kind="stable")
+        stands, other_standins = one_of_each(units, by_content, [*products_apart, *apart])
+        apart += _like_the_query(rules, query_ids, candidate_ids, groups) + other_standins
         alike.append(Keys(queries=np.ones_like(query_ids), catalog=stands))
     return Filters(apart=apart, alike=alike)
 
@@ -166,17 +174,10 @@ def _hashes(image_ids: Ints) -> NDArray[np.uint64]:
     return np.array([int(bits, 16) for _, _, bits in _facts(image_ids)], np.uint64)
 
 
-def _standing_for(groups: Ints, same: list[Ints], offered: list[Any]) -> Ints:
-    """Return 1 for the one image that stands for its group, of the lowest content hash, else 0.
-
-    Where candidates must share attributes with the query, it is one for each of their values.
-    """
-    by_content = np.argsort(np.array([sha256 for sha256, _, _ in offered]), kind="stable")
-    table = np.stack([groups, *same], axis=1)[by_content]
-    _, first = np.unique(table, axis=0, return_index=True)
-    stands = np.zeros(len(groups), np.int64)
-    stands[by_content[first]] = 1
-    return stands
+def _units(groups: Ints, same: list[Ints]) -> Ints:
+    """Return a number for each group, divided by what candidates must share with the query."""
+    _, units = np.unique(np.stack([groups, *same], axis=1), axis=0, return_inverse=True)
+    return np.asarray(units.reshape(-1), np.int64)
 
 
 def _products(catalog: Catalog, image_ids: Ints) -> Ints:

@@ -21,7 +21,8 @@ class CandidateRule:
         different: attributes in which a candidate must not have the query's own value; where
             either lacks the attribute, nothing is left out.
         one_of_alike: near-duplicates of the query are no candidates, and of each group of
-            near-duplicates only one picture is.
+            near-duplicates only one picture is: of those that all other rules admit, the one of
+            the lowest content hash, so that all models propose the same one.
     """
 
     same: tuple[str, ...] = ()

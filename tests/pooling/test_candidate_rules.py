@@ -17,7 +17,10 @@ from pooling.admission import n_admissible
 from pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from pooling.errors import PoolError
 from pooling.models import Pool
+from pooling.one_of_alike import one_of_each
 from pooling.query_rule import QueryRule
+from pooling.scored import admissible
+from pooling.search_filters import Filters, Keys
 from pooling.services import create_pool
 from pooling.services_fill import run_source
 from tests.pooling.conftest import MODELS, catalog_of_photos
@@ -31,6 +34,8 @@ RULES = [
     CandidateRule(one_of_alike=True),
     CandidateRule(same=("view",), one_of_alike=True),
     CandidateRule(different=("view",), one_of_alike=True),
+    CandidateRule(different=("colour", "view"), one_of_alike=True),
+    CandidateRule(same=("view",), different=("colour",), one_of_alike=True),
 ]
 
 
@@ -79,25 +84,31 @@ def groups_of(catalog) -> dict[int, set[int]]:
 
 
 def may_answer(query: Image, image: Image, pool: Pool, groups: dict[int, set[int]]) -> bool:
-    """Say in plain words whether the pool's rules admit an image, one pair at a time."""
+    """Say in plain words whether the pool's rules admit an image, one pair at a time.
+
+    Of a group of near-duplicates the first by content among all that may answer this query.
+    """
+    if not is_admitted(query, image, pool):
+        return False
+    if not pool.candidates.one_of_alike:
+        return True
+    if image.pk in groups[query.pk]:
+        return False
+    peers = Image.objects.filter(pk__in=groups[image.pk])
+    return image.sha256 == min(i.sha256 for i in peers if is_admitted(query, i, pool))
+
+
+def is_admitted(query: Image, image: Image, pool: Pool) -> bool:
+    """Say whether the rules other than that on near-duplicates admit an image."""
     rule = pool.candidates
     if image.pk == query.pk or (pool.exclude_same_product and image.product_id == query.product_id):
         return False
     if any(image.attributes.get(name) != query.attributes[name] for name in rule.same):
         return False
-    if any(
+    return not any(
         query.attributes.get(name) and image.attributes.get(name) == query.attributes.get(name)
         for name in rule.different
-    ):
-        return False
-    if not rule.one_of_alike:
-        return True
-    if image.pk in groups[query.pk]:
-        return False
-    peers = Image.objects.filter(pk__in=groups[image.pk])
-    for name in rule.same:
-        peers = peers.filter(**{f"attributes__{name}": image.attributes[name]})
-    return image.sha256 == min(peers.values_list("sha256", flat=True))
+    )
 
 
 def brute_force(pool: Pool, k: int) -> dict[int, list[int]]:
@@ -206,6 +217,30 @@ def test_the_command_takes_the_rule_and_refuses_another_under_the_same_name(cata
 def test_a_rule_cannot_ask_for_the_same_and_another_value():
     with pytest.raises(CandidateRuleError, match="another colour"):
         CandidateRule(same=("colour",), different=("colour",))
+
+
+KEY = st.integers(-1, 3)
+MEMBER = st.tuples(st.integers(0, 3), KEY, KEY, KEY)  # unit, and three keys
+
+
+@given(st.lists(MEMBER, min_size=1, max_size=14), st.tuples(KEY, KEY, KEY), st.randoms(), KEY)
+def test_each_query_gets_the_first_admissible_member_of_each_unit(members, asked, random, other):
+    table = np.array(members)
+    order = list(range(len(members)))
+    random.shuffle(order)
+    queries = np.array([asked, (other, *asked[1:])])  # several queries share the codes
+    ruled = [Keys(queries=queries[:, n], catalog=table[:, n + 1]) for n in range(3)]
+    stands, apart = one_of_each(table[:, 0], np.array(order), ruled)
+    for at, query in enumerate(queries.tolist()):
+        first: dict[int, int] = {}
+        for row in order:
+            unit, *keys = members[row]
+            if not any(key == mine != -1 for key, mine in zip(keys, query, strict=True)):
+                first.setdefault(unit, row)
+        filters = Filters(
+            apart=[*ruled, *apart], alike=[Keys(np.ones(2, np.int64), stands)]
+        ).arrays(2, len(members))
+        assert set(np.flatnonzero(admissible(filters, at))) == set(first.values())
 
 
 NAMES = st.lists(st.sampled_from("abcdef"), unique=True).map(tuple)
