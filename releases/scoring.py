@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from catalog.formats.tables import Floats, Qrels, Run
+from evaluation.match import Bools, has_list, match_run
 from evaluation.measures import parse_measure
 from evaluation.scoring import Scored, score_runs
 from releases.folder import Folder
@@ -19,6 +20,7 @@ MEASURES = (  # those of the results pages
     *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
+FIRST_THAT_TELLS_LISTS = 3  # schema version
 DIGITS = 12  # what is written; the same on every machine
 HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
 Told = Callable[[str], None]
@@ -48,7 +50,8 @@ def results_of(
 ) -> Results:
     """Score every run of a release, one in memory at a time.
 
-    A mean is over the queries that are defined for every model, as on the results pages.
+    A mean is over the queries that are defined for every model, as on the results pages; models
+    for which a measure is not defined at all do not count.
 
     Args:
         folder: the release.
@@ -59,14 +62,40 @@ def results_of(
     found = []
     for model in folder.scored:
         tell(f"Scoring {model['name']}")
-        found.append(score_one(folder, labels, folder.run(model["id"])))
+        run = folder.run(model["id"])
+        is_upload = model["kind"] == "scores" and tells_lists(folder)
+        is_listed = not is_upload or ranks_more(folder, labels, run)
+        found.append(score_one(folder, labels, run, is_listed=is_listed))
     return gathered(folder, labels, found)
 
 
-def score_one(folder: Folder, qrels: Qrels, run: Run) -> Scored:
-    """Score one run by the measures of a release; missing scores count as the worst."""
-    measures = [parse_measure(name) for name in folder.info["measures"]]
-    return score_runs(qrels, [run], measures, products=folder.products, missing="worst")[0]
+def tells_lists(folder: Folder) -> bool:
+    """Whether a release leaves out cut-off measures of runs that score judged pairs alone."""
+    return bool(folder.info["schema_version"] >= FIRST_THAT_TELLS_LISTS)
+
+
+def ranks_more(folder: Folder, pairs: Qrels, run: Run) -> bool:
+    """Whether a run ranks other candidates than those of some pairs, too."""
+    return has_list(match_run(pairs, run, products=folder.products))
+
+
+def score_one(folder: Folder, qrels: Qrels, run: Run, *, is_listed: bool = True) -> Scored:
+    """Score one run by the measures of a release; missing scores count as the worst.
+
+    Args:
+        folder: the release.
+        qrels: its labels, or others.
+        run: the scores.
+        is_listed: False for scores of judged pairs alone, which have no cut-off measures.
+    """
+    return score_runs(
+        qrels,
+        [run],
+        [parse_measure(name) for name in folder.info["measures"]],
+        products=folder.products,
+        missing="worst",
+        without_list=() if is_listed else (run.name,),
+    )[0]
 
 
 def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
@@ -77,11 +106,18 @@ def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
         rows = [one.outcomes[name].by_query for one in found]
         if rows and all(row is not None for row in rows):
             values[name] = np.stack(rows)  # type: ignore[arg-type]
+    has_rows = {
+        name: ~np.isnan(of).all(axis=1) if tells_lists(folder) else np.ones(len(of), np.bool_)
+        for name, of in values.items()
+    }
     models = [
         {
             "id": one.name,
             "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
-            "measures": {name: _outcome(one, name, values.get(name), row) for name in measures},
+            "measures": {
+                name: _outcome(one, name, values.get(name), has_rows.get(name), row)
+                for name in measures
+            },
         }
         for row, one in enumerate(found)
     ]
@@ -89,13 +125,15 @@ def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
     return Results([one.name for one in found], qrels.query_ids, measures, values, summary)
 
 
-def _outcome(one: Scored, name: str, values: Floats | None, row: int) -> dict[str, Any]:
+def _outcome(
+    one: Scored, name: str, values: Floats | None, has_row: Bools | None, row: int
+) -> dict[str, Any]:
     outcome = one.outcomes[name]
     details = {key: rounded(value) for key, value in outcome.details.items()}
-    if values is None:
+    if values is None or has_row is None:
         return {"value": rounded(outcome.value), "n_queries": outcome.n_defined, **details}
-    is_common = ~np.isnan(values).any(axis=0)
-    n = int(is_common.sum())
+    is_common = ~np.isnan(values[has_row]).any(axis=0)
+    n = int(is_common.sum()) if has_row[row] else 0
     mean = float(values[row, is_common].mean()) if n else math.nan
     return {"value": rounded(mean), "n_queries": n, **details}
 

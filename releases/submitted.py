@@ -27,7 +27,7 @@ from evaluation.scoring import Scored
 from evaluation.targets import UnknownImageError
 from releases.folder import Folder
 from releases.labelling import pair_keys, qrels_of
-from releases.scoring import coarse, rounded, score_one
+from releases.scoring import coarse, ranks_more, rounded, score_one
 
 N_PRODUCTS = 20
 
@@ -189,12 +189,18 @@ class Score:
 
 
 def score_submission(judged: Judged, run: Run) -> Score:
-    """Score a run; a missing score counts as the worst."""
-    public = score_one(judged.folder, judged.folder.qrels(), run)
-    kept_back = judged.hidden_qrels()
+    """Score a run; a missing score counts as the worst.
+
+    Scores of the pairs put to the judges alone are no lists: they have no cut-off measures.
+    """
+    labels, kept_back = judged.folder.qrels(), judged.hidden_qrels()
+    is_listed = all(ranks_more(judged.folder, pairs, run) for pairs in (labels, judged.pairs()))
+    public = score_one(judged.folder, labels, run, is_listed=is_listed)
     return Score(
         _values(public),
-        _aggregates(score_one(judged.folder, kept_back, run), kept_back) if kept_back else {},
+        _aggregates(score_one(judged.folder, kept_back, run, is_listed=is_listed), kept_back)
+        if kept_back
+        else {},
     )
 
 

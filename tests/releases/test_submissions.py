@@ -219,6 +219,25 @@ def test_missing_scores_are_an_error_unless_they_shall_be_the_worst(
     assert "of pairs scored" in reader.get(BASE).content.decode()
 
 
+def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
+    release: Release, researcher: User
+) -> None:
+    """They are no lists: even random numbers would put similar ones on top."""
+    pairs = pq.read_table(files_of(release) / "data/pairs.parquet").to_pylist()
+    rng = np.random.default_rng(0)
+    rows = [f"{row['query_id']},{row['image_id']},{rng.random()}" for row in pairs]
+    found = give(release, researcher, "\n".join(["query,candidate,score", *rows]).encode(), "a.csv")
+    for name in ("vsd_hr@5", "vsd_mrr@9", "Success@1", "MRR@5", "P@5", "P_max@5", "judged@5"):
+        assert found.results[name]["value"] is None, name
+    for name in ("AP'", "macro_roc_auc", "micro_pr_auc"):
+        assert found.results[name]["value"] > 0, name
+    reader = Client()
+    reader.force_login(researcher)
+    page = reader.get(BASE).content.decode()
+    assert "Judged@5" in page
+    assert "no lists to cut off" in page
+
+
 def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
     content = (files_of(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     give(release, researcher, content, "run.parquet")
