@@ -147,13 +147,21 @@ def remove_unused_vectors() -> int:
     n_removed = remove_superseded()
     long_ago = time.time() - DAY
     found = [*_folder().glob("??/*.npy"), *_folder().glob("*/.writing-*")]
-    old = [path for path in found if path.stat().st_mtime < long_ago]
-    used = set(EmbeddingShard.objects.values_list("sha256", flat=True).iterator()) if old else ()
+    old = [path for path in found if _is_older(path, long_ago)]
+    if not old:
+        return n_removed
+    used = set(EmbeddingShard.objects.values_list("sha256", flat=True).iterator())
     for path in old:
         if path.stem not in used:
             path.unlink(missing_ok=True)
             n_removed += 1
     return n_removed
+
+
+def _is_older(path: Path, moment: float) -> bool:
+    with suppress(FileNotFoundError):  # its writer has just renamed it
+        return path.stat().st_mtime < moment
+    return False
 
 
 def _is_sound(shard: EmbeddingShard, dim: int) -> bool:

@@ -19,10 +19,10 @@ from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
-from pooling import services_embed, services_shards, tasks
+from pooling import proposers, services_embed, services_shards, tasks
 from pooling.backbones.descriptors import DescriptorBackbone
 from pooling.backbones.loading import load_backbone
-from pooling.embed import embed_images
+from pooling.embed import embed_images, embed_in_turn
 from pooling.models import PlannedShard
 from pooling.services_embed import embed_catalog
 from pooling.services_shards import claim_shard, plan_shards, store_shard
@@ -233,6 +233,7 @@ def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
     job.refresh_from_db()
     assert (job.state, job.n_attempts) == (JobState.QUEUED, 1)
     assert f"{COLOUR}: no memory to load it" in job.error
+    assert job.lease_until is not None
     assert job.lease_until > timezone.now()
 
 
@@ -273,7 +274,7 @@ def test_a_shard_whose_images_are_all_gone_is_stored_empty(catalog_of, backbone)
 
 def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, backbone, monkeypatch):
     job = running_job()
-    real = services_embed.embed_in_turn
+    real = embed_in_turn
 
     def cancelled_at_the_second(*given, **named):
         for number, vectors in enumerate(real(*given, **named)):
@@ -287,10 +288,35 @@ def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, bac
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
 
 
+def test_loading_and_searching_may_be_silent_for_long_and_embedding_may_not(
+    pool_of, monkeypatch, settings
+):
+    settings.JOB_SILENT_MINUTES, settings.JOB_LONG_MINUTES = 7, 99
+    pool = pool_of(specs=[COLOUR])
+    progress = Progress(running_job())
+    allowed = {}
+
+    def noted(module, name):
+        real = getattr(module, name)
+
+        def and_noted(*given, **named):
+            allowed[name] = progress.silent_minutes
+            return real(*given, **named)
+
+        monkeypatch.setattr(module, name, and_noted)
+
+    noted(services_embed, "load_backbone")
+    noted(services_embed, "store_shard")
+    noted(proposers, "nearest_candidates")
+    proposers.propose(pool.sources.get(), 3, progress)
+    assert allowed == {"load_backbone": 99, "store_shard": 7, "nearest_candidates": 99}
+
+
 # ---- claims ----
 def test_a_job_takes_the_next_shard_besides_those_it_has_in_hand(catalog_of, backbone):
     embedding_set = plan_shards(catalog=catalog_of(10), backbone=backbone)
-    job, in_hand = running_job(), []
+    job = running_job()
+    in_hand: list[int] = []
     while (found := claim_shard(embedding_set=embedding_set, job=job, besides=in_hand)) is not None:
         in_hand.append(found.pk)
     assert len(in_hand) == 3
