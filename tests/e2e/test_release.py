@@ -143,18 +143,20 @@ def import_back(chief: Page, archive: Path) -> None:
 
 
 def run_of(archive: Path, folder: Path) -> Path:
-    """Score every pair of the release as a script of a researcher would."""
+    """Score every candidate of each query as a script of a researcher would."""
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "unpacked")
     tables = folder / "unpacked" / "luma-1.0.0" / "data"
-    pairs = pq.read_table(tables / "pairs.parquet").to_pylist()
+    queries = pq.read_table(tables / "queries.parquet")["query_id"].to_pylist()
+    images = pq.read_table(tables / "images.parquet")["image_id"].to_pylist()
     path = folder / "mine.csv"
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["query", "candidate", "score"])
-        for row in pairs:
-            score = int(row["image_id"], 16) % 1000 / 1000
-            rows.writerow([row["query_id"], row["image_id"], score])
+        for query in queries:
+            for image in images:
+                if image != query:
+                    rows.writerow([query, image, int(image, 16) % 1000 / 1000])
     return path
 
 
