@@ -7,21 +7,26 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from catalog.models import Catalog
+from conditional.formats.tables import read_matrix
 from conditional.models import TripletQuestion, TripletSet, Verification, VerifierAnswer
 from conditional.queries_verify import current_answers, find_verifier, seen_order
+from conditional.services_alignment import ALIGN_TASK
 from conditional.services_suggest import SUGGEST_TASK
 from conditional.services_verify import open_verification
-from conditional.tasks import suggest
+from conditional.tasks import align, suggest
 from jobs.models import Job
 from tests.conditional.test_suggestions import pool_over
+from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.e2e.conftest import overflow, see_pictures, serious_problems
 from tests.e2e.pictures import make_images
+from tests.pooling.run_command import printed
 
 N_QUERIES = 6
 VOTES = ["111", "112", "222", "12?", "1??", "???"]  # of the three judges on each triplet
@@ -198,3 +203,59 @@ def test_touch_picks_too_pages_fit_a_phone_and_a_lost_network_loses_nothing(
         chief.goto(address)
         assert overflow(chief) <= 0, address
         assert serious_problems(chief) == [], address
+
+
+def triplets_of_three_conditions(tmp_path: Path) -> TripletSet:
+    """Answers by three rulers over 40 images, and embedding sets of two of the rulers and a mix."""
+    catalog = catalog_of([f"{number:03d}" for number in range(40)], "rulers")
+    rng = np.random.default_rng(1)
+    rulers = {name: rng.permutation(40) for name in ("colour", "heel height", "closure")}
+    mix = np.stack(list(rulers.values()), axis=1).astype(np.float32)
+    embedding_set_of(catalog, mix[:, :1] + 1, "timm:vit_small_patch16_224.augreg_in21k_ft_in1k")
+    embedding_set_of(catalog, mix[:, 1:2] + 1, "timm:resnet18.a1_in1k")
+    embedding_set_of(catalog, mix + 1, "descriptor:colour-histogram")
+    lines = ["anchor,closer,farther,condition"]
+    for condition, at in rulers.items():
+        while sum(line.endswith(f",{condition}") for line in lines) < 60:
+            a, b, c = rng.choice(40, 3, replace=False).tolist()
+            line = f"{a:03d},{b:03d},{c:03d},{condition}"
+            if abs(at[b] - at[a]) < abs(at[c] - at[a]) and line not in lines:
+                lines.append(line)
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(lines) + "\n")
+    printed("import_triplets", "Rulers", path, "--catalog", "rulers")
+    return TripletSet.objects.get(slug="rulers")
+
+
+def test_conditions_are_matched_with_embeddings_and_shown_on_every_screen(
+    transactional_db: None,
+    make_person: Callable[..., User],
+    open_page: Callable[..., Page],
+    tmp_path: Path,
+) -> None:
+    triplets_of_three_conditions(tmp_path)
+    admin = make_person("chief", Role.ADMIN)
+    page = open_page(admin)
+    page.goto("/templates/triplets/rulers/")
+    page.get_by_role("link", name="Match the 3 conditions with embeddings").click()
+    for box in page.locator("main").get_by_role("checkbox").all():
+        box.check()
+    page.get_by_label("Metric").select_option("euclidean")
+    page.get_by_role("button", name="Match them").click()
+    expect(page.get_by_text("Match conditions of “Rulers”")).to_be_visible()
+    assert serious_problems(page) == []
+    align(str(Job.objects.get(task=ALIGN_TASK).uid))
+    for size, theme in (("desktop", "light"), ("desktop", "dark"), ("phone", "light")):
+        shown = open_page(admin, size=size, theme=theme)
+        shown.goto("/templates/triplets/rulers/alignment/")
+        table = shown.get_by_role("table")
+        expect(table.get_by_role("rowheader", name="timm:resnet18.a1_in1k")).to_be_visible()
+        expect(table.get_by_role("columnheader", name="heel height")).to_be_visible()
+        expect(table.get_by_text("matched", exact=True)).to_have_count(3)
+        assert overflow(shown) <= 0
+        assert serious_problems(shown) == []
+    with shown.expect_download() as download:
+        shown.get_by_role("link", name="Matrix (CSV)").click()
+    matrix = read_matrix(download.value.path())
+    assert matrix.conditions == ("closure", "colour", "heel height")
+    assert matrix.values.max() == 1.0
