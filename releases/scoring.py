@@ -106,7 +106,7 @@ def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
         rows = [one.outcomes[name].by_query for one in found]
         if rows and all(row is not None for row in rows):
             values[name] = np.stack(rows)  # type: ignore[arg-type]
-    has_rows = {
+    has_rows: dict[str, Bools] = {
         name: ~np.isnan(of).all(axis=1) if tells_lists(folder) else np.ones(len(of), np.bool_)
         for name, of in values.items()
     }
