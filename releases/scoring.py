@@ -107,7 +107,9 @@ def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
         if rows and all(row is not None for row in rows):
             values[name] = np.stack(rows)  # type: ignore[arg-type]
     has_rows: dict[str, Bools] = {
-        name: ~np.isnan(of).all(axis=1) if tells_lists(folder) else np.ones(len(of), np.bool_)
+        name: np.asarray(~np.isnan(of).all(axis=1))
+        if tells_lists(folder)
+        else np.ones(len(of), np.bool_)
         for name, of in values.items()
     }
     models = [

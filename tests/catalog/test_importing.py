@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -207,11 +208,11 @@ def test_a_cancelled_import_stops_and_keeps_whole_batches(
     def work(progress: Progress) -> dict[str, object]:
         honest = progress.update
 
-        def update(n_done: int, n_total: int | None = None, note: str | None = None) -> None:
+        def update(n_done: int, *rest: Any, **more: Any) -> None:
             if n_done == 4:
                 cancel_job(job=job)
                 progress.renew()  # as the heartbeat does
-            honest(n_done, n_total, note)
+            honest(n_done, *rest, **more)
 
         progress.update = update  # type: ignore[method-assign]
         with pytest.raises(JobLostError):

@@ -401,7 +401,7 @@ def test_folding_keeps_the_function_and_is_undone_where_it_would_not() -> None:
 
 
 def test_float32_is_not_computed_as_tf32_on_a_gpu(resnet_file: Path, tmp_path: Path) -> None:
-    flags = (torch.backends.cudnn, torch.backends.cuda.matmul)
+    flags: tuple[Any, ...] = (torch.backends.cudnn, torch.backends.cuda.matmul)
     before = [one.allow_tf32 for one in flags]
     try:
         for one in flags:
