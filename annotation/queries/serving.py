@@ -28,9 +28,9 @@ from catalog.models import Image
 # A question of an earlier stage is asked again only if its answer was taken back.
 IS_ASKED = """
     e.state = 'open' and (e.stage = {stage} or e.stage in ('training', 'qualification')
-        and {stage} not in ('training', 'not_qualified') and exists (
-            select from annotation_judgementevent v
-            where v.uuid = e.last_uuid and v.answer = 'withdrawn'))
+        and {stage} not in ('training', 'not_qualified')
+        and (select v.answer from annotation_judgementevent v
+             where v.uuid = e.last_uuid) = 'withdrawn')
 """
 NEXT = f"""
 select q.uid, e.place, e.stage = 'training', e.lease_until,
