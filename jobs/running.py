@@ -65,7 +65,7 @@ def run_job(
         result = work(progress)
     except JobLostError:
         pass
-    except Exception as problem:
+    except Exception as problem:  # recorded with the job, and raised unless it was expected
         told = _told(problem)
         if tries_again and _may_pass(problem) and job.n_tries < MAX_ATTEMPTS:
             _postpone(job, told or f"{type(problem).__name__}: {problem}")

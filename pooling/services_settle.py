@@ -83,7 +83,7 @@ def settle_left() -> int:
             try:
                 settle_pool(pool=pool)
                 n_settled += 1
-            except Exception:
+            except Exception:  # of any kind: logged whole, and the other pools are settled
                 logger.exception(
                     "Pool %s cannot be settled; its page says that it waits.", pool.slug
                 )

@@ -18,7 +18,9 @@ from conditional.models import (
     Verifier,
     VerifierAnswer,
 )
+from releases.models import Release
 from tests.evaluation.campaign.conftest import World
+from tests.releases.conftest import freeze_now, request_for
 
 N_DISTRACTORS = 9
 # What three judges said of each template; the target is at place 9.
@@ -95,3 +97,9 @@ def add_triplets(world: World, slug: str = "triplets") -> TripletSet:
             condition="colour", worker=worker,
         )  # fmt: skip
     return made
+
+
+def freeze_sets(world: World, version: str = "1.0.0", **changes: object) -> Release:
+    """Freeze the world with its templates and triplets."""
+    sets: dict[str, object] = {"template_sets": ("focus",), "triplet_sets": ("triplets",)}
+    return freeze_now(request_for(world, version, **{**sets, **changes}))

@@ -10,13 +10,8 @@ from releases.diff import diff
 from releases.models import Release
 from releases.places import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
-from tests.releases.conditional_world import add_templates, add_triplets, answer
+from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.releases.conftest import freeze_now, request_for
-
-
-def freeze_sets(world: World, version: str = "1.0.0", **changes: object) -> Release:
-    sets: dict[str, object] = {"template_sets": ("focus",), "triplet_sets": ("triplets",)}
-    return freeze_now(request_for(world, version, **{**sets, **changes}))
 
 
 @pytest.fixture
