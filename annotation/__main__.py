@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from annotation.aggregate import RULES, TIES, AggregateError, aggregate
-from annotation.tables import TableError
-from annotation.votes import read_truth, read_votes
+from lookalike.agreement.aggregate import RULES, TIES, AggregateError, aggregate
+from lookalike.agreement.votes import read_truth, read_votes
+from lookalike.io.numbered_rows import TableError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -43,8 +43,8 @@ from annotation.services import (
     withdraw_ruling,
 )
 from annotation.services.sensitivity import start_comparison
-from annotation.tables import TableError
 from jobs.services import JobConflictError
+from lookalike.io.numbered_rows import TableError
 
 MOVES: dict[str, Callable[..., Campaign]] = {
     "open": open_campaign,

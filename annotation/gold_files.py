@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.queries.references import ImageNames
 from annotation.services.gold import GoldPair
-from annotation.tables import TableError, parse_rows
+from lookalike.io.numbered_rows import TableError, parse_rows
 
 
 def read_gold(name: str, content: bytes, images: ImageNames) -> list[GoldPair]:

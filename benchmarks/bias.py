@@ -21,8 +21,8 @@ if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the
 
 import numpy as np
 
-from evaluation.bias.evidence import Lists, PoolEvidence, Votes
-from evaluation.bias.report import BiasSettings, as_json, bias_report
+from lookalike.bias.evidence import Lists, PoolEvidence, Votes
+from lookalike.bias.report import BiasSettings, as_json, bias_report
 
 N_QUERIES, N_PAIRS, N_MODELS, N_GENERATORS, DEPTH = 2_000, 54_170, 14, 6, 6
 N_CANDIDATES, N_ANNOTATORS, POSITIVE_SHARE = 400, 3, 0.848

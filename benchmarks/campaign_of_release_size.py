@@ -15,18 +15,22 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
-from annotation.pseudonyms import pseudonyms
 from annotation.services.bulk import copy_rows, refresh_statistics
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
 from catalog.embeddings import write_shard
-from catalog.formats.tables import Run as Scores
 from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from evaluation.models import Run
 from evaluation.runs import store_run
 from jobs.services import run_here
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.io.tables import Run as Scores
+from lookalike.release.exports import text_files
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import label_columns, votes_of
+from lookalike.release.layout import TABLES
+from lookalike.release.tables import write_table
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
-from releases.folder import Folder
 from releases.freezing_tables import (
     judges_of,
     write_images,
@@ -34,8 +38,6 @@ from releases.freezing_tables import (
     write_pairs,
     write_queries,
 )
-from releases.labelling import label_columns, votes_of
-from releases.layout import TABLES
 from releases.models import Release
 from releases.places import archive_of, final_folder
 from releases.queries import find_release_of
@@ -44,8 +46,6 @@ from releases.services import freeze as freeze_release
 from releases.services import freeze_job
 from releases.snapshot import snapshot
 from releases.subjects import read_subjects
-from releases.tables import write_table
-from releases.texts import text_files
 
 SLUG = "release-size"
 N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3

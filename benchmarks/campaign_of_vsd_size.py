@@ -13,10 +13,10 @@ from annotation.models import Campaign, Judgement, Question
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
-from evaluation.embedding_runs import unit_rows
+from lookalike.metrics.embedding_runs import unit_rows
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
-from pooling.search import top_k
-from pooling.search_filters import Filters
 
 SLUG = "vsd-size"
 N_QUERIES, N_PAIRS, N_MODELS, N_POOLED, N_JUDGES = 2_000, 54_170, 14, 6, 3

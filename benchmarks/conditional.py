@@ -28,27 +28,27 @@ if not __package__:  # run as a file: its own name must not hide the package `co
 
 import numpy as np  # noqa: E402
 
-from conditional.build.attribute_table import AttributeTable  # noqa: E402
-from conditional.build.attributes import (  # noqa: E402
+from lookalike.conditional.builders.attribute_table import AttributeTable  # noqa: E402
+from lookalike.conditional.builders.attributes import (  # noqa: E402
     build_change_attribute,
     build_focus_attribute,
 )
-from conditional.build.catalog_rows import (  # noqa: E402
+from lookalike.conditional.builders.catalog_rows import (  # noqa: E402
     CatalogRow,
     Column,
     catalog_instances,
 )
-from conditional.build.draw import Built, Limits  # noqa: E402
-from conditional.build.facts import attribute_defects, object_defects  # noqa: E402
-from conditional.build.objects import (  # noqa: E402
+from lookalike.conditional.builders.draw import Built, Limits  # noqa: E402
+from lookalike.conditional.builders.facts import attribute_defects, object_defects  # noqa: E402
+from lookalike.conditional.builders.objects import (  # noqa: E402
     SceneTable,
     build_change_object,
     build_focus_object,
 )
-from conditional.triplet_scores import Metric, score_triplets  # noqa: E402
-from conditional.triplets import TripletTable  # noqa: E402
-from conditional.types import Defect, Scene, Triplet  # noqa: E402
-from conditional.validate import defects_of  # noqa: E402
+from lookalike.conditional.triplet_scores import Metric, score_triplets  # noqa: E402
+from lookalike.conditional.triplets import TripletTable  # noqa: E402
+from lookalike.conditional.types import Defect, Scene, Triplet  # noqa: E402
+from lookalike.conditional.validate import defects_of  # noqa: E402
 
 N_TRIPLETS, N_SHOES, N_DIMENSIONS = 280_000, 50_025, 512
 N_IMAGES, N_ATTRIBUTES, N_TEMPLATES = 50_000, 20, 2_000

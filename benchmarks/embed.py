@@ -3,11 +3,11 @@
     python -m benchmarks.embed [--images DIR] [--models lite0 resnet18 clip] [--rounds 5]
 
 Ways: `plain` decodes with Pillow, applies the library's own transform and runs batches of 32 in
-float32, one after the other; `forward` only runs those batches, already decoded; `ours` and
-`ours bfloat16` are `pooling.embed.embed_in_turn` over shards, as jobs use it, and `ours, paused`
-embeds each shard by itself, so that all threads wait for the last batch of each. Beside the
-images/s stands how many of the ten nearest neighbours are those of `plain`. Weights are real for
-lite0 and random for the others.
+float32, one after the other; `forward` only runs those batches, already decoded; `ours` and `ours
+bfloat16` are `lookalike.backbones.embed.embed_in_turn` over shards, as jobs use it, and `ours,
+paused` embeds each shard by itself, so that all threads wait for the last batch of each. Beside
+the images/s stands how many of the ten nearest neighbours are those of `plain`. Weights are real
+for lite0 and random for the others.
 Without --images, photos of 768 x 512 pixels are made from those of scikit-image.
 """
 
@@ -36,13 +36,13 @@ from torch import nn
 from torchvision.transforms import Compose
 
 from benchmarks import rounds
-from pooling.backbones.clip_models import ImageTower
-from pooling.backbones.networks import NetworkBackbone, Pixels, Precision
-from pooling.backbones.protocol import unit_rows
-from pooling.backbones.weights import packaged_file, read_weights, renamed_in_order
-from pooling.embed import embed_images, embed_in_turn
-from pooling.search import top_k
-from pooling.search_filters import Filters
+from lookalike.backbones.clip_models import ImageTower
+from lookalike.backbones.embed import embed_images, embed_in_turn
+from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
+from lookalike.backbones.protocol import unit_rows
+from lookalike.backbones.weights import packaged_file, read_weights, renamed_in_order
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters
 
 WAYS = ("plain", "forward", "ours, paused", "ours", "ours bfloat16")
 SHARD = 256  # as pooling.services_shards plans them

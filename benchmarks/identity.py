@@ -24,11 +24,11 @@ if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the
 
 import numpy as np
 
-from pooling.backbones.loading import load_backbone
-from pooling.embed import embed_images
-from pooling.presets import OFFLINE, expanded
-from pooling.search import top_k
-from pooling.search_filters import Filters
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.loading import load_backbone
+from lookalike.pooling.presets import OFFLINE, expanded
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters
 
 LUMA = Path("../shared/data/luma_fashion")
 HISTOGRAM, L1 = "descriptor:colour-histogram", "L1"

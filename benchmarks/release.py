@@ -60,7 +60,7 @@ def main() -> None:
 def peak_of_verify(command: list[str]) -> float:
     """Run it once more where no other child counts."""
     code = (
-        "import resource, sys; from releases.cli import main; main(sys.argv[1:]);"
+        "import resource, sys; from lookalike.cli.release import main; main(sys.argv[1:]);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     again = [sys.executable, "-c", code, *command[3:]]

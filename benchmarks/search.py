@@ -29,10 +29,10 @@ import numpy as np
 import torch
 
 from benchmarks import rounds
-from pooling import search_torch
-from pooling.search import top_k
-from pooling.search_filters import Filters
-from pooling.topk import TopK
+from lookalike.search import gpu
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters
+from lookalike.search.topk import TopK
 
 N_QUERIES, N_IMAGES, CLUSTER = 2_000, 52_712, 40
 SHARD_ROWS, SHARDED_DIM = 100_000, 256
@@ -60,7 +60,7 @@ def by_ours(catalog: np.ndarray, k: int, method: Any) -> Callable[[], TopK]:
 def by_our_torch(catalog: np.ndarray, k: int) -> Callable[[], TopK]:
     queries = catalog[:N_QUERIES].copy()
     filters = Filters(own=np.arange(N_QUERIES))
-    return lambda: search_torch.top_k(queries, catalog, k, device=DEVICE, filters=filters)
+    return lambda: gpu.top_k(queries, catalog, k, device=DEVICE, filters=filters)
 
 
 def by_torch(catalog: np.ndarray, k: int, rows: int = 256) -> Callable[[], TopK]:
@@ -181,7 +181,7 @@ def sharded(given: argparse.Namespace) -> None:
     shards = [np.load(path, mmap_mode="r") for path in paths]
     queries = np.array(shards[0][:N_QUERIES], np.float32)
     filters = Filters(own=np.arange(N_QUERIES))
-    find = partial(search_torch.top_k, device=given.device) if given.device else top_k
+    find = partial(gpu.top_k, device=given.device) if given.device else top_k
     for k in given.k:
         sizes, medians = [], []
         for n_shards in (1, 2, 5, 10):

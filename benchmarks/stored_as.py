@@ -19,10 +19,10 @@ if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the
 import numpy as np
 
 from benchmarks.embed import by_ours
-from pooling.backbones.loading import load_backbone
-from pooling.embed import embed_images
-from pooling.search import top_k
-from pooling.search_filters import Filters
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.loading import load_backbone
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters
 
 MODELS = (
     "lite0",

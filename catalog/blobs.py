@@ -17,9 +17,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
 
-from catalog.files import write_atomically
 from catalog.models import Image
-from catalog.pictures import Picture
+from lookalike.core.atomic_files import write_atomically
+from lookalike.images.decode import Picture
 
 SIZES = ("thumb", "view", "original")
 _IN_USE = 0x10_0CA1E  # PostgreSQL advisory lock: held shared by imports, alone by the clean-up

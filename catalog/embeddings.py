@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
-from catalog.files import write_atomically
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
+from lookalike.core.atomic_files import write_atomically
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 Floats = npt.NDArray[np.float32]

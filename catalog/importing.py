@@ -18,14 +18,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.blobs import blobs_in_use, has_blobs, store_blobs
-from catalog.metadata import Metadata, Row
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
-from catalog.near_duplicates import near_pairs
-from catalog.pairing import Pairing, pair
-from catalog.pictures import Picture, PictureError, checked_format, read_picture
-from catalog.problems import Problem
-from catalog.sources import Source, UnreadableFileError
 from jobs.services import JobError, Progress
+from lookalike.images.decode import Picture, PictureError, checked_format, read_picture
+from lookalike.images.metadata import Metadata, Row
+from lookalike.images.near_duplicates import near_pairs
+from lookalike.images.pairing import Pairing, pair
+from lookalike.images.problems import Problem
+from lookalike.images.sources import Source, UnreadableFileError
 
 BATCH = 32
 N_THREADS = min(8, (os.cpu_count() or 1) + 1)

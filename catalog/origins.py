@@ -8,9 +8,9 @@ from typing import Any
 
 from django.conf import settings
 
-from catalog.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
-from catalog.sources import Source, SourceError, open_source
 from catalog.uploads import upload_path
+from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
+from lookalike.images.sources import Source, SourceError, open_source
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from accounts.models import User
 from catalog.blobs import remove_unused_blobs
 from catalog.embeddings import remove_unused_vectors
 from catalog.importing import import_source
-from catalog.metadata import MetadataError
 from catalog.models import (
     Catalog,
     EmbeddingSet,
@@ -24,10 +23,11 @@ from catalog.models import (
 )
 from catalog.origins import Origin
 from catalog.queries import IMPORT_TASK
-from catalog.sources import SourceError
 from catalog.uploads import drop_old_uploads, drop_upload
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, Progress, cancel_job, enqueue, run_job
+from lookalike.images.metadata import MetadataError
+from lookalike.images.sources import SourceError
 
 RESERVED_SLUGS = {"new"}
 MAX_OPEN_IMPORTS = 3  # of one person, so that nobody fills the queue

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
 
-from catalog.files import write_atomically
+from lookalike.core.atomic_files import write_atomically
 
 
 class LocalBlobs(FileSystemStorage):

@@ -17,7 +17,6 @@ from catalog.filters import parse_filter, parse_place
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
 from catalog.models import Catalog
 from catalog.pages import frame_of
-from catalog.problems import safe_cell
 from catalog.queries import catalog_cards, image_page, latest_report
 from catalog.services import (
     CatalogError,
@@ -28,6 +27,7 @@ from catalog.services import (
 )
 from catalog.uploads import UploadError
 from jobs.services import JobConflictError
+from lookalike.images.problems import safe_cell
 
 MAX_SHOWN = 200  # problems on a page; the download has all
 

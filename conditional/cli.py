@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from catalog.formats.command_line import run
-from conditional.commands import alignment, matrix, score_triplets, validate
+from lookalike.cli.command_line import run
+from lookalike.cli.conditional import alignment, matrix, score_triplets, validate
 
 COMMANDS = (validate, score_triplets, matrix, alignment)
 

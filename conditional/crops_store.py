@@ -11,11 +11,11 @@ from typing import BinaryIO
 from django.conf import settings
 
 from catalog.blobs import read_blob
-from catalog.files import write_atomically
 from catalog.models import Image
-from catalog.pictures import read_rgb
-from conditional.crops import DILATION, Dilation, crop_view
-from conditional.types import Box
+from lookalike.conditional.crops import DILATION, Dilation, crop_view
+from lookalike.conditional.types import Box
+from lookalike.core.atomic_files import write_atomically
+from lookalike.images.decode import read_rgb
 
 SIDES = {"thumb": 256, "view": 1024}
 
@@ -26,7 +26,7 @@ def crop_file(image: Image, box: list[float], size: str, how: Dilation = "paper"
     Args:
         box: left, top, width and height in pixels of the original.
         size: "thumb" or "view".
-        how: as `conditional.crops.crop_box`.
+        how: as `lookalike.conditional.crops.crop_box`.
 
     Raises:
         FileNotFoundError: the original is missing.

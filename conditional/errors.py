@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conditional.types import Defect
 from jobs.services import JobError
+from lookalike.conditional.types import Defect
 
 MAX_SHOWN = 100
 

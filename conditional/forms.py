@@ -11,11 +11,11 @@ from django.db.models import Count
 from accounts.models import Role, User
 from catalog.models import Catalog, EmbeddingSet
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
-from conditional.recipes import BUILDABLE, Recipe
-from conditional.suggesting import SuggestRecipe
-from conditional.types import Task
+from lookalike.conditional.recipes import BUILDABLE, Recipe
+from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.conditional.types import Task
+from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 from pooling.models import Pool
-from pooling.query_rule import QueryRuleError, parse_filters
 
 MAX_SEED = 2**63 - 1
 MAX_TEMPLATES = 20_000

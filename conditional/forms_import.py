@@ -9,12 +9,12 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count
 
-from catalog.formats.errors import InputError
 from catalog.models import Catalog
-from conditional.column_texts import parse_where
-from conditional.formats.genecis import TASKS, task_of
 from conditional.models import TASK_LABELS
 from conditional.services_uploads import MAX_BYTES, Asked, Kind
+from lookalike.conditional.column_spec import parse_where
+from lookalike.conditional.formats.genecis import TASKS, task_of
+from lookalike.io.errors import InputError
 
 MAX_FILES = 20
 KIND_LABELS = {

@@ -30,9 +30,9 @@ from conditional.queries_verify import (
     progress_of,
 )
 from conditional.services_verify import record_verdicts
-from conditional.types import Task
 from conditional.verifier_answers import read_answers
 from conditional.views import crop_response
+from lookalike.conditional.types import Task
 
 AHEAD = 6
 MAX_SKIPPED = 100

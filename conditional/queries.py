@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from catalog.models import Catalog, Image
-from conditional.build.catalog_rows import CatalogRow
 from conditional.models import KIND_LABELS, RetrievalTemplate, TemplateSet
-from conditional.types import DistractorKind
+from lookalike.conditional.builders.catalog_rows import CatalogRow
+from lookalike.conditional.types import DistractorKind
 
 
 def catalog_rows(

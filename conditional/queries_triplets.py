@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
-from annotation.agreement import Agreement
 from catalog.models import Catalog, Image
-from conditional.closer import CANT_TELL, Closer, Tally, closer_of, tally_of
 from conditional.models import Triplet, TripletQuestion, TripletSet, Verification
 from conditional.queries_verify import votes_by_question
-from conditional.verdicts import Vote, agreement_of
+from lookalike.agreement.coefficients import Agreement
+from lookalike.conditional.triplet_majority import CANT_TELL, Closer, Tally, closer_of, tally_of
+from lookalike.conditional.verdicts import Vote, agreement_of
 from pooling.models import Pool
 
 

@@ -6,9 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.agreement import Agreement
 from catalog.models import Image
-from conditional.crops import Dilation
 from conditional.models import (
     Asked,
     Choice,
@@ -19,7 +17,9 @@ from conditional.models import (
     Verifier,
     VerifierAnswer,
 )
-from conditional.verdicts import (
+from lookalike.agreement.coefficients import Agreement
+from lookalike.conditional.crops import Dilation
+from lookalike.conditional.verdicts import (
     Outcome,
     Share,
     Verdict,

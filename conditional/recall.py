@@ -16,17 +16,17 @@ from PIL import Image as Picture
 from catalog.blobs import read_blob
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Image
-from catalog.pictures import read_rgb
-from conditional.crops import Dilation, crop_view
 from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.services_recall import known_model, store_scores, vectors_of
-from conditional.template_scores import Floats
-from conditional.types import Box
 from jobs.services import JobError, Progress
-from pooling.backbones.clip_models import ClipModel, load_clip
-from pooling.backbones.errors import BackboneError
-from pooling.backbones.loading import best_device
+from lookalike.backbones.clip_models import ClipModel, load_clip
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import best_device
+from lookalike.conditional.crops import Dilation, crop_view
+from lookalike.conditional.template_scores import Floats
+from lookalike.conditional.types import Box
+from lookalike.images.decode import read_rgb
 
 View = tuple[int, tuple[float, ...] | None]  # image id, box
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Catalog, EmbeddingSet, Image
-from conditional.build.disagreements import Bools, Floats, Ints, ScoredCandidates
 from conditional.errors import ConditionalError
+from lookalike.conditional.builders.disagreements import Bools, Floats, Ints, ScoredCandidates
+from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool, PoolSource
-from pooling.source_names import SourceKind
 
 AT_ONCE = 200
 ANCHORS_AT_ONCE = 32

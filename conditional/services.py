@@ -10,18 +10,18 @@ from django.db import transaction
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.build.catalog_rows import SOURCE
 from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
 from conditional.queries import catalog_rows
-from conditional.recipes import Cooked, Recipe, cook
 from conditional.stored_sets import save_named, stored_by, unused_slug
 from conditional.storing import row_of
-from conditional.types import RetrievalTemplate
-from conditional.validate import defects_of
 from jobs.models import Job
 from jobs.services import Progress, enqueue
+from lookalike.conditional.builders.catalog_rows import SOURCE
+from lookalike.conditional.recipes import Cooked, Recipe, cook
+from lookalike.conditional.types import RetrievalTemplate
+from lookalike.conditional.validate import defects_of
 
 BUILD_TASK = "conditional.tasks.build"
 BATCH = 1000

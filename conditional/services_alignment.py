@@ -13,15 +13,15 @@ from django.utils import timezone
 from accounts.models import User
 from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet
-from conditional.criterion import measure, seen_by
 from conditional.errors import ConditionalError
-from conditional.formats.tables import AccuracyMatrix
 from conditional.models import TripletAlignment, TripletSet
 from conditional.services_score import stored_table, vectors_of_images
 from conditional.services_triplets import BATCH
-from conditional.triplet_scores import Metric
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue
+from lookalike.conditional.criterion import measure, seen_by
+from lookalike.conditional.formats.tables import AccuracyMatrix
+from lookalike.conditional.triplet_scores import Metric
 
 ALIGN_TASK = "conditional.tasks.align"
 

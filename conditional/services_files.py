@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from accounts.models import User
-from catalog.formats.errors import InputError
 from catalog.models import Catalog
-from conditional.build.attribute_table import AttributeTable
-from conditional.build.draw import Built
-from conditional.build.objects import SceneRules, SceneTable
 from conditional.errors import ConditionalError, DefectsError
-from conditional.formats.panoptic import read_panoptic
-from conditional.formats.vaw import SOURCE as VAW
-from conditional.formats.vaw import read_attribute_types, read_vaw
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
-from conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
 from conditional.services import built_figures, free_slug, store_set
 from conditional.services_import import make_crops
 from conditional.stored_sets import digest_of, stored_by
-from conditional.types import Defect
-from conditional.validate import counts_of, defects_of, kept_places
 from jobs.services import Progress
+from lookalike.conditional.builders.attribute_table import AttributeTable
+from lookalike.conditional.builders.draw import Built
+from lookalike.conditional.builders.objects import SceneRules, SceneTable
+from lookalike.conditional.formats.panoptic import read_panoptic
+from lookalike.conditional.formats.vaw import SOURCE as VAW
+from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
+from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
+from lookalike.conditional.types import Defect
+from lookalike.conditional.validate import counts_of, defects_of, kept_places
+from lookalike.io.errors import InputError
 
 PANOPTIC = "coco_panoptic"
 _USED_AS = {"contradiction": "taken as unlabelled", "duplicate": "both are used"}

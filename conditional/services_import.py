@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from accounts.models import User
-from catalog.formats.errors import InputError
 from catalog.models import Catalog
-from conditional.build.catalog_rows import SOURCE as CATALOG
-from conditional.crops import Dilation
 from conditional.crops_store import crop_file
 from conditional.errors import ConditionalError, DefectsError, in_their_words
-from conditional.formats.cirr import SOURCE as CIRR
-from conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split
-from conditional.formats.genecis import SOURCE as GENECIS
-from conditional.formats.genecis import genecis_entries, read_genecis
-from conditional.formats.sets import TemplateSet as ReadSet
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.services import free_slug, store_set
 from conditional.stored_sets import digest_of, stored_by
 from conditional.storing import template_of
-from conditional.types import Defect, RetrievalTemplate, Task
-from conditional.validate import counts_of, defects_of
 from jobs.services import Progress
+from lookalike.conditional.builders.catalog_rows import SOURCE as CATALOG
+from lookalike.conditional.crops import Dilation
+from lookalike.conditional.formats.cirr import SOURCE as CIRR
+from lookalike.conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split
+from lookalike.conditional.formats.genecis import SOURCE as GENECIS
+from lookalike.conditional.formats.genecis import genecis_entries, read_genecis
+from lookalike.conditional.formats.sets import TemplateSet as ReadSet
+from lookalike.conditional.types import Defect, RetrievalTemplate, Task
+from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.io.errors import InputError
 
 IMPORT_TASK = "conditional.import_templates"
 FORMATS = (GENECIS, CIRR)

@@ -13,13 +13,13 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.models import User
-from annotation.pseudonyms import pseudonyms
-from catalog.formats.text import protected
 from conditional.errors import ConditionalError
 from conditional.models import Choice, TripletSet, TripletSource, Verification
 from conditional.queries_verify import current_answers
 from conditional.services_triplets import free_triplet_slug, people_figures, store_triplets
-from conditional.types import Triplet
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.conditional.types import Triplet
+from lookalike.io.csv_text import protected
 
 QUESTIONS_OF_ANSWERS = """
 insert into conditional_tripletquestion

@@ -14,7 +14,10 @@ from catalog.models import EmbeddingSet
 from conditional.errors import ConditionalError
 from conditional.models import TemplateScore as Row
 from conditional.models import TemplateSet
-from conditional.template_scores import (
+from jobs.models import Job
+from jobs.services import enqueue
+from lookalike.backbones.spec import Source, SpecError, parse_spec
+from lookalike.conditional.template_scores import (
     CUTOFFS,
     Baseline,
     Floats,
@@ -23,10 +26,7 @@ from conditional.template_scores import (
     candidate_scores,
     score_templates,
 )
-from conditional.types import Task
-from jobs.models import Job
-from jobs.services import enqueue
-from pooling.backbones.spec import Source, SpecError, parse_spec
+from lookalike.conditional.types import Task
 
 SCORE_TASK = "conditional.tasks.score"
 BASELINES: tuple[tuple[Baseline, bool], ...] = (

@@ -10,9 +10,9 @@ from catalog.models import EmbeddingSet
 from conditional.errors import ConditionalError
 from conditional.models import TripletScore, TripletSet
 from conditional.services_triplets import BATCH, figures_of, known
-from conditional.triplet_scores import Metric, score_triplets
-from conditional.triplets import TripletTable, Vectors
-from conditional.types import Triplet
+from lookalike.conditional.triplet_scores import Metric, score_triplets
+from lookalike.conditional.triplets import TripletTable, Vectors
+from lookalike.conditional.types import Triplet
 
 
 def score_set(

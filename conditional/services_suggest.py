@@ -11,7 +11,6 @@ from django.db import transaction
 from accounts.models import User
 from catalog.models import Catalog, EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.build.disagreements import Suggested, suggest_triplets
 from conditional.errors import ConditionalError
 from conditional.models import TripletQuestion, TripletSet, TripletSource
 from conditional.scored import (
@@ -24,9 +23,10 @@ from conditional.scored import (
 )
 from conditional.services_triplets import BATCH, free_triplet_slug
 from conditional.stored_sets import save_named, stored_by
-from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
 from jobs.services import Progress, enqueue
+from lookalike.conditional.builders.disagreements import Suggested, suggest_triplets
+from lookalike.conditional.suggestions import SuggestRecipe
 from pooling.models import Pool
 
 SUGGEST_TASK = "conditional.tasks.suggest"

@@ -12,21 +12,25 @@ import numpy as np
 from django.db import transaction
 
 from accounts.models import User
-from catalog.formats.errors import InputError
 from catalog.models import Catalog
 from conditional.errors import ConditionalError, DefectsError, in_their_words
-from conditional.formats.tables import read_scale
-from conditional.formats.triplet_files import TripletSet as ReadSet
-from conditional.formats.triplet_files import read_integer_triplets, read_names, read_triplets
 from conditional.image_names import images_by_name
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
 from conditional.stored_sets import digest_of, save_named, stored_by, unused_slug
-from conditional.triplet_scores import Agreement, human_ceiling, human_figures
-from conditional.triplets import TripletTable, questions_of
-from conditional.types import Defect, Triplet
-from conditional.validate import kept_places
 from jobs.services import Progress
+from lookalike.conditional.formats.tables import read_scale
+from lookalike.conditional.formats.triplet_files import TripletSet as ReadSet
+from lookalike.conditional.formats.triplet_files import (
+    read_integer_triplets,
+    read_names,
+    read_triplets,
+)
+from lookalike.conditional.triplet_scores import Agreement, human_ceiling, human_figures
+from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.types import Defect, Triplet
+from lookalike.conditional.validate import kept_places
+from lookalike.io.errors import InputError
 
 IMPORT_TASK = "conditional.import_triplets"
 MIN_VOTES = 3

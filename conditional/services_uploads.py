@@ -13,18 +13,18 @@ from django.core.files.uploadedfile import UploadedFile
 from accounts.models import User
 from catalog.models import Catalog
 from catalog.uploads import UploadError, drop_old_uploads, drop_upload, keep_upload, upload_path
-from conditional.crops import Dilation
 from conditional.errors import ConditionalError
-from conditional.formats.cirr import SOURCE as CIRR
-from conditional.formats.genecis import SOURCE as GENECIS
 from conditional.services import free_slug
 from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
 from conditional.services_import import import_set
 from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
 from conditional.services_triplets import TripletFiles, free_triplet_slug, import_triplet_set
-from conditional.types import Task
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue
+from lookalike.conditional.crops import Dilation
+from lookalike.conditional.formats.cirr import SOURCE as CIRR
+from lookalike.conditional.formats.genecis import SOURCE as GENECIS
+from lookalike.conditional.types import Task
 
 MAX_BYTES = 256 * 2**20  # of each file; larger ones go in by the commands
 MAX_NAME = 100

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conditional.build.catalog_rows import SOURCE, catalog_instances
-from conditional.column_texts import parse_columns
 from conditional.errors import ConditionalError
-from conditional.formats.json_files import write_json
-from conditional.formats.vaw import write_vaw
 from conditional.models import TemplateSet
 from conditional.queries import catalog_rows
-from conditional.recipes import ATTRIBUTE_TASKS, Recipe
-from conditional.types import Box, Task
+from lookalike.conditional.builders.catalog_rows import SOURCE, catalog_instances
+from lookalike.conditional.column_spec import parse_columns
+from lookalike.conditional.formats.json_files import write_json
+from lookalike.conditional.formats.vaw import write_vaw
+from lookalike.conditional.recipes import ATTRIBUTE_TASKS, Recipe
+from lookalike.conditional.types import Box, Task
 
 INSTANCES, TYPES = "instances.json", "attribute_types.json"
 

@@ -24,8 +24,8 @@ from conditional.models import (
 from conditional.queries_verify import find_verifier, results_of, seen_order
 from conditional.services_judged import ensure_questions
 from conditional.stored_sets import save_named, slug_of
-from conditional.verdicts import PICK, Outcome
 from conditional.verifier_answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, GivenAnswer
+from lookalike.conditional.verdicts import PICK, Outcome
 from pooling.errors import PoolError
 from pooling.services_campaign import check_panel
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
-from conditional.types import (
+from lookalike.conditional.types import (
     Box,
     Details,
     Distractor,

@@ -10,7 +10,6 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from catalog.models import Catalog
-from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
 from conditional.services_alignment import ALIGN_TASK, align_set
 from conditional.services_files import Annotations, build_file_set
@@ -19,9 +18,10 @@ from conditional.services_recall import SCORE_TASK
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
 from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
 from conditional.services_uploads import import_uploads
-from conditional.suggesting import SuggestRecipe
 from jobs.models import Job
 from jobs.services import Progress, run_job
+from lookalike.conditional.recipes import Recipe
+from lookalike.conditional.suggestions import SuggestRecipe
 
 
 @shared_task(name=BUILD_TASK)

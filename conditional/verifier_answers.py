@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from annotation.submissions import DEVICES, RejectedError, read_each, time_of, uuid_of
-from conditional.closer import CANT_TELL
-from conditional.verdicts import OTHER_CHOICES, PICK
+from lookalike.conditional.triplet_majority import CANT_TELL
+from lookalike.conditional.verdicts import OTHER_CHOICES, PICK
 
 WITHDRAWN = "withdrawn"
 ABOUT_TEMPLATES = frozenset({PICK, *OTHER_CHOICES, WITHDRAWN})

@@ -21,7 +21,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import Catalog, Image
-from conditional.crops import Dilation
 from conditional.crops_store import SIDES, crop_file
 from conditional.errors import ConditionalError
 from conditional.forms import BuildForm
@@ -37,6 +36,7 @@ from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
 from conditional.views_recall import scores_context
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError
+from lookalike.conditional.crops import Dilation
 
 SETS_A_PAGE = 30
 TEMPLATES_A_PAGE = 10

@@ -13,9 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.criterion import MIN_QUESTIONS
 from conditional.errors import ConditionalError
-from conditional.formats.tables import matrix_csv
 from conditional.forms import AlignmentForm
 from conditional.models import TripletAlignment, TripletSet
 from conditional.services_alignment import (
@@ -26,6 +24,8 @@ from conditional.services_alignment import (
 )
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobError
+from lookalike.conditional.criterion import MIN_QUESTIONS
+from lookalike.conditional.formats.tables import matrix_csv
 
 PARTS = ("validation", "test")
 

@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from conditional.closer import Standing
 from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification
 from conditional.queries_triplets import (
@@ -25,6 +24,7 @@ from conditional.queries_triplets import (
 from conditional.queries_verify import panel_progress
 from conditional.services_judged import keep_answers, triplets_csv
 from conditional.services_triplets import delete_triplet_set
+from lookalike.conditional.triplet_majority import Standing
 
 TRIPLETS_A_PAGE = 12
 TABS = {

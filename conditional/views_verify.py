@@ -16,8 +16,8 @@ from conditional.models import TemplateSet, TripletSet, Verification
 from conditional.queries import ShownTemplate, shown_templates
 from conditional.queries_verify import Result, panel_progress, results_of, statistics_of
 from conditional.services_verify import open_verification, rule_template, set_state
-from conditional.verdicts import Outcome, Vote
 from conditional.views_closer import triplet_results_page
+from lookalike.conditional.verdicts import Outcome, Vote
 
 RESULTS_A_PAGE = 10
 TABS = {

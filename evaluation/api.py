@@ -28,12 +28,12 @@ from evaluation.api_schemas import (
     run_whole,
     upload_out,
 )
-from evaluation.errors import InputError
 from evaluation.forms import RunForm
 from evaluation.queries import campaigns_seen_by
 from evaluation.queries_api import results_seen_by, runs_seen_by, upload_of
 from evaluation.services_uploads import take_in_run
 from jobs.services import JobError
+from lookalike.io.errors import InputError
 
 router = Router(tags=["Runs and results"], auth=reads)
 

@@ -9,15 +9,14 @@ from typing import Literal
 
 import numpy as np
 
-from catalog.formats.errors import FormatError
-from catalog.formats.runs import run_rows
-from catalog.formats.tables import Ints, Qrels, Row, Run, scores_from
-from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
-from evaluation.embedding_runs import embedding_run
-from evaluation.errors import InputError
-from evaluation.match import match_run, scored_at
 from evaluation.model_runs import N_PRODUCTS, ask
 from evaluation.targets import Namer, Target, UnknownImageError
+from lookalike.io.errors import FormatError, InputError
+from lookalike.io.runs import run_rows
+from lookalike.io.tables import Ints, Qrels, Row, Run, scores_from
+from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
+from lookalike.metrics.embedding_runs import embedding_run
+from lookalike.metrics.match import match_run, scored_at
 
 MAX_ROWS = 10_000_000
 Missing = Literal["error", "worst"]

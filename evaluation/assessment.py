@@ -9,26 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from annotation.agreement import agreement
 from annotation.models import Campaign
-from catalog.formats.tables import Qrels
-from evaluation.bias.assemble import Extras, assemble_evidence
-from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
 from evaluation.detail_arrays import details_of
 from evaluation.details import Details
-from evaluation.embedding_runs import load_search
 from evaluation.entrants import Entrants, find_entrants
 from evaluation.gather import Gathered, embedded_models, gather
-from evaluation.measures import parse_measure
 from evaluation.models import Run as UploadedRun
 from evaluation.sample_estimates import sample_estimates
 from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
-from evaluation.scoring import Scored, score_runs
 from evaluation.services_samples import sample_of
-from evaluation.stats.bootstrap import Resampling
-from evaluation.stats.proportion import Interval
-from evaluation.stats.significance import MeasureTests
-from evaluation.uncertainty import leaderboard_tests, mean_intervals
+from lookalike.agreement.coefficients import agreement
+from lookalike.bias.assemble import Extras, assemble_evidence
+from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.io.tables import Qrels
+from lookalike.metrics.embedding_runs import load_search
+from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import MeasureTests
 
 MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),

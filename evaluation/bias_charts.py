@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation.bias.measured import MACRO_AUC
 from evaluation.charts import Axis, Chart
+from lookalike.bias.measurements import MACRO_AUC
 
 Report = Mapping[str, Any]
 MOST_VALUES = 12

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.bias.measured import MACRO_AUC
 from evaluation.bias_charts import (
     attribute_charts,
     depth_charts,
@@ -16,6 +15,7 @@ from evaluation.bias_charts import (
     self_delta_chart,
 )
 from evaluation.leaderboard import HEADINGS
+from lookalike.bias.measurements import MACRO_AUC
 
 Report = Mapping[str, Any]
 MEANINGS = ("uniques", "contributions", "family")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from catalog.formats.command_line import run
-from evaluation.commands import bias, negatives, score
+from lookalike.cli import bias, negatives, score
+from lookalike.cli.command_line import run
 
 COMMANDS = (score, negatives, bias)
 

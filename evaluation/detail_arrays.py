@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from catalog.formats.tables import Floats, Ints
 from evaluation.details import HEAD, Details
 from evaluation.entrants import Entrants
 from evaluation.gather import Gathered
-from evaluation.match import Matched, pair_scores
+from lookalike.io.tables import Floats, Ints
+from lookalike.metrics.match import Matched, pair_scores
 
 
 def details_of(gathered: Gathered, entrants: Entrants) -> Details:

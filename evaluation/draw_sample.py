@@ -10,12 +10,12 @@ import numpy as np
 from accounts.models import User
 from annotation.models import Campaign
 from catalog.models import Image
-from evaluation.errors import InputError
-from evaluation.prevalence.frame import Frame
-from evaluation.prevalence.sampling import Aim, allocate, draw, rank_strata
-from evaluation.segment import Ints
 from evaluation.services_samples import DrawnPair, check_request, store_sample
 from jobs.services import JobError, Progress
+from lookalike.io.errors import InputError
+from lookalike.prevalence.frame import Frame
+from lookalike.prevalence.sampling import Aim, allocate, draw, rank_strata
+from lookalike.stats.grouped_auc import Ints
 from pooling.admission import filters_of, rows_of
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.nearest import nearest_candidates

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from catalog.formats.tables import Run
-from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, family_of
-from evaluation.match import Matched, has_list, match_run
 from evaluation.model_runs import asked_of
 from evaluation.models import Run as UploadedRun
 from evaluation.runs import load_run
-from evaluation.scoring import coverage
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Run
+from lookalike.metrics.match import Matched, has_list, match_run
+from lookalike.metrics.scoring import coverage
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels
 from catalog.models import Image, SourceFile
-from evaluation.errors import InputError
-from evaluation.formats.write import csv_pieces, trec_qrels_pieces, vsd_pieces
 from evaluation.sample_pairs import drawn_beside_pool, without_pairs
+from lookalike.io.errors import InputError
+from lookalike.io.writers import csv_pieces, trec_qrels_pieces, vsd_pieces
 
 CSV_HEADER = (
     *("query", "candidate", "label", "n_similar", "n_different", "is_ruled"),

@@ -15,12 +15,12 @@ import numpy as np
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
-from catalog.formats.tables import Ints, Qrels
 from catalog.models import EmbeddingSet, Image
-from evaluation.bias.tables import Proposals, VoteTable
-from evaluation.errors import InputError
 from evaluation.sample_pairs import drawn_beside_pool, without_pairs
-from pooling import eds
+from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Qrels
+from lookalike.pooling import eds
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.queries import stored_proposals
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.bias.advice import NOBODY
 from evaluation.charts import Axis, Chart
 from evaluation.models import Result
 from evaluation.presentation import BADGES, TITLES
-from evaluation.uncertainty import ALPHA, significance_letters
+from lookalike.bias.advice import NOBODY
+from lookalike.metrics.uncertainty import ALPHA, significance_letters
 
 EQUAL_OUTSIDER = "equal_outsider_auc"
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from evaluation.charts import Axis, Chart
-from evaluation.curves import precision_recall_points, roc_points, thinned
 from evaluation.details import Details
 from evaluation.leaderboard import HEADINGS, model_key, stored_tests
 from evaluation.models import Result
 from evaluation.query_rows import QueryRow, query_rows
-from evaluation.segment import Floats
+from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
+from lookalike.stats.grouped_auc import Floats
 
 PER_QUERY = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc")
 N_SHOWN = 6

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalog.embeddings import Vectors, load_vectors
-from catalog.formats.tables import Ints, Run
 from catalog.models import EmbeddingSet
-from evaluation.embedding_runs import LIST_DEPTH, Gallery, embedding_run
-from evaluation.errors import InputError
 from evaluation.gather import EmbeddedModel, Gathered, ImageTable
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Run
+from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from pooling.models import Pool
 
 N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.bias.measured import MACRO_AUC
 from evaluation.models import Result
+from lookalike.bias.measurements import MACRO_AUC
 
 RANKED = ("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@5", "MRR@5", "P@5")
 AREAS = ("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from catalog.formats.tables import Ints
 from catalog.models import Image
 from evaluation.details import Details
+from lookalike.io.tables import Ints
 
 WORDS = {1: ("similar", "is-similar"), 0: ("different", "is-different"), None: ("not judged", "")}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.core.files.uploadedfile import UploadedFile
 
 from catalog.uploads import UploadError, drop_upload, keep_upload, upload_path
-from evaluation.errors import InputError
+from lookalike.io.errors import InputError
 
 MAX_BYTES = 2 * 2**30
 ENDINGS = (".npy", ".npz", ".parquet", ".csv", ".txt", ".run", ".trec", ".qrels", ".json", ".zip")

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 
-from catalog.files import write_atomically
-from catalog.formats.tables import Ints, Run
-from evaluation.errors import InputError
+from lookalike.core.atomic_files import write_atomically
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Run
 
 
 def run_path(sha256: str) -> Path:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from annotation.queries.labels import LabelTable
-from evaluation.bias.report import as_json
 from evaluation.models import Sample
-from evaluation.prevalence.strata import (
+from lookalike.bias.report import as_json
+from lookalike.prevalence.strata import (
     StratifiedPrevalence,
     StratumCount,
     WeightedPrevalence,
     stratified_prevalence,
     weighted_prevalence,
 )
-from evaluation.segment import Ints
-from evaluation.stats.proportion import Interval, clopper_pearson
+from lookalike.stats.grouped_auc import Ints
+from lookalike.stats.proportion import Interval, clopper_pearson
 
 POOL = "the pool"
 

@@ -9,17 +9,17 @@ from django.db import IntegrityError, transaction
 from accounts.models import User
 from annotation.models import Campaign
 from evaluation.details import store_details
-from evaluation.errors import InputError
 from evaluation.models import Result, Run
 from evaluation.runs import run_path, store_run
 from evaluation.version import code_version
 from jobs.models import Job
 from jobs.services import JobConflictError, enqueue
+from lookalike.io.errors import InputError
 from pooling.models import PoolCampaign
 
 if TYPE_CHECKING:
-    from catalog.formats.tables import Run as Scores
     from evaluation.assessment import Assessment
+    from lookalike.io.tables import Run as Scores
 
 EVALUATE_TASK = "evaluation.tasks.evaluate"
 ADD_RUN_TASK = "evaluation.tasks.add_run"

@@ -12,10 +12,10 @@ from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, CampaignState
 from annotation.services import add_questions
-from evaluation.errors import InputError
 from evaluation.models import Sample, SampleAim, SampledPair
 from jobs.models import Job
 from jobs.services import enqueue
+from lookalike.io.errors import InputError
 from pooling.models import PoolCampaign
 
 SAMPLE_TASK = "evaluation.tasks.draw_sample"

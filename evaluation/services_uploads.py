@@ -6,11 +6,11 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
-from evaluation.errors import InputError
 from evaluation.run_files import drop_run_file, keep_run_file
 from evaluation.services import request_run
 from jobs.models import Job
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
 
 
 def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Job:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotation.models import Campaign, QuestionKind
-from catalog.formats.tables import Ints, Qrels
 from catalog.models import Image, SourceFile
-from catalog.paths import UnsafePathError, clean_path
-from evaluation.errors import InputError
 from evaluation.gather import ImageTable
 from evaluation.sample_pairs import drawn_beside_pool
+from lookalike.images.paths import UnsafePathError, clean_path
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Qrels
 from pooling.models import Pool, PoolCampaign
 
 _TWO_IMAGES = ""

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.access import reader_required, signed_in
 from annotation.models import Campaign
 from evaluation.access import of_campaign
-from evaluation.errors import InputError
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.leaderboard import area_lines, interval_chart, leaderboard, share_within
 from evaluation.models import Result
@@ -22,6 +21,7 @@ from evaluation.queries import (
 )
 from evaluation.services import request_evaluation
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
 
 
 def latest_or_404(campaign: Campaign) -> Result:

@@ -11,7 +11,6 @@ from django.views.decorators.http import require_GET
 from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.details import load_details
-from evaluation.errors import InputError
 from evaluation.leaderboard import HEADINGS, model_key
 from evaluation.model_page import (
     curves,
@@ -30,6 +29,7 @@ from evaluation.models import Result
 from evaluation.presentation import BADGES, measure_lines
 from evaluation.query_rows import pair_rows
 from evaluation.views import latest_or_404
+from lookalike.io.errors import InputError
 
 MOST_UNIQUE = 24
 

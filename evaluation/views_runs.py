@@ -13,13 +13,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.access import signed_in
 from annotation.models import Campaign
 from evaluation.access import of_campaign
-from evaluation.errors import InputError
 from evaluation.forms import RunForm
 from evaluation.models import Run
 from evaluation.queries import latest_result, run_jobs, runs_of
 from evaluation.services import delete_run
 from evaluation.services_uploads import take_in_run
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

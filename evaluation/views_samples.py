@@ -10,12 +10,12 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import signed_in
 from annotation.models import Campaign
 from evaluation.access import of_campaign
-from evaluation.errors import InputError
 from evaluation.forms_samples import SampleForm
 from evaluation.queries import latest_draw, latest_result
 from evaluation.sample_page import estimate_tiles, strata_table
 from evaluation.services_samples import request_sample, sample_of, sampling_problem
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

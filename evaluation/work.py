@@ -8,10 +8,8 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
-from catalog.formats.errors import FormatError
 from evaluation.arrivals import Missing, read_arrival
 from evaluation.assessment import assess
-from evaluation.errors import InputError
 from evaluation.models import Result
 from evaluation.run_files import drop_run_file, kept_path
 from evaluation.services import (
@@ -24,6 +22,7 @@ from evaluation.services import (
 from evaluation.targets import Target
 from jobs.models import Job, JobState
 from jobs.services import JobError, Progress
+from lookalike.io.errors import FormatError, InputError
 
 
 def evaluate_campaign(

@@ -13,13 +13,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from catalog.models import Catalog, Image, NearDuplicate
-from catalog.near_duplicates import NEAR_BITS
 from jobs.services import JobError
-from pooling.candidate_rule import CandidateRule
-from pooling.one_of_alike import one_of_each
-from pooling.scored import admissible
-from pooling.search_filters import Filters, Keys
-from pooling.topk import Ints
+from lookalike.images.near_duplicates import NEAR_BITS
+from lookalike.pooling.candidate_rule import CandidateRule
+from lookalike.search.collapse_duplicates import one_of_each
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.scored import admissible
+from lookalike.search.topk import Ints
 
 NO_KEY = -1
 BLOCK = 64  # queries whose hashes are compared with the catalog's at once

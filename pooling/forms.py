@@ -10,6 +10,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count
 
 from catalog.models import Catalog
+from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+from lookalike.pooling.source_spec import Wish
 from pooling.errors import PoolError
 from pooling.forms_uploads import UploadsForm
 from pooling.models import Index
@@ -19,9 +21,7 @@ from pooling.pool_requests import (
     check_request,
     choose_queries,
 )
-from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
 from pooling.reading import candidate_rule, depths_of, source_wishes
-from pooling.source_names import Wish
 from pooling.uploads import Upload
 
 MAX_LIST_BYTES = 5 * 2**20

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from lookalike.pooling.source_spec import Wish
 from pooling.asked import asked_of
 from pooling.errors import PoolError
 from pooling.forms import models_field, wishes_in
@@ -13,7 +14,6 @@ from pooling.forms_uploads import UploadsForm
 from pooling.models import Pool, PoolSource
 from pooling.reading import depths_of
 from pooling.services_top_up import TopUp, check_top_up
-from pooling.source_names import Wish
 from pooling.uploads import Upload
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from pooling.backbones.spec import SpecError
+from lookalike.backbones.spec import SpecError
+from lookalike.pooling.source_spec import SourceKind, uploaded_spec
 from pooling.errors import PoolError
 from pooling.services_uploads import keep_embeddings, keep_ranking
-from pooling.source_names import SourceKind, uploaded_spec
 from pooling.uploaded import Asked
 from pooling.uploads import Arriving, Upload
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from catalog.models import Catalog, Image, SourceFile
-from catalog.paths import UnsafePathError, clean_path
+from lookalike.images.paths import UnsafePathError, clean_path
 
 
 class UnknownNameError(Exception):

@@ -11,9 +11,9 @@ from django.utils import timezone
 from annotation.models import Campaign
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job, JobState
-from pooling.candidate_rule import CandidateRule
-from pooling.query_rule import QueryRule
-from pooling.source_names import SourceKind, kind_of
+from lookalike.pooling.candidate_rule import CandidateRule
+from lookalike.pooling.query_rule import QueryRule
+from lookalike.pooling.source_spec import SourceKind, kind_of
 from pooling.states import OPEN_SOURCE_STATES, STATE_OF_JOB, Index, PoolState, SourceState
 
 __all__ = [

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
-from pooling import search, search_torch
+from lookalike.search import exact, gpu
+from lookalike.search.approximate import IndexTooLargeError, approximate_top_k, filters_for, recall
+from lookalike.search.filters import Filters
+from lookalike.search.topk import Ints, TopK
 from pooling.admission import filters_of, rows_of
 from pooling.models import Pool
-from pooling.search_filters import Filters
-from pooling.search_ivf import IndexTooLargeError, approximate_top_k, filters_for, recall
-from pooling.topk import Ints, TopK
 
 Tell = Callable[[str], None]  # takes a note for the people who watch the job
 N_SAMPLED = 200  # queries on which an index is compared with the exact search
@@ -117,8 +117,8 @@ def _exact(
     """Search on this worker's GPU, or on the processor where it has none; the same result."""
     memory_mib = settings.SEARCH_MEMORY_MIB
     if settings.WORKER_DEVICE in {"", "cpu"}:
-        return search.top_k(queries, vectors, k, filters=filters, memory_mib=memory_mib)
-    return search_torch.top_k(
+        return exact.top_k(queries, vectors, k, filters=filters, memory_mib=memory_mib)
+    return gpu.top_k(
         queries, vectors, k, device=settings.WORKER_DEVICE, filters=filters,
         memory_mib=memory_mib, tell=tell,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from numpy.typing import ArrayLike
 
 from jobs.services import JobError
-from pooling.scored import Doubles
+from lookalike.search.scored import Doubles
 
 BLOCK = 256  # candidates in one call
 

@@ -12,13 +12,13 @@ import numpy as np
 from django.utils.text import slugify
 
 from catalog.models import Catalog
-from pooling.backbones.errors import SpecError
-from pooling.candidate_rule import CandidateRule
+from lookalike.backbones.errors import SpecError
+from lookalike.pooling.candidate_rule import CandidateRule
+from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
+from lookalike.pooling.source_spec import SourceKind, canonical, kind_of
 from pooling.errors import PoolError
 from pooling.plugins import is_allowed, refusal
 from pooling.queries import image_ids_by_name, images_matching
-from pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
-from pooling.source_names import SourceKind, canonical, kind_of
 from pooling.uploads import Upload
 
 RESERVED_SLUGS = {"new"}

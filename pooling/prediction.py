@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.db.models import Q
 
+from lookalike.pooling.query_rule import parse_names
+from lookalike.pooling.source_spec import UPLOADED
+from lookalike.search.topk import Ints
 from pooling.admission import n_admissible
 from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
@@ -17,9 +20,6 @@ from pooling.pool_requests import (
     choose_queries,
 )
 from pooling.queries import images_matching
-from pooling.query_rule import parse_names
-from pooling.source_names import UPLOADED
-from pooling.topk import Ints
 from pooling.uploads import Upload
 
 SECONDS_PER_HOUR = 3600

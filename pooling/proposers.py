@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from catalog.blobs import original_on_disk
-from catalog.formats.errors import InputError
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, Progress
+from lookalike.io.errors import InputError
+from lookalike.pooling.source_spec import SourceKind
+from lookalike.search.scored import Doubles, ScoresOf, best_scored, random_scores
+from lookalike.search.topk import Ints
 from pooling.admission import filters_of
 from pooling.asked import asked_of
 from pooling.models import Index, Pool, PoolSource
 from pooling.nearest import Found, nearest_by_index, nearest_candidates
 from pooling.plugins import load_plugin, scores_by
-from pooling.scored import Doubles, ScoresOf, best_scored, random_scores
 from pooling.services_embed import embed_catalog, ready_backbone
 from pooling.services_uploads import stored_embeddings
-from pooling.source_names import SourceKind
-from pooling.topk import Ints
 from pooling.uploaded import read_embeddings, read_ranking
 from pooling.uploads import whole_upload
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import CampaignState, Judgement, QuestionKind
 from catalog.models import Catalog, Image, SourceFile
-from pooling.eds import Proposals
+from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
 
 MAX_SUGGESTED_VALUES = 400

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from catalog.models import Catalog
-from pooling.backbones.errors import SpecError
-from pooling.backbones.spec import parse_spec
-from pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
+from lookalike.backbones.errors import SpecError
+from lookalike.backbones.spec import parse_spec
+from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
+from lookalike.pooling.presets import PRESETS, expanded
+from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
+from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, kind_of, split_depth
 from pooling.errors import PoolError
 from pooling.models import Pool
-from pooling.presets import PRESETS, expanded
-from pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
-from pooling.source_names import UPLOADED, Wish, canonical, kind_of, split_depth
 
 MAX_SHOWN = 10
 

@@ -12,11 +12,11 @@ from accounts.models import Role, User
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
+from lookalike.pooling.judging_order import judging_phases
+from lookalike.pooling.source_spec import SourceKind, kind_of
 from pooling.errors import PoolError
-from pooling.judging_order import judging_phases
 from pooling.models import Pool, PoolCampaign, PoolState
 from pooling.queries import pool_pairs, stored_proposals
-from pooling.source_names import SourceKind, kind_of
 
 
 def open_pool_campaign(

@@ -23,11 +23,11 @@ from catalog.blobs import blob_name, read_blob
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job
 from jobs.services import JobError, PassingError, Progress
-from pooling.backbones.errors import BackboneError
-from pooling.backbones.loading import load_backbone
-from pooling.backbones.memory import is_out_of_memory
-from pooling.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
-from pooling.embed import Opener, PictureProblem, embed_in_turn
+from lookalike.backbones.embed import Opener, PictureProblem, embed_in_turn
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
+from lookalike.core.memory import is_out_of_memory
 from pooling.models import PlannedShard
 from pooling.services_help import ask_for_help, end_help
 from pooling.services_shards import (

@@ -13,10 +13,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs.services import JobError, Progress
+from lookalike.search.topk import Ints, TopK
 from pooling.models import PoolSource, Proposal
 from pooling.proposers import Answer, propose
 from pooling.services_stats import update_stats
-from pooling.topk import Ints, TopK
 
 SAME_SCORE = 1e-4  # two devices, or two builds of a library, may differ by so much
 

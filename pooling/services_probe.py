@@ -17,12 +17,12 @@ from catalog.embeddings import EmbeddingError, Vectors, load_vectors
 from catalog.models import Catalog, EmbeddingSet
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, Progress, cancel_job, enqueue
+from lookalike.pooling.candidate_rule import CandidateRule
+from lookalike.pooling.probe import additions
+from lookalike.search.lean import top_k
+from lookalike.search.topk import Ints
 from pooling.admission import filters_of, rows_of
-from pooling.candidate_rule import CandidateRule
 from pooling.pool_requests import PoolRequest
-from pooling.probe import additions
-from pooling.search_lean import top_k
-from pooling.topk import Ints
 
 PROBE_TASK = "pooling.probe"
 N_PROBED = 50

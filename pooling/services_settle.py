@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from annotation.models import CampaignState
 from annotation.services import add_questions
-from pooling.differences import Difference, Mask, changes_of, difference
-from pooling.eds import Proposals
+from lookalike.pooling.differences import Difference, Mask, changes_of, difference
+from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolChange, PoolSource
 from pooling.queries import judged_pairs, pool_pairs, stored_proposals
 from pooling.settling import counted_specs, due_specs, has_open_job, unsettled_changes

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from catalog.embeddings import damaged_shards, shard_path, write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState
-from pooling.backbones.protocol import Backbone
+from lookalike.backbones.protocol import Backbone
 from pooling.models import PlannedShard
 
 SHARD_SIZE = 256

@@ -9,10 +9,10 @@ import numpy as np
 from django.db import transaction
 
 from catalog.models import Image
+from lookalike.pooling.stats import pool_stats
 from pooling.admission import n_admissible
 from pooling.models import Pool
 from pooling.queries import stored_proposals
-from pooling.stats import pool_stats
 
 STATS_VERSION = 1  # of this computation; a stored result names what made it
 

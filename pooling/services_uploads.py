@@ -11,13 +11,13 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from catalog.embeddings import write_shard
-from catalog.formats.errors import InputError
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
-from pooling.backbones.spec import SpecError
+from lookalike.backbones.spec import SpecError
+from lookalike.io.errors import InputError
+from lookalike.pooling.source_spec import SourceKind, uploaded_spec
+from lookalike.search.topk import Ints
 from pooling.errors import PoolError
 from pooling.models import PoolSource
-from pooling.source_names import SourceKind, uploaded_spec
-from pooling.topk import Ints
 from pooling.uploaded import Asked, NamedVectors, read_embeddings, read_ranking
 from pooling.uploads import Arriving, Upload, keep_checked
 

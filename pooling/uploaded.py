@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.formats.errors import FormatError
-from catalog.formats.runs import run_rows
-from catalog.formats.tables import Row, scores_from
-from catalog.formats.vectors import read_vectors
 from catalog.models import Catalog
+from lookalike.io.errors import FormatError
+from lookalike.io.runs import run_rows
+from lookalike.io.tables import Row, scores_from
+from lookalike.io.vectors import read_vectors
+from lookalike.search.topk import Ints
 from pooling.image_names import Names, UnknownNameError
-from pooling.topk import Ints
 
 MAX_ROWS = 20_000_000
 MAX_NAMED = 3

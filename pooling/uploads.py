@@ -12,7 +12,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from catalog.formats.errors import FormatError, InputError
+from lookalike.io.errors import FormatError, InputError
 
 MAX_BYTES = 4 * 2**30
 CHUNK = 2**20

@@ -14,13 +14,13 @@ from accounts.models import User
 from annotation.models import CampaignState
 from catalog.models import Catalog
 from jobs.services import JobError
+from lookalike.pooling.presets import PRESETS
 from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
 from pooling.forms_campaign import CampaignForm
 from pooling.models import Pool
 from pooling.pool_requests import PoolRequest, choose_queries
 from pooling.prediction import prediction_of
-from pooling.presets import PRESETS
 from pooling.queries import attribute_suggestions, pools_for_pages
 from pooling.services import create_pool, start_pool
 from pooling.services_campaign import open_pool_campaign

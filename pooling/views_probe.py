@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, signed_in
 from jobs.queries import job_of
 from jobs.services import JobConflictError
+from lookalike.pooling.probe import Addition
 from pooling.errors import PoolError
 from pooling.forms import CostForm, PoolForm
 from pooling.prediction import Cost, costs_in, request_in
-from pooling.probe import Addition
 from pooling.services_probe import start_probe
 
 

@@ -10,9 +10,9 @@ from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from jobs.services import JobError
+from lookalike.pooling.presets import PRESETS
 from pooling.forms_top_up import TopUpForm
 from pooling.models import Pool
-from pooling.presets import PRESETS
 from pooling.queries import pools_for_pages
 from pooling.services_settle import settle_pool
 from pooling.services_top_up import start_change, top_up_pool

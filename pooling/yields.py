@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import Avg, Count
 
-from annotation.judge_statistics import IDLE_SECONDS
 from annotation.models import Campaign, Judgement, QuestionKind
 from annotation.queries.labels import labels
-from pooling.advice import DepthAdvice, Gain, depth_advice, gains_by_depth, gains_by_model
+from lookalike.agreement.judge_statistics import IDLE_SECONDS
+from lookalike.pooling.advice import DepthAdvice, Gain, depth_advice, gains_by_depth, gains_by_model
+from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool
 from pooling.queries import stored_proposals
-from pooling.source_names import SourceKind
 
 LEAST_SHARE = 0.05  # one lookalike in twenty new pairs
 

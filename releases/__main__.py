@@ -1,5 +1,5 @@
 """`python -m releases`."""
 
-from releases.cli import main
+from lookalike.cli.release import main
 
 raise SystemExit(main())

@@ -17,11 +17,11 @@ from accounts.api_errors import ApiError, errors
 from accounts.api_limits import UPLOADS, spend
 from accounts.api_pages import Page, PageQuery, Text, part_of
 from evaluation.arrivals import Missing
-from evaluation.errors import InputError
 from jobs.api import JobOut, job_out
 from jobs.services import JobError
+from lookalike.io.errors import InputError
+from lookalike.release.errors import ReleaseError
 from releases.downloads import download
-from releases.errors import ReleaseError
 from releases.models import Release, Submission
 from releases.queries import (
     FileLine,

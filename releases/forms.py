@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
-from releases.errors import ReleaseError
+from lookalike.release.errors import ReleaseError
 from releases.importing import LABELS
 from releases.models import Release, Submission
 from releases.queries import releasable_triplets, releasable_verifications

@@ -12,14 +12,19 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.pseudonyms import pseudonyms
 from catalog.blobs import open_blob
-from evaluation.errors import InputError
 from evaluation.version import ROOT, code_version
-from releases.archive import write_archive
-from releases.derive import derive, dump_json
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.io.errors import InputError
+from lookalike.release.archive import write_archive
+from lookalike.release.derive import derive, dump_json
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import label_columns, qrels_of, votes_of
+from lookalike.release.layout import MANIFEST, SCHEMA_VERSION, TABLES
+from lookalike.release.manifest import manifest_of
+from lookalike.release.scoring import MEASURES, coarse, results_of
+from lookalike.release.tables import write_table
 from releases.freezing_conditional import verifiers_of, write_templates, write_triplets
 from releases.freezing_models import entrants_of, findings_of, write_runs
 from releases.freezing_tables import (
@@ -31,15 +36,10 @@ from releases.freezing_tables import (
     write_queries,
 )
 from releases.hiding import percent_hidden, require_enough
-from releases.labelling import label_columns, qrels_of, votes_of
-from releases.layout import MANIFEST, SCHEMA_VERSION, TABLES
-from releases.manifest import manifest_of
 from releases.queries import earlier_versions
 from releases.requests import FreezeRequest, parse_version
-from releases.scoring import MEASURES, coarse, results_of
 from releases.snapshot import Row, Snapshot, snapshot
 from releases.subjects import Subjects, read_subjects
-from releases.tables import write_table
 
 Told = Callable[[str], None]
 ENDING = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}

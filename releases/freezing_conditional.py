@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.pseudonyms import pseudonyms
-from releases.errors import ReleaseError
-from releases.layout import ALL_TABLES
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import ALL_TABLES
+from lookalike.release.tables import write_table
 from releases.snapshot import Snapshot
 from releases.subjects import Subjects
-from releases.tables import write_table
 
 VERIFICATIONS = """
 select v.id, v.slug, v.name, v.state, v.guidelines, s.task, s.name, s.source, s.seed,

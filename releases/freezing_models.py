@@ -12,18 +12,18 @@ import numpy as np
 
 from annotation.models import Campaign
 from catalog.embeddings import EmbeddingError, forget_vectors
-from catalog.formats.tables import Ints, Run
 from catalog.models import Image
 from evaluation.gather import EmbeddedModel, ImageTable, family_of, models_on
 from evaluation.model_runs import Asked, ask
 from evaluation.models import Run as UploadedRun
 from evaluation.runs import load_run
+from lookalike.io.tables import Ints, Run
+from lookalike.release.errors import ReleaseError
+from lookalike.release.exports import RUN_DEPTH
+from lookalike.release.layout import RUN_SCHEMA
+from lookalike.release.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolSource
-from releases.errors import ReleaseError
-from releases.layout import RUN_SCHEMA
 from releases.subjects import Images, Subjects
-from releases.tables import ROWS, TableWriter, named
-from releases.texts import RUN_DEPTH
 
 Told = Callable[[str], None]
 LEFT_OUT = (

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from catalog.formats.tables import Ints
-from releases.layout import TABLES
+from lookalike.io.tables import Ints
+from lookalike.release.layout import TABLES
+from lookalike.release.tables import ROWS, TableWriter, named, write_table
 from releases.snapshot import Row, Snapshot
 from releases.subjects import NEAR, Images, Subjects
-from releases.tables import ROWS, TableWriter, named, write_table
 
 PAIRS = """
 select q.query_id as query, q.candidate_id as image, q.campaign_id as campaign,

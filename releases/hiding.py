@@ -6,12 +6,12 @@ import hashlib
 import math
 from collections.abc import Sequence
 
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.tables import values_of
 from releases.places import files_of
 from releases.queries import earlier_versions
 from releases.requests import FreezeRequest, parse_version
-from releases.tables import values_of
 
 MIN_HIDDEN = 50  # fewer, and a rounded mean tells single labels
 

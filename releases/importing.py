@@ -11,10 +11,12 @@ from django.db import transaction
 from annotation.models import Campaign
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
+from lookalike.release.archive import unpacked
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.layout import has_sets
+from lookalike.release.verify import verify_unpacked
 from pooling.models import Pool, PoolCampaign
-from releases.archive import unpacked
-from releases.errors import ReleaseError
-from releases.folder import Folder
 from releases.importing_campaign import (
     make_campaign,
     make_judges,
@@ -25,8 +27,6 @@ from releases.importing_conditional import import_sets
 from releases.importing_images import Known, listed
 from releases.importing_labels import import_labels
 from releases.importing_pool import make_pools
-from releases.layout import has_sets
-from releases.verify import verify_unpacked
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
 Told = Callable[[str], None]

@@ -10,10 +10,10 @@ from annotation.models import Adjudication, AskingOrder, Campaign, Guideline, Qu
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.tables import values_of
 from releases.importing_images import Known
-from releases.tables import values_of
 
 Judges = dict[str, User]
 

@@ -25,10 +25,18 @@ from conditional.models import (
 )
 from conditional.services import store_set
 from conditional.services_triplets import people_figures, store_triplets
-from conditional.types import Box, Distractor, DistractorKind, Provenance, Task, Triplet, View
-from conditional.types import RetrievalTemplate as Template
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.conditional.types import (
+    Box,
+    Distractor,
+    DistractorKind,
+    Provenance,
+    Task,
+    Triplet,
+    View,
+)
+from lookalike.conditional.types import RetrievalTemplate as Template
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
 from releases.importing_campaign import Judges, make_account
 from releases.importing_images import Known
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.models import Catalog
-from releases.errors import ReleaseError
-from releases.folder import Folder
-from releases.layout import tables_of
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.layout import tables_of
 
 N_NAMED = 20  # of what is missing
 Columns = dict[str, tuple[str, ...]]

@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import UploadedFile
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from catalog.formats.errors import FormatError, InputError
 from catalog.models import Catalog
 from evaluation.run_files import drop_run_file, keep_run_file, kept_path
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue
+from lookalike.io.errors import FormatError, InputError
 from releases.importing import Imported, import_any
 from releases.queries import IMPORT_TASK
 

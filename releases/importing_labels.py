@@ -12,8 +12,8 @@ from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
-from evaluation.formats import read_qrels
-from releases.errors import ReleaseError
+from lookalike.io.labels import read_qrels
+from lookalike.release.errors import ReleaseError
 from releases.importing_images import listed
 
 SHORTEST = 16

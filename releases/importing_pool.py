@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from annotation.services.bulk import copy_rows
 from catalog.models import Catalog
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from pooling.services_stats import update_stats
-from releases.errors import ReleaseError
-from releases.folder import Folder
 from releases.importing_images import Known
 
 Row = dict[str, Any]

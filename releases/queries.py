@@ -17,8 +17,8 @@ from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
-from releases.layout import MANIFEST
-from releases.manifest import Manifest, parse_manifest
+from lookalike.release.layout import MANIFEST
+from lookalike.release.manifest import Manifest, parse_manifest
 from releases.models import Release, Submission, Visibility
 from releases.places import archive_of, files_of
 from releases.requests import FreezeRequest, parse_version

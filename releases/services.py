@@ -14,16 +14,16 @@ from accounts.models import User
 from annotation.models import Campaign
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue
-from releases.diff import difference, difference_text
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.release.diff import difference, difference_text
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.manifest import entry_of
+from lookalike.release.verify import read_manifest
 from releases.freezing import build
-from releases.manifest import entry_of
 from releases.models import Download, Release, Visibility
 from releases.places import building_folder, files_of, final_folder, left_building
 from releases.queries import FREEZE_TASK, earlier_versions
 from releases.requests import FreezeRequest, parse_version
-from releases.verify import read_manifest
 
 N_STEPS = 14  # roughly what `build` tells, before one for each model
 

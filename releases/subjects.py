@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from catalog.formats.tables import Ints
-from releases.errors import ReleaseError
+from lookalike.io.tables import Ints
+from lookalike.release.errors import ReleaseError
 from releases.hiding import hidden_queries, require_enough, splits_before
 from releases.requests import FreezeRequest
 from releases.snapshot import Row, Snapshot

@@ -10,10 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from catalog.formats.errors import FormatError
-from catalog.formats.runs import run_rows
-from catalog.formats.tables import Ints, Qrels, Run, scores_from
-from catalog.formats.vectors import VectorTable, holds_vectors, read_vectors
 from evaluation.arrivals import (
     Missing,
     PairsScored,
@@ -22,12 +18,16 @@ from evaluation.arrivals import (
     require_scores,
     rows_by_image,
 )
-from evaluation.embedding_runs import Gallery, embedding_run
-from evaluation.scoring import Scored
 from evaluation.targets import UnknownImageError
-from releases.folder import Folder
-from releases.labelling import pair_keys, qrels_of
-from releases.scoring import coarse, ranks_more, rounded, score_one
+from lookalike.io.errors import FormatError
+from lookalike.io.runs import run_rows
+from lookalike.io.tables import Ints, Qrels, Run, scores_from
+from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
+from lookalike.metrics.embedding_runs import Gallery, embedding_run
+from lookalike.metrics.scoring import Scored
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import pair_keys, qrels_of
+from lookalike.release.scoring import coarse, ranks_more, rounded, score_one
 
 N_PRODUCTS = 20
 

@@ -10,13 +10,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from catalog.formats.errors import FormatError
 from evaluation.arrivals import Missing
-from evaluation.errors import InputError
 from evaluation.run_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, Progress, cancel_job, enqueue
-from releases.errors import ReleaseError
-from releases.folder import Folder
+from lookalike.io.errors import FormatError, InputError
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
 from releases.models import Release, Submission
 from releases.places import files_of, hidden_of
 from releases.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota

@@ -15,11 +15,11 @@ from annotation.models import Campaign
 from catalog.blobs import open_blob
 from evaluation.presentation import TITLES
 from jobs.services import JobConflictError
-from releases.documents.citation import bibtex, cite_as
-from releases.documents.datasheet import datasheet_html
-from releases.documents.facts import Facts
+from lookalike.release.documents.citation import bibtex, cite_as
+from lookalike.release.documents.datasheet import datasheet_html
+from lookalike.release.documents.facts import Facts
+from lookalike.release.folder import Folder
 from releases.downloads import download
-from releases.folder import Folder
 from releases.forms import FreezeForm, first_words
 from releases.models import Release
 from releases.pictures import covers, has_picture, shown_pair

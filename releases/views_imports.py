@@ -9,9 +9,9 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
-from evaluation.errors import InputError
 from jobs.models import Job
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
 from releases.forms import ImportForm
 from releases.importing_jobs import request_import
 from releases.queries import import_jobs

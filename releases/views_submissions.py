@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.access import reader_required, signed_in
-from evaluation.errors import InputError
 from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
+from lookalike.release.errors import ReleaseError
 from releases import submitting
-from releases.errors import ReleaseError
 from releases.forms import SubmissionForm
 from releases.models import Release, Submission
 from releases.queries import find_submission, quota

@@ -11,9 +11,6 @@ from django.db.models import Case, Count, Q, QuerySet, Sum, When
 from django.urls import reverse
 
 from accounts.models import User
-from annotation.agreement import Agreement, cohen_kappas
-from annotation.agreement import agreement as agreement_of
-from annotation.consensus import majority
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -26,6 +23,9 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.labels import labels, votes
+from lookalike.agreement.coefficients import Agreement, cohen_kappas
+from lookalike.agreement.coefficients import agreement as agreement_of
+from lookalike.agreement.consensus import majority
 
 MAX_MATRIX = 12  # judges; a wider table helps nobody
 

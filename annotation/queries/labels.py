@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db import connection
 
-from annotation import agreement as measures
-from annotation.consensus import Bools, Ints, majority
 from annotation.models import Campaign
+from lookalike.agreement import coefficients as measures
+from lookalike.agreement.consensus import Bools, Ints, majority
 
 COUNTS = """
 select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),

@@ -11,7 +11,10 @@ import numpy as np
 from django.db import connection
 from django.db.models import Count, Q
 
-from annotation.judge_statistics import (
+from annotation.models import Campaign, PanelMember
+from annotation.queries.campaigns import settled_entries
+from annotation.queries.labels import VoteTable, votes
+from lookalike.agreement.judge_statistics import (
     Ints,
     Pace,
     SequenceEffect,
@@ -21,9 +24,6 @@ from annotation.judge_statistics import (
     sequence_effect,
     share_by_part,
 )
-from annotation.models import Campaign, PanelMember
-from annotation.queries.campaigns import settled_entries
-from annotation.queries.labels import VoteTable, votes
 
 GOLD = """
 select e.member_id, q.kind, count(*) filter (where j.answer = g.answer), count(*)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from annotation.consensus import is_settled
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import CountingRules, Judge, rules_of
+from lookalike.agreement.consensus import is_settled
 
 LOCK = """
 select id from annotation_question where id = any(%s::bigint[]) order by id for no key update

@@ -8,12 +8,12 @@ import numpy as np
 from django.utils.module_loading import import_string
 
 from accounts.models import User
-from annotation.consensus import MODELS
 from annotation.models import Campaign
 from annotation.queries.labels import labels, votes
-from annotation.votes import Votes
 from jobs.models import Job
 from jobs.services import JobError, Progress, enqueue, run_job
+from lookalike.agreement.consensus import MODELS
+from lookalike.agreement.votes import Votes
 
 TASK = "annotation.tasks.compare_voter_models"
 
@@ -61,7 +61,7 @@ def _compare(progress: Progress) -> dict[str, Any]:
     )
     is_similar = _majority(campaign, unique)
     # crowd-kit takes seconds to import, and the web process does without it
-    posterior = import_string("annotation.voter_models.posterior")
+    posterior = import_string("lookalike.agreement.voter_models.posterior")
     found: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
     for n_done, model in enumerate(MODELS):
         progress.update(n_done, len(MODELS), f"Fitting {model}", is_long=True)

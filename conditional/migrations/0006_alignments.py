@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('seed', models.BigIntegerField(help_text='Of the parts to fit on and to score on.')),
                 ('inputs', models.JSONField(help_text='Hashes of the triplets and of every embedding set.')),
                 ('inputs_sha256', models.CharField(max_length=64)),
-                ('result', models.JSONField(help_text='As `conditional.criterion.Criterion.as_json`.')),
+                ('result', models.JSONField(help_text='As `lookalike.conditional.criterion.Criterion.as_json`.')),
                 ('scored_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('triplet_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alignments', to='conditional.tripletset')),
             ],

@@ -10,8 +10,8 @@ from django.db import models
 from django.utils import timezone
 
 from catalog.models import Catalog, Image
-from conditional.crops import Dilation
-from conditional.types import DistractorKind, Task
+from lookalike.conditional.crops import Dilation
+from lookalike.conditional.types import DistractorKind, Task
 
 TASK_LABELS = {
     Task.FOCUS_ATTRIBUTE: "Focus on an attribute",
@@ -61,7 +61,7 @@ class TemplateSet(models.Model):
 
     @property
     def crops(self) -> Dilation:
-        """How its boxes are cut out, as `conditional.crops.crop_box` knows it."""
+        """How its boxes are cut out, as `lookalike.conditional.crops.crop_box` knows it."""
         return "symmetric" if self.recipe.get("crops") == "symmetric" else "paper"
 
 
@@ -137,8 +137,9 @@ class Asked(models.Model):
 class RetrievalTemplate(Asked):
     """Which image of a gallery is most like the reference, given the condition?
 
-    As `conditional.types.RetrievalTemplate`: the gallery holds the distractors only, in the order
-    of the draw or of the file; `answer` is where the target was drawn to stand among them.
+    As `lookalike.conditional.types.RetrievalTemplate`: the gallery holds the distractors only, in
+    the order of the draw or of the file; `answer` is where the target was drawn to stand
+    among them.
     """
 
     template_set = models.ForeignKey(

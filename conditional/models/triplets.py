@@ -147,7 +147,7 @@ class TripletAlignment(models.Model):
     seed = models.BigIntegerField(help_text="Of the parts to fit on and to score on.")
     inputs = models.JSONField(help_text="Hashes of the triplets and of every embedding set.")
     inputs_sha256 = models.CharField(max_length=64)
-    result = models.JSONField(help_text="As `conditional.criterion.Criterion.as_json`.")
+    result = models.JSONField(help_text="As `lookalike.conditional.criterion.Criterion.as_json`.")
     scored_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -5,7 +5,8 @@
 
 Six models, two of each family, propose their best candidates by the true similarity and errors of
 their own, half of which they share with their family. Everything proposed is judged without
-mistakes, in the orders of the product: shuffled, and in phases by `pooling.judging_order`.
+mistakes, in the orders of the product: shuffled, and in phases by
+`lookalike.pooling.judging_order`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from annotation.ordering import shuffled_by_query, shuffled_in_phases  # noqa: E402
-from pooling.eds import Pairs, Proposals, pairs_of, union_of_proposals  # noqa: E402
-from pooling.judging_order import N_PHASES, judging_phases  # noqa: E402
-from pooling.topk import TopK  # noqa: E402
+from lookalike.pooling.eds import Pairs, Proposals, pairs_of, union_of_proposals  # noqa: E402
+from lookalike.pooling.judging_order import N_PHASES, judging_phases  # noqa: E402
+from lookalike.search.topk import TopK  # noqa: E402
 
 DOCUMENT = ROOT / "docs/pooling.md"
 BEGIN, END = "<!-- figures of the order -->", "<!-- end of the figures -->"

@@ -22,17 +22,17 @@ from matplotlib.figure import Figure
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from evaluation.bias.evidence import Lists, PoolEvidence, RandomNegatives  # noqa: E402
-from evaluation.bias.measured import Measured, measure  # noqa: E402
-from evaluation.bias.outsiders import (  # noqa: E402
+from lookalike.bias.evidence import Lists, PoolEvidence, RandomNegatives  # noqa: E402
+from lookalike.bias.measurements import Measured, measure  # noqa: E402
+from lookalike.bias.outsiders import (  # noqa: E402
     equal_outsider,
     family_matched,
     random_negative_auc,
 )
-from evaluation.bias.subsets import UNIQUES, LabelSet, leave_out_sets  # noqa: E402
-from evaluation.contamination import corrected_auc  # noqa: E402
-from evaluation.segment import Floats, mean_defined  # noqa: E402
-from evaluation.stats.agreement import spearman  # noqa: E402
+from lookalike.bias.subsets import UNIQUES, LabelSet, leave_out_sets  # noqa: E402
+from lookalike.metrics.contamination import corrected_auc  # noqa: E402
+from lookalike.stats.grouped_auc import Floats, mean_defined  # noqa: E402
+from lookalike.stats.rank_correlation import spearman  # noqa: E402
 
 DOCUMENT, PLOT = ROOT / "docs/pool-bias.md", ROOT / "docs/images/pool-bias.svg"
 BEGIN, END = "<!-- figures of the simulation -->", "<!-- end of the figures -->"

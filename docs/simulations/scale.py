@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pooling.eds import pairs_of, union_of_proposals  # noqa: E402
-from pooling.stats import expert_hours  # noqa: E402
-from pooling.topk import TopK  # noqa: E402
+from lookalike.pooling.eds import pairs_of, union_of_proposals  # noqa: E402
+from lookalike.pooling.stats import expert_hours  # noqa: E402
+from lookalike.search.topk import TopK  # noqa: E402
 
 DOCUMENT = ROOT / "docs/scale.md"
 BEGIN, END = "<!-- figures of the script -->", "<!-- end of the figures -->"

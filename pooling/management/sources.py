@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from catalog.formats.errors import InputError
+from lookalike.io.errors import InputError
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolSource
 from pooling.services import FILL_TASK, source_subject

@@ -8,9 +8,9 @@ import pytest
 from crowdkit.aggregation.classification import GLAD, MACE
 
 from annotation.__main__ import main
-from annotation.tables import TableError
-from annotation.voter_models import glad, posterior
-from annotation.votes import read_truth, read_votes, votes_of
+from lookalike.agreement.voter_models import glad, posterior
+from lookalike.agreement.votes import read_truth, read_votes, votes_of
+from lookalike.io.numbered_rows import TableError
 
 GOLDEN = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]
 MISSING = {(1, 2), (2, 2), (4, 0), (7, 1), (7, 2)}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_oracle
 
-from annotation.agreement import (
+from lookalike.agreement.coefficients import (
     agreement,
     cohen_kappa,
     cohen_kappas,

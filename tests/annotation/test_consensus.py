@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annotation.consensus import (
+from lookalike.agreement.consensus import (
     accuracy_by_tie_side,
     accuracy_with_split_ties,
     is_settled,

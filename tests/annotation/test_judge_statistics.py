@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from annotation.judge_statistics import (
+from lookalike.agreement.judge_statistics import (
     Share,
     agreement_with_others,
     pace,

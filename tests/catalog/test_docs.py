@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from catalog import importing, near_duplicates, pictures, sources
-from catalog.metadata import MAX_ATTRIBUTE, MAX_PRODUCT, read_metadata
+from catalog import importing
+from lookalike.images import decode, near_duplicates, sources
+from lookalike.images.metadata import MAX_ATTRIBUTE, MAX_PRODUCT, read_metadata
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "importing.md").read_text()
 
 
 def test_the_numbers_are_those_of_the_code():
     for words in (
-        f"{pictures.MAX_PIXELS // 10**6} million pixels, or {pictures.MAX_BYTES // 2**20} MB",
-        f"at most {pictures.VIEW_SIDE} and a **thumbnail** of at most {pictures.THUMB_SIDE}",
+        f"{decode.MAX_PIXELS // 10**6} million pixels, or {decode.MAX_BYTES // 2**20} MB",
+        f"at most {decode.VIEW_SIDE} and a **thumbnail** of at most {decode.THUMB_SIDE}",
         f"at most {near_duplicates.NEAR_BITS} bits",
         f"{sources.MAX_RATIO} times",
         f"{sources.MAX_FILES:,} files",

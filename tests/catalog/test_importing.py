@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from catalog.blobs import SIZES, blob_path
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
 from catalog.origins import Origin
-from catalog.pictures import Picture, read_picture
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import JobError, JobLostError, Progress, cancel_job, run_here, run_job
+from lookalike.images.decode import Picture, read_picture
 from tests.catalog.made import BAD_PICTURES, encoded, jpeg, picture, png, write_folder
 from tests.catalog.state import files_in, state_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.metadata import MetadataError, Row, read_metadata
-from catalog.problems import Problem
+from lookalike.images.metadata import MetadataError, Row, read_metadata
+from lookalike.images.problems import Problem
 
 HEADER = b"path,product_id,color\n"
 

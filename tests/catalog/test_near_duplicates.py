@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.near_duplicates import near_pairs
+from lookalike.images.near_duplicates import near_pairs
 
 
 def test_by_hand():
@@ -45,7 +45,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(0)
     hashes = rng.integers(0, 256, 500, np.uint64)
     whole = near_pairs(hashes, 1)
-    monkeypatch.setattr("catalog.near_duplicates.BLOCK", 7)
+    monkeypatch.setattr("lookalike.images.near_duplicates.BLOCK", 7)
     np.testing.assert_array_equal(near_pairs(hashes, 1), whole)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
-from catalog.pictures import (
+from lookalike.images.decode import (
     MAX_BYTES,
     PictureError,
     checked_format,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog import sources
-from catalog.sources import SourceError, UnreadableFileError, ZipSource, open_source
+from lookalike.images import sources
+from lookalike.images.sources import SourceError, UnreadableFileError, ZipSource, open_source
 from tests.catalog.made import jpeg, png, write_folder
 
 

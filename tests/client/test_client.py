@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from django.core.cache import cache
 from django.db import connections
-from lookalike_client import (
+
+from accounts.api_limits import Limit
+from accounts.models import Role, Scope, User
+from accounts.services_tokens import create_token, revoke_token, scopes_of
+from annotation.models import Judgement
+from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.tasks import add_run, evaluate
+from jobs.models import Job, JobState
+from lookalike.client import (
     Client,
     ConflictError,
     ConnectionFailedError,
@@ -23,14 +31,6 @@ from lookalike_client import (
     UnexpectedAnswerError,
     WaitedTooLongError,
 )
-
-from accounts.api_limits import Limit
-from accounts.models import Role, Scope, User
-from accounts.services_tokens import create_token, revoke_token, scopes_of
-from annotation.models import Judgement
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
-from evaluation.tasks import add_run, evaluate
-from jobs.models import Job, JobState
 from tests.api.conftest import evaluated_world
 from tests.evaluation.campaign.conftest import World
 from tests.evaluation.campaign.test_runs import scores_csv
@@ -115,7 +115,7 @@ def test_an_admin_reads_judgements_and_pairs(world, site):
 
 
 def test_long_lists_are_read_to_their_end(world, site, monkeypatch):
-    monkeypatch.setattr("lookalike_client.client.A_PART", 7)
+    monkeypatch.setattr("lookalike.client.client.A_PART", 7)
     assert len(list(site().images(world.catalog.slug))) == 30
 
 

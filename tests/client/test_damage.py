@@ -7,9 +7,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from lookalike_client import verify
-from lookalike_client.errors import DamagedError
 
+from lookalike.client import verify
+from lookalike.client.errors import DamagedError
 from tests.releases.test_damage import (
     OLD,
     check_data,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-import lookalike_client
 import pytest
-from lookalike_client import Client
 
+import lookalike.client as lookalike_client
 from config.settings import BASE_DIR
+from lookalike.client import Client
 
 GUIDES = [BASE_DIR / "docs" / "api.md", BASE_DIR / "client" / "README.md"]
 

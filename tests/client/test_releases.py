@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from lookalike_client import Client, NotAuthenticatedError, NotFoundError, RefusedError, verify
 
 from accounts.models import Role, Scope, User
 from accounts.services_tokens import create_token
 from jobs.models import Job, JobState
+from lookalike.client import Client, NotAuthenticatedError, NotFoundError, RefusedError, verify
 from releases.models import Download, Release, Visibility
 from releases.queries import SCORE_TASK
 from releases.tasks import score

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lookalike_client import Client, ConnectionFailedError, DamagedError, Finding, verify
-from lookalike_client.errors import UnexpectedAnswerError
-from lookalike_client.reading import made
-from lookalike_client.things import Measure, ReleaseFile, Run
+
+from lookalike.client import Client, ConnectionFailedError, DamagedError, Finding, verify
+from lookalike.client.errors import UnexpectedAnswerError
+from lookalike.client.reading import made
+from lookalike.client.schemas import Measure, ReleaseFile, Run
 
 CONTENT = bytes(range(256)) * 8192  # 2 MiB
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conditional.types import (
+from lookalike.conditional.types import (
     Box,
     Distractor,
     Instance,

@@ -12,10 +12,10 @@ import pytest
 from accounts.models import Role, User
 from catalog.models import Catalog, Image, SourceFile
 from conditional.models import TemplateSet
-from conditional.recipes import Recipe
 from conditional.services import BUILD_TASK, build_set
-from conditional.types import Task
 from jobs.services import run_here
+from lookalike.conditional.recipes import Recipe
+from lookalike.conditional.types import Task
 
 COLOURS = ("red", "green", "blue", "black")
 KINDS = ("bag", "coat", "hat")

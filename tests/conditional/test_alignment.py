@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
-from conditional.alignment import (
+from lookalike.conditional.alignment import (
     accuracy_matrix,
     align,
     reversed_diagnostic,
     sinkhorn_accuracy,
 )
-from conditional.triplet_scores import verdicts
-from conditional.triplets import TripletTable
-from conditional.types import Triplet
+from lookalike.conditional.triplet_scores import verdicts
+from lookalike.conditional.triplets import TripletTable
+from lookalike.conditional.types import Triplet
 
 A = np.array([[0.9, 0.6, 0.5], [0.8, 0.7, 0.55], [0.85, 0.65, 0.6]])
 B = np.array([[0.5, 0.9, 0.6], [0.4, 0.8, 0.7], [0.6, 0.55, 0.95]])

@@ -7,13 +7,13 @@ from catalog.models import Catalog
 from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.queries import catalog_rows, conditions_of, shown_templates
-from conditional.recipes import Recipe, cook
 from conditional.services import delete_set, preview_of, request_build
 from conditional.storing import template_of
 from conditional.tasks import build
-from conditional.types import Task
-from conditional.validate import defects_of
 from jobs.services import JobError
+from lookalike.conditional.recipes import Recipe, cook
+from lookalike.conditional.types import Task
+from lookalike.conditional.validate import defects_of
 from tests.conditional.conftest import built_set, make_catalog, recipe_of
 from tests.pooling.run_command import printed
 

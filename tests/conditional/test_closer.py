@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conditional.closer import CANT_TELL, Closer, Standing, closer_of, tally_of
-from conditional.triplet_scores import human_ceiling
-from conditional.triplets import TripletTable, questions_of
-from conditional.types import Triplet
-from conditional.verdicts import PICK, Vote, agreement_of
+from lookalike.conditional.triplet_majority import CANT_TELL, Closer, Standing, closer_of, tally_of
+from lookalike.conditional.triplet_scores import human_ceiling
+from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.types import Triplet
+from lookalike.conditional.verdicts import PICK, Vote, agreement_of
 
 VOTE = {"1": Vote(PICK, 0), "2": Vote(PICK, 1), "?": Vote(CANT_TELL)}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from conditional.build.catalog_rows import Column
-from conditional.column_texts import parse_column, parse_columns, parse_where
+from lookalike.conditional.builders.catalog_rows import Column
+from lookalike.conditional.column_spec import parse_column, parse_columns, parse_where
 
 
 @pytest.mark.parametrize(

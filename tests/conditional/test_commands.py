@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from conditional.cli import main
-from conditional.formats.vaw import write_vaw
+from lookalike.conditional.formats.vaw import write_vaw
 from tests.conditional.cases import vaw_instances
 from tests.conditional.formats.test_template_files import cirr_entry, object_entry
 

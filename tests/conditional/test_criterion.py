@@ -8,16 +8,16 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import Role, User
-from conditional.alignment import accuracy_matrix, align
 from conditional.cli import main
-from conditional.criterion import MIN_QUESTIONS, measure, scored_part, seen_by
-from conditional.formats.tables import AccuracyMatrix, matrix_csv, read_matrix
 from conditional.models import TripletAlignment, TripletSet
 from conditional.tasks import align as align_task
-from conditional.triplet_scores import distances, verdicts
-from conditional.triplets import TripletTable
-from conditional.types import Triplet
 from jobs.models import Job, JobState
+from lookalike.conditional.alignment import accuracy_matrix, align
+from lookalike.conditional.criterion import MIN_QUESTIONS, measure, scored_part, seen_by
+from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv, read_matrix
+from lookalike.conditional.triplet_scores import distances, verdicts
+from lookalike.conditional.triplets import TripletTable
+from lookalike.conditional.types import Triplet
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.pooling.run_command import printed
 

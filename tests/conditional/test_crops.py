@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from conditional.crops import crop_box, crop_view, padded_square
-from conditional.types import Box
+from lookalike.conditional.crops import crop_box, crop_view, padded_square
+from lookalike.conditional.types import Box
 
 SIZE = (640, 480)
 

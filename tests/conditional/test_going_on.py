@@ -12,10 +12,10 @@ from conditional.management.commands import build_templates
 from conditional.models import TemplateSet, TripletSet
 from conditional.services import request_build
 from conditional.services_suggest import request_suggestion
-from conditional.suggesting import SuggestRecipe
 from jobs import running
 from jobs.models import Job, JobState
 from jobs.services import retry_job
+from lookalike.conditional.suggestions import SuggestRecipe
 from tests.conditional.conftest import recipe_of
 from tests.conditional.test_file_sets import vaw  # noqa: F401 - a fixture
 from tests.conditional.test_import_templates import entry, write  # noqa: F401 - a fixture

@@ -11,13 +11,13 @@ from catalog.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from conditional.crops_store import crop_file
 from conditional.errors import ConditionalError
-from conditional.formats.genecis import read_genecis
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.services_import import exported_entries
 from conditional.services_recall import store_scores
 from conditional.services_verify import open_verification
-from conditional.validate import defects_of
+from lookalike.conditional.formats.genecis import read_genecis
+from lookalike.conditional.validate import defects_of
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db

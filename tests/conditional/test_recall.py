@@ -15,17 +15,17 @@ from safetensors.torch import save_file
 from accounts.models import Role
 from catalog.blobs import read_blob
 from catalog.models import Image
-from catalog.pictures import read_rgb
-from conditional.crops import crop_view
 from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateScore, TemplateSet
 from conditional.recall import score_model
 from conditional.services_recall import SCORE_TASK, known_model, request_score
-from conditional.types import Box, DistractorKind
 from jobs.models import Job
 from jobs.services import JobError, run_here
-from pooling.backbones.clip_models import load_clip
-from pooling.backbones.errors import SpecError, UnknownModelError
+from lookalike.backbones.clip_models import load_clip
+from lookalike.backbones.errors import SpecError, UnknownModelError
+from lookalike.conditional.crops import crop_view
+from lookalike.conditional.types import Box, DistractorKind
+from lookalike.images.decode import read_rgb
 from tests.conditional.test_triplet_sets import embedding_set_of
 from tests.pooling.conftest import catalog_of_photos
 

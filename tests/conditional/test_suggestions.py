@@ -18,9 +18,9 @@ from conditional.errors import ConditionalError
 from conditional.models import TripletQuestion, TripletSet
 from conditional.services_suggest import SUGGEST_TASK, find_triplets, request_suggestion
 from conditional.services_verify import open_verification
-from conditional.suggesting import SuggestRecipe
 from conditional.tasks import suggest
 from jobs.models import Job, JobState
+from lookalike.conditional.suggestions import SuggestRecipe
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.pooling.run_command import printed

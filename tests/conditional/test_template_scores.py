@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conditional.template_scores import (
+from lookalike.conditional.template_scores import (
     Places,
     baseline_queries,
     candidate_scores,
@@ -13,7 +13,7 @@ from conditional.template_scores import (
     recall_at,
     score_templates,
 )
-from conditional.types import Task
+from lookalike.conditional.types import Task
 
 GOLDEN = [np.array(row) for row in ([0.3, 0.5, 0.1], [0.4, 0.4, 0.2], [0.9, 0.1, 0.2])]
 TASKS = [Task.FOCUS_ATTRIBUTE, Task.CHANGE_ATTRIBUTE, Task.FOCUS_OBJECT, Task.CHANGE_OBJECT]

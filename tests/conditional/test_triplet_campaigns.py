@@ -15,13 +15,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from conditional.closer import Standing
 from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification, VerifierAnswer
 from conditional.queries_triplets import triplet_results, triplet_statistics
 from conditional.queries_verify import find_verifier, next_questions, progress_of, seen_order
 from conditional.services_judged import ensure_questions, judged_triplets, keep_answers
 from conditional.services_verify import open_verification, set_state
+from lookalike.conditional.triplet_majority import Standing
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.conditional.test_verification import answer, record
 from tests.pooling.run_command import printed

@@ -6,18 +6,18 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from catalog.formats.errors import InputError
-from catalog.formats.vectors import VectorTable
-from conditional.formats.triplet_files import read_triplets
-from conditional.triplet_scores import (
+from lookalike.conditional.formats.triplet_files import read_triplets
+from lookalike.conditional.triplet_scores import (
     human_ceiling,
     human_figures,
     score_triplets,
     valid_and_right,
     verdicts,
 )
-from conditional.triplets import TripletTable, questions_of, vectors_for
-from conditional.types import Triplet
+from lookalike.conditional.triplets import TripletTable, questions_of, vectors_for
+from lookalike.conditional.types import Triplet
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import VectorTable
 
 LINE = {"a": 0.0, "b": 1.0, "c": 3.0, "d": -1.0}
 

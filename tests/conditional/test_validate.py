@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from conditional.types import Box, Distractor, Task, View
-from conditional.validate import counts_of, defects_of
+from lookalike.conditional.types import Box, Distractor, Task, View
+from lookalike.conditional.validate import counts_of, defects_of
 from tests.conditional.cases import gallery, template
 
 NAMES = [f"g{place}" for place in range(14)]

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from conditional.verdicts import (
+from lookalike.conditional.verdicts import (
     Outcome,
     Vote,
     agreement_of,

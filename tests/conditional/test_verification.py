@@ -35,8 +35,8 @@ from conditional.services_verify import (
     rule_template,
     set_state,
 )
-from conditional.verdicts import Outcome
 from conditional.verifier_answers import read_answers
+from lookalike.conditional.verdicts import Outcome
 
 pytestmark = pytest.mark.django_db
 SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"

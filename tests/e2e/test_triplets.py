@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from catalog.models import Catalog
-from conditional.formats.tables import read_matrix
 from conditional.models import TripletQuestion, TripletSet, Verification, VerifierAnswer
 from conditional.queries_verify import current_answers, find_verifier, seen_order
 from conditional.services_alignment import ALIGN_TASK
@@ -22,6 +21,7 @@ from conditional.services_suggest import SUGGEST_TASK
 from conditional.services_verify import open_verification
 from conditional.tasks import align, suggest
 from jobs.models import Job
+from lookalike.conditional.formats.tables import read_matrix
 from tests.conditional.test_suggestions import pool_over
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.e2e.conftest import overflow, see_pictures, serious_problems

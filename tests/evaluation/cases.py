@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.formats import Qrels, Run
+from lookalike.io.tables import Qrels, Run
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

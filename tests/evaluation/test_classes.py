@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from evaluation import classes
-from evaluation.classes import class_retrieval, cluster_agreement
+from lookalike.metrics import classes
+from lookalike.metrics.classes import class_retrieval, cluster_agreement
 
 LINE = [[0.0], [0.1], [0.25], [0.45], [0.7], [1.5]]
 LABELS = [0, 1, 0, 0, 1, 2]

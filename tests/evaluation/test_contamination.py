@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.contamination import corrected_auc, observed_auc
-from evaluation.segment import micro_auc_and_ap
+from lookalike.metrics.contamination import corrected_auc, observed_auc
+from lookalike.stats.grouped_auc import micro_auc_and_ap
 
 
 def test_a_tenth_of_wrong_negatives_turns_80_into_77():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from evaluation.embedding_runs import Gallery, embedding_run, unit_rows
+from lookalike.metrics.embedding_runs import Gallery, embedding_run, unit_rows
 
 
 def gallery(rng: np.random.Generator, n_queries: int, n_images: int, n_judged: int) -> Gallery:

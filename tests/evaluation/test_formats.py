@@ -11,20 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.formats.text import protected, unprotected
-from evaluation.formats import (
-    FormatError,
-    Qrels,
-    Run,
-    read_products,
-    read_qrels,
-    read_run,
+from lookalike.io.csv_text import protected, unprotected
+from lookalike.io.errors import FormatError
+from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.runs import read_run
+from lookalike.io.tables import Qrels, Run
+from lookalike.io.writers import (
+    numbered_ids,
     write_csv,
     write_trec_qrels,
     write_trec_run,
     write_vsd,
 )
-from evaluation.formats.write import numbered_ids
 
 LABELS = [("q1", "b", 1), ("q1", "a", 0), ("q2", "b", 1)]
 

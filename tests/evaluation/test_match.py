@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.formats import Qrels, Run
-from evaluation.match import MissingScoresError, match_run, pair_scores
-from evaluation.rank import rank_run
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import MissingScoresError, match_run, pair_scores
+from lookalike.metrics.rank import rank_run
 
 PRODUCTS = {"q": "Q", "own": "Q", "a1": "A", "a2": "A", "b": "B", "x": ""}
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation import retrieval
-from evaluation.match import match_run
-from evaluation.measures import (
+from lookalike.metrics import retrieval
+from lookalike.metrics.match import match_run
+from lookalike.metrics.measures import (
     AREAS,
     DEFAULT_MEASURES,
     OVER_PAIRS,
@@ -16,7 +16,7 @@ from evaluation.measures import (
     known_forms,
     parse_measure,
 )
-from evaluation.rank import condensed, rank_run
+from lookalike.metrics.rank import condensed, rank_run
 from tests.evaluation.cases import g3, toy
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.classes import class_retrieval
-from evaluation.measures import known_forms, parse_measure
+from lookalike.metrics.classes import class_retrieval
+from lookalike.metrics.measures import known_forms, parse_measure
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "measures.md").read_text()
 NAMED = set(re.findall(r"`([^`\n]+)`", TEXT))

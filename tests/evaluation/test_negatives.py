@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evaluation.errors import InputError
-from evaluation.formats import Qrels, Run
-from evaluation.negatives import draw_band, draw_negatives, draw_uniform, with_negatives
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.negatives import draw_band, draw_negatives, draw_uniform, with_negatives
 
 
 def catalogue(seed=0, n_images=40):

@@ -7,10 +7,12 @@ import pytrec_eval
 from ir_measures import AP, Judged, nDCG
 from numpy.testing import assert_allclose
 
-from evaluation import retrieval
-from evaluation.formats import Qrels, Run, read_qrels, read_run
-from evaluation.match import match_run
-from evaluation.rank import condensed, rank_run
+from lookalike.io.labels import read_qrels
+from lookalike.io.runs import read_run
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics import retrieval
+from lookalike.metrics.match import match_run
+from lookalike.metrics.rank import condensed, rank_run
 from tests.evaluation.cases import g3, random_labels_and_run, shared
 
 NAN = np.nan
@@ -206,7 +208,7 @@ def test_judged_equals_ir_measures_which_breaks_ties_as_we_do(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_condensed_ap_and_bpref_are_the_robust_areas_of_the_vsd_paper(seed):
-    from evaluation.segment import auc_and_ap
+    from lookalike.stats.grouped_auc import auc_and_ap
 
     rng = np.random.default_rng(seed)
     labels = [(f"q{q}", f"c{c}", int(c > 3)) for q in range(20) for c in range(12)]
@@ -220,7 +222,7 @@ def test_condensed_ap_and_bpref_are_the_robust_areas_of_the_vsd_paper(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_average_precision_with_ties_equals_scikit_learn(seed):
-    from evaluation.segment import auc_and_ap
+    from lookalike.stats.grouped_auc import auc_and_ap
 
     rng = np.random.default_rng(seed)
     labels = [(f"q{q}", f"c{c}", int(rng.random() < 0.4)) for q in range(20) for c in range(12)]

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from evaluation.cli import main
-from evaluation.formats import write_csv, write_vsd
+from lookalike.io.writers import write_csv, write_vsd
 from tests.evaluation.cases import shared, toy
 
 

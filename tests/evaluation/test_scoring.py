@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.areas import Areas
-from evaluation.errors import InputError
-from evaluation.formats import Qrels, Run
-from evaluation.match import MissingScoresError, has_list, match_run
-from evaluation.measures import parse_measure
-from evaluation.scoring import Scored, score_runs
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.auc import Areas
+from lookalike.metrics.match import MissingScoresError, has_list, match_run
+from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.scoring import Scored, score_runs
 from tests.evaluation.cases import g3, random_labels_and_run, toy
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evaluation import retrieval
-from evaluation.formats import Qrels, Run
-from evaluation.match import match_run, pair_scores
-from evaluation.rank import rank_run
-from evaluation.segment import auc_and_ap, micro_auc_and_ap
-from evaluation.vsd import vsd_hit_rate, vsd_pair_reciprocal_rank, vsd_reciprocal_rank
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics import retrieval
+from lookalike.metrics.match import match_run, pair_scores
+from lookalike.metrics.rank import rank_run
+from lookalike.metrics.vsd import vsd_hit_rate, vsd_pair_reciprocal_rank, vsd_reciprocal_rank
+from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap
 from tests.evaluation.cases import g2, toy
 
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from jobs.cores import available_cores
+from lookalike.core.cores import available_cores
 
 
 def test_only_the_cores_that_this_process_may_use_count():

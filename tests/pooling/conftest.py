@@ -12,10 +12,10 @@ import pytest
 from accounts.models import Role, User
 from catalog.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
-from catalog.pictures import read_picture
+from lookalike.images.decode import read_picture
+from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
 from pooling.pool_requests import PoolRequest
-from pooling.query_rule import QueryRule
 from pooling.services import create_pool
 from tests.catalog.made import jpeg
 

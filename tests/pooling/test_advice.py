@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from pooling.advice import Gain, depth_advice, gains_by_depth, gains_by_model
+from lookalike.pooling.advice import Gain, depth_advice, gains_by_depth, gains_by_model
 from tests.pooling.test_differences import proposals_of
 
 # (query, candidate, model, rank): pair 0-10 by both, 0-11 and 0-12 by one each

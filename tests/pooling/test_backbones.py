@@ -24,19 +24,19 @@ from safetensors.torch import save_file
 from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 
-from pooling.backbones import hub, networks, timm_models
-from pooling.backbones.errors import (
+from lookalike.backbones import hub, networks, timm_models
+from lookalike.backbones.errors import (
     BackboneError,
     UnknownModelError,
     WeightsError,
     WeightsUnavailableError,
 )
-from pooling.backbones.folding import fold_batch_norms
-from pooling.backbones.hub import Wanted, find_weights
-from pooling.backbones.loading import load_backbone
-from pooling.backbones.networks import NetworkBackbone, Pixels
-from pooling.backbones.spec import DESCRIPTORS, parse_spec
-from pooling.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
+from lookalike.backbones.folding import fold_batch_norms
+from lookalike.backbones.hub import Wanted, find_weights
+from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.networks import NetworkBackbone, Pixels
+from lookalike.backbones.spec import DESCRIPTORS, parse_spec
+from lookalike.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
 
 PHOTOS = Path(skimage.__file__).parent / "data"
 CATS = {281, 282, 283, 284, 285}

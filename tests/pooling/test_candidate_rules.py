@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate
 from jobs.services import Progress, run_here
+from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
+from lookalike.pooling.query_rule import QueryRule
+from lookalike.search.collapse_duplicates import one_of_each
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.scored import admissible
 from pooling.admission import n_admissible
-from pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from pooling.errors import PoolError
 from pooling.models import Pool
-from pooling.one_of_alike import one_of_each
-from pooling.query_rule import QueryRule
-from pooling.scored import admissible
-from pooling.search_filters import Filters, Keys
 from pooling.services import create_pool
 from pooling.services_fill import run_source
 from tests.pooling.conftest import MODELS, catalog_of_photos

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.differences import changes_of, difference
-from pooling.eds import Proposals
+from lookalike.pooling.differences import changes_of, difference
+from lookalike.pooling.eds import Proposals
 
 
 def proposals_of(rows):

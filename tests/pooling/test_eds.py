@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.eds import Proposals, pairs_of, union_of_proposals
-from pooling.stats import expert_hours, pool_stats
-from pooling.topk import TopK
+from lookalike.pooling.eds import Proposals, pairs_of, union_of_proposals
+from lookalike.pooling.stats import expert_hours, pool_stats
+from lookalike.search.topk import TopK
 
 A, B, C = 0, 1, 2
 G5_SCORES = {  # images a..h; two queries; three models; k = 2

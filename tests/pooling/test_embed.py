@@ -18,11 +18,11 @@ from PIL import Image
 from torch import nn
 from torchvision.transforms import Compose, Normalize, Resize, ToTensor
 
-from pooling.backbones.loading import load_backbone
-from pooling.backbones.networks import NetworkBackbone, Pixels
-from pooling.backbones.protocol import OutOfMemoryError, Vectors
-from pooling.embed import PictureProblem, embed_images, embed_in_turn, open_picture
-from pooling.embed_batches import BatchSize
+from lookalike.backbones.batches import BatchSize
+from lookalike.backbones.embed import PictureProblem, embed_images, embed_in_turn, open_picture
+from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.networks import NetworkBackbone, Pixels
+from lookalike.backbones.protocol import OutOfMemoryError, Vectors
 
 ORIENTATION = 0x0112
 

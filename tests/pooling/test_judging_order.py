@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.eds import Proposals
-from pooling.judging_order import N_PHASES, judging_phases, rank_biased_weights
+from lookalike.pooling.eds import Proposals
+from lookalike.pooling.judging_order import N_PHASES, judging_phases, rank_biased_weights
 
 Rows = list[tuple[int, int, int, int]]
 

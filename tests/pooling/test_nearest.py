@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from jobs.models import Job, JobState
-from pooling import search, search_torch, tasks
+from lookalike.search import exact, gpu
+from lookalike.search.topk import TopK
+from pooling import tasks
 from pooling.models import Index, Proposal
 from pooling.services import start_source
-from pooling.topk import TopK
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,7 @@ def proposed_by(source: Any) -> tuple[Job, list[Any]]:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Let torch's processor stand for any device; return devices and memory asked for."""
     asked: list[tuple[str, int]] = []
-    on_device, on_processor = search_torch.top_k, search.top_k
+    on_device, on_processor = gpu.top_k, exact.top_k
 
     def on_a_device(*args: Any, device: str, memory_mib: int, **options: Any) -> TopK:
         asked.append((device, memory_mib))
@@ -39,8 +40,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
         asked.append(("the processor", memory_mib))
         return on_processor(*args, memory_mib=memory_mib, **options)
 
-    monkeypatch.setattr(search_torch, "top_k", on_a_device)
-    monkeypatch.setattr(search, "top_k", on_the_processor)
+    monkeypatch.setattr(gpu, "top_k", on_a_device)
+    monkeypatch.setattr(exact, "top_k", on_the_processor)
     return asked
 
 
@@ -80,7 +81,7 @@ def test_a_gpu_without_room_leaves_a_note_in_the_job(
     def full(*args: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.")
 
-    monkeypatch.setattr(search_torch, "fed", full)
+    monkeypatch.setattr(gpu, "fed", full)
     settings.WORKER_DEVICE = "cuda:0"
     source = pool_of().sources.first()
     job, found = proposed_by(source)

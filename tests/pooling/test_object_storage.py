@@ -35,7 +35,7 @@ from catalog.services import create_catalog, delete_catalog, import_job, import_
 from catalog.storage_s3 import ObjectStorageError, client_config
 from config import storage
 from jobs.services import Progress, run_here
-from pooling.backbones.loading import load_backbone
+from lookalike.backbones.loading import load_backbone
 from pooling.services_embed import embed_catalog
 from tests.catalog.made import jpeg, write_folder
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.models import Job
+from lookalike.pooling.candidate_rule import CandidateRule
+from lookalike.pooling.probe import additions
+from lookalike.pooling.query_rule import QueryRule
 from pooling import services_probe
-from pooling.candidate_rule import CandidateRule
 from pooling.models import Pool
 from pooling.pool_requests import choose_queries
-from pooling.probe import additions
-from pooling.query_rule import QueryRule
 from pooling.services import create_pool
 from pooling.services_probe import start_probe
 from pooling.tasks import probe

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.query_rule import (
+from lookalike.pooling.query_rule import (
     QueryRule,
     QueryRuleError,
     draw,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.scored import admissible, best_scored, random_scores
-from pooling.search_filters import Filters, Keys
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.scored import admissible, best_scored, random_scores
 
 
 def keys(queries, catalog):

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling import search
-from pooling.search import Plan, top_k
-from pooling.search_blocks import quantised_is_fast
-from pooling.search_filters import Filters, Keys
-from pooling.topk import TopK, merge_top_k
+from lookalike.search import exact
+from lookalike.search.blocks import quantised_is_fast
+from lookalike.search.exact import Plan, top_k
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.topk import TopK, merge_top_k
 
 NO_INTEGERS: Any = np.zeros(4)
-METHODS: list[search.Method] = ["float32"]
+METHODS: list[exact.Method] = ["float32"]
 if quantised_is_fast():
     METHODS.append("quantised")
 
@@ -69,7 +69,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
 @pytest.mark.parametrize(("block_rows", "query_rows"), [(7, 3), (64, 20), (1000, 20)])
 def test_ties_go_to_the_lower_row_whatever_the_block_size(
     small_blocks: Callable[[int, int], None],
-    method: search.Method,
+    method: exact.Method,
     block_rows: int,
     query_rows: int,
 ) -> None:
@@ -105,7 +105,7 @@ def test_any_cut_into_shards_gives_the_full_sort(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dim", [16, 129, 512])
-def test_ids_and_scores_equal_those_of_a_flat_faiss_index(method: search.Method, dim: int) -> None:
+def test_ids_and_scores_equal_those_of_a_flat_faiss_index(method: exact.Method, dim: int) -> None:
     rng = np.random.default_rng(2)
     catalog = units(rng, 3000, dim)
     catalog[1000:1040] = catalog[5] + 0.02 * units(rng, 40, dim)  # a cluster of near-duplicates
@@ -153,7 +153,7 @@ def test_both_methods_give_the_same_bytes_on_awkward_data(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_own_image_and_same_product_are_left_out_inside_the_search(method: search.Method) -> None:
+def test_own_image_and_same_product_are_left_out_inside_the_search(method: exact.Method) -> None:
     rng = np.random.default_rng(4)
     catalog = whole_numbers(rng, 200, 6)
     queries = catalog[:30]
@@ -175,7 +175,7 @@ def test_own_image_and_same_product_are_left_out_inside_the_search(method: searc
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_query_with_too_few_candidates_is_padded(method: search.Method) -> None:
+def test_a_query_with_too_few_candidates_is_padded(method: exact.Method) -> None:
     rng = np.random.default_rng(5)
     catalog = whole_numbers(rng, 100, 4)
     category = np.arange(100) % 25
@@ -245,7 +245,7 @@ def test_wrong_input_is_refused_with_its_reason(change: dict[str, object], reaso
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_vector_that_is_not_finite_is_refused_by_row(method: search.Method, value: float) -> None:
+def test_a_vector_that_is_not_finite_is_refused_by_row(method: exact.Method, value: float) -> None:
     vectors = np.ones((50, 3), np.float32)
     broken = vectors.copy()
     broken[41, 1] = value

@@ -9,13 +9,13 @@ from hypothesis import settings as pace
 from hypothesis import strategies as st
 
 from jobs.services import JobError, run_here
+from lookalike.pooling.query_rule import QueryRule
+from lookalike.search.approximate import IndexTooLargeError, approximate_top_k, recall
+from lookalike.search.exact import top_k
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.topk import TopK
 from pooling.models import Index, PoolSource
-from pooling.query_rule import QueryRule
-from pooling.search import top_k
-from pooling.search_filters import Filters, Keys
-from pooling.search_ivf import IndexTooLargeError, approximate_top_k, recall
 from pooling.services_fill import run_source
-from pooling.topk import TopK
 from tests.pooling.conftest import MODELS, catalog_of_photos
 
 

@@ -12,11 +12,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling import search, search_feed, search_precision, search_torch
-from pooling.search_filters import Filters, Keys
-from pooling.search_precision import Precision
-from pooling.search_torch import DevicePlan, top_k
-from pooling.topk import TopK
+from lookalike.search import exact, feed, gpu, precision
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.gpu import DevicePlan, top_k
+from lookalike.search.precision import Precision
+from lookalike.search.topk import TopK
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 HALF = Precision(torch.float16, 2.0**-11)  # what CUDA multiplies
@@ -39,11 +39,11 @@ def multiply_as_cuda(patch: pytest.MonkeyPatch) -> None:
         return (x.float() @ y.float().T).to(x.dtype)
 
     patch.setattr(Precision, "of", classmethod(lambda cls, device: HALF))
-    patch.setattr(search_torch, "products", products)
+    patch.setattr(gpu, "products", products)
 
 
 @pytest.fixture(params=["float32", "float16"])
-def precision(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def device_precision(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let torch's processor multiply as each kind of device does."""
     if request.param == "float16":
         multiply_as_cuda(monkeypatch)
@@ -57,7 +57,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int, int], None]:
     def to(block_rows: int, query_rows: int, spare: int = 32) -> None:
         plan = DevicePlan(block_rows, query_rows)
         monkeypatch.setattr(DevicePlan, "within", classmethod(lambda cls, *args: plan))
-        monkeypatch.setattr(search_torch, "_SPARE", spare)
+        monkeypatch.setattr(gpu, "_SPARE", spare)
 
     return to
 
@@ -66,13 +66,13 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int, int], None]:
 def n_left_open(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return how many queries each search by the processor was asked."""
     seen: list[int] = []
-    real = search.best_admitted
+    real = exact.best_admitted
 
     def watched(queries: Any, *args: Any) -> TopK:
         seen.append(len(queries))
         return real(queries, *args)
 
-    monkeypatch.setattr(search_torch, "best_admitted", watched)
+    monkeypatch.setattr(gpu, "best_admitted", watched)
     return seen
 
 
@@ -106,16 +106,16 @@ def test_any_input_gives_the_bytes_of_the_processors_search(data: st.DataObject)
     is_half, spare = data.draw(st.booleans()), data.draw(st.integers(0, 5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DevicePlan, "within", classmethod(lambda cls, *args: plan))
-        patch.setattr(search_torch, "_SPARE", spare)
+        patch.setattr(gpu, "_SPARE", spare)
         if is_half:
             multiply_as_cuda(patch)
         notes: list[str] = []
         found = top_k(queries, shards, k, device=device, filters=filters, tell=notes.append)
     assert notes == []  # no pair that was scored again lay beyond the bound
-    assert_same(found, search.top_k(queries, shards, k, filters=filters))
+    assert_same(found, exact.top_k(queries, shards, k, filters=filters))
 
 
-@pytest.mark.usefixtures("precision")
+@pytest.mark.usefixtures("device_precision")
 @pytest.mark.parametrize(
     "shape",
     ["clusters", "one direction shared by all", "heavy tails", "one huge row", "tiny numbers",
@@ -146,22 +146,22 @@ def test_awkward_data_gives_the_bytes_of_the_processors_search(
     cut(300, 17)
     notes: list[str] = []
     found = top_k(queries, catalog, 20, device="cpu", tell=notes.append)
-    assert_same(found, search.top_k(queries, catalog, 20))
+    assert_same(found, exact.top_k(queries, catalog, 20))
     assert notes == []  # no pair that was scored again lay beyond the bound
 
 
-@pytest.mark.usefixtures("precision")
+@pytest.mark.usefixtures("device_precision")
 def test_the_bound_settles_most_queries_on_the_device(n_left_open: list[int]) -> None:
     rng = np.random.default_rng(7)
     catalog = units(rng, 20_000, 128)
     queries = catalog[:200]
     filters = Filters(own=np.arange(200))
     found = top_k(queries, catalog, 6, device="cpu", filters=filters)
-    assert_same(found, search.top_k(queries, catalog, 6, filters=filters))
+    assert_same(found, exact.top_k(queries, catalog, 6, filters=filters))
     assert sum(n_left_open) == 0
 
 
-@pytest.mark.usefixtures("precision")
+@pytest.mark.usefixtures("device_precision")
 def test_more_equal_images_than_are_kept_are_left_to_the_processor(n_left_open: list[int]) -> None:
     rng = np.random.default_rng(8)
     catalog = units(rng, 500, 16)
@@ -181,7 +181,7 @@ def test_memory_mapped_half_precision_shards_equal_the_array_in_memory(
     for start in range(0, 900, 350):
         np.save(tmp_path / f"{start}.npy", catalog[start : start + 350])
         shards.append(np.load(tmp_path / f"{start}.npy", mmap_mode="r"))
-    expected = search.top_k(catalog[:40], catalog, 9)
+    expected = exact.top_k(catalog[:40], catalog, 9)
     assert_same(top_k(catalog[:40], shards, 9, device=device, memory_mib=1), expected)
 
 
@@ -194,7 +194,7 @@ def test_bad_input_is_refused_as_the_processor_refuses_it() -> None:
         top_k(rows[:1], rows, 2, device="cpu", filters=Filters(own=np.array([50])))
 
 
-@pytest.mark.usefixtures("precision")
+@pytest.mark.usefixtures("device_precision")
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_vector_that_is_not_finite_is_refused_by_row(value: float) -> None:
     vectors = np.ones((50, 3), np.float32)
@@ -209,7 +209,7 @@ class Hungry:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int, after: int = 0) -> None:
         self.seen: list[tuple[int, int]] = []
-        real = search_feed.fed
+        real = feed.fed
 
         def full(shards: Any, begin: int, block_rows: int, device: torch.device) -> Any:
             for first, block in real(shards, begin, block_rows, device):
@@ -218,7 +218,7 @@ class Hungry:
                 self.seen.append((first, len(block)))
                 yield first, block
 
-        monkeypatch.setattr(search_torch, "fed", full)
+        monkeypatch.setattr(gpu, "fed", full)
 
 
 def test_a_full_device_goes_on_where_it_was_with_half_the_block(
@@ -230,7 +230,7 @@ def test_a_full_device_goes_on_where_it_was_with_half_the_block(
     device = Hungry(monkeypatch, room=100, after=400)
     notes: list[str] = []
     found = top_k(catalog[:30], [catalog[:700], catalog[700:]], 5, device="cpu", tell=notes.append)
-    assert_same(found, search.top_k(catalog[:30], catalog, 5))
+    assert_same(found, exact.top_k(catalog[:30], catalog, 5))
     assert device.seen == [(0, 400), *((row, 100) for row in range(400, 1000, 100))]
     assert notes == []
     assert n_left_open == []
@@ -243,7 +243,7 @@ def test_a_device_without_room_leaves_the_search_to_the_processor_and_says_so(
     device = Hungry(monkeypatch, room=0)
     notes: list[str] = []
     found = top_k(catalog[:30], catalog, 5, device="cpu", tell=notes.append)
-    assert_same(found, search.top_k(catalog[:30], catalog, 5))
+    assert_same(found, exact.top_k(catalog[:30], catalog, 5))
     assert device.seen == []
     assert notes == ["the memory of cpu is full; the processor searches instead"]
     assert n_left_open == [30]
@@ -253,11 +253,11 @@ def test_a_device_without_room_for_the_queries_says_so_too(monkeypatch: pytest.M
     def full(*args: Any, **options: Any) -> Any:
         raise RuntimeError("MPS backend out of memory (MPS allocated: 17.90 GB).")
 
-    monkeypatch.setattr(search_torch, "narrowed", full)
+    monkeypatch.setattr(gpu, "narrowed", full)
     catalog = units(np.random.default_rng(9), 100, 24)
     notes: list[str] = []
     found = top_k(catalog[:3], catalog, 5, device="cpu", tell=notes.append)
-    assert_same(found, search.top_k(catalog[:3], catalog, 5))
+    assert_same(found, exact.top_k(catalog[:3], catalog, 5))
     assert len(notes) == 1
 
 
@@ -265,7 +265,7 @@ def test_an_error_that_is_not_about_memory_is_raised(monkeypatch: pytest.MonkeyP
     def broken(*args: Any) -> Any:
         raise RuntimeError("CUDA error: device-side assert triggered")
 
-    monkeypatch.setattr(search_torch, "fed", broken)
+    monkeypatch.setattr(gpu, "fed", broken)
     catalog = units(np.random.default_rng(9), 100, 24)
     with pytest.raises(RuntimeError, match="device-side assert"):
         top_k(catalog[:3], catalog, 5, device="cpu")
@@ -274,17 +274,17 @@ def test_an_error_that_is_not_about_memory_is_raised(monkeypatch: pytest.MonkeyP
 def test_a_device_that_multiplies_less_exactly_than_its_bound_is_not_believed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = search_precision.narrowed
+    real = precision.narrowed
 
     def careless(wide: torch.Tensor, *args: Any, **options: Any) -> Any:
         rows, scale, errors = real(wide, *args, **options)
         return rows.to(torch.bfloat16).float(), scale, errors  # as a GPU may that is told nothing
 
-    monkeypatch.setattr(search_torch, "narrowed", careless)
+    monkeypatch.setattr(gpu, "narrowed", careless)
     catalog = units(np.random.default_rng(10), 1000, 64)
     notes: list[str] = []
     found = top_k(catalog[:30] + catalog[30:60], catalog, 5, device="cpu", tell=notes.append)
-    assert_same(found, search.top_k(catalog[:30] + catalog[30:60], catalog, 5))
+    assert_same(found, exact.top_k(catalog[:30] + catalog[30:60], catalog, 5))
     assert notes == [
         "cpu multiplies less exactly than is known of it; the processor searches instead"
     ]

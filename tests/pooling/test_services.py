@@ -11,9 +11,9 @@ from django.db import transaction
 from catalog.models import Image
 from jobs.models import Job, JobState
 from jobs.services import JobConflictError
+from lookalike.pooling.query_rule import QueryRule
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolState, SourceState
-from pooling.query_rule import QueryRule
 from pooling.services import (
     cancel_pool,
     create_pool,

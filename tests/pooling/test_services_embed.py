@@ -19,10 +19,10 @@ from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
+from lookalike.backbones.descriptors import DescriptorBackbone
+from lookalike.backbones.embed import embed_images, embed_in_turn
+from lookalike.backbones.loading import load_backbone
 from pooling import proposers, services_embed, services_shards, tasks
-from pooling.backbones.descriptors import DescriptorBackbone
-from pooling.backbones.loading import load_backbone
-from pooling.embed import embed_images, embed_in_turn
 from pooling.models import PlannedShard
 from pooling.services_embed import embed_catalog
 from pooling.services_shards import claim_shard, plan_shards, store_shard

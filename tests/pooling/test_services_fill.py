@@ -13,6 +13,7 @@ from catalog.embeddings import shard_path
 from catalog.models import EmbeddingShard
 from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
+from lookalike.search.topk import TopK
 from pooling import tasks
 from pooling.admission import rows_of
 from pooling.models import Pool, PoolState, Proposal
@@ -21,7 +22,6 @@ from pooling.proposers import Answer
 from pooling.services import start_pool, start_source
 from pooling.services_fill import run_source, store_proposals
 from pooling.services_stats import update_stats
-from pooling.topk import TopK
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ import pytest
 from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
 from jobs.services import JobError, JobLostError, Progress, run_job
+from lookalike.backbones.loading import load_backbone
 from pooling import services_embed, services_help, services_shards
-from pooling.backbones.loading import load_backbone
 from pooling.models import PlannedShard
 from pooling.services_embed import embed_catalog, help_embed
 from pooling.services_help import ask_for_help, end_help

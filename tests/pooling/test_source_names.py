@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.backbones.spec import SpecError
-from pooling.errors import PoolError
-from pooling.reading import depths_of, source_wishes
-from pooling.source_names import (
+from lookalike.backbones.spec import SpecError
+from lookalike.pooling.source_spec import (
     SourceKind,
     canonical,
     kind_of,
@@ -15,6 +13,8 @@ from pooling.source_names import (
     split_depth,
     uploaded_spec,
 )
+from pooling.errors import PoolError
+from pooling.reading import depths_of, source_wishes
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import open_clip
 import pytest
 import timm
 
-from pooling.backbones.spec import Source, Spec, SpecError, parse_spec
-from pooling.presets import OFFLINE, PAPER, PRESETS, expanded
+from lookalike.backbones.spec import Source, Spec, SpecError, parse_spec
+from lookalike.pooling.presets import OFFLINE, PAPER, PRESETS, expanded
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,9 @@ def test_presets_expand_in_place_and_name_no_model_twice() -> None:
 
 
 def test_specs_presets_and_statistics_load_no_torch() -> None:
-    modules = "pooling.backbones.spec, pooling.presets, pooling.eds, pooling.stats, pooling.topk"
+    modules = (
+        "lookalike.backbones.spec, lookalike.pooling.presets, lookalike.pooling.eds, "
+        "lookalike.pooling.stats, lookalike.search.topk"
+    )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

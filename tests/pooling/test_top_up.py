@@ -11,11 +11,11 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.services import close_campaign, import_judgements, open_campaign
 from annotation.services.reconciling import reconcile
 from jobs.models import Job, JobState
+from lookalike.pooling.query_rule import QueryRule
 from pooling import tasks
 from pooling.errors import PoolError
 from pooling.models import Index, Pool, PoolState, Proposal, SourceState
 from pooling.queries import pool_pairs, unasked_pairs
-from pooling.query_rule import QueryRule
 from pooling.services import start_pool, start_source
 from pooling.services_campaign import open_pool_campaign
 from pooling.services_settle import settle_left, settle_pool

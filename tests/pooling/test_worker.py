@@ -33,7 +33,7 @@ catalog_of_photos({n}, slug="calm")
 FILL = """
 from django.db import connection
 from catalog.models import Catalog
-from pooling.query_rule import QueryRule
+from lookalike.pooling.query_rule import QueryRule
 from pooling.pool_requests import PoolRequest
 from pooling.services import create_pool, start_pool
 catalog, is_new = Catalog.objects.get_or_create(slug={slug!r}, defaults={{"name": {slug!r}}})

@@ -18,11 +18,11 @@ from django.db import connection
 
 from accounts.models import User
 from annotation.models import JudgementEvent, PanelMember
-from releases.archive import write_archive
-from releases.manifest import paths_in
+from lookalike.release.archive import write_archive
+from lookalike.release.manifest import paths_in
+from lookalike.release.tables import ROWS
 from releases.models import Release
 from releases.places import archive_of, releases_folder
-from releases.tables import ROWS
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
 from tests.releases.conditional_world import add_templates, add_triplets
 from tests.releases.conftest import close_world, freeze_now, request_for

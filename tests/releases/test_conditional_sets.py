@@ -15,24 +15,24 @@ from django.test import Client
 
 from accounts.models import Role, User
 from catalog.models import Catalog, SourceFile
-from conditional.formats.genecis import read_genecis
-from conditional.formats.triplet_files import read_triplets
 from conditional.models import TripletSet, Verification
 from conditional.queries_verify import results_of, statistics_of
-from conditional.types import Task
 from jobs.models import Job
 from jobs.services import JobError
-from releases.archive import opened
-from releases.documents.datasheet import datasheet
-from releases.documents.facts import Facts
-from releases.folder import Folder
-from releases.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
-from releases.manifest import paths_in
+from lookalike.conditional.formats.genecis import read_genecis
+from lookalike.conditional.formats.triplet_files import read_triplets
+from lookalike.conditional.types import Task
+from lookalike.release.archive import opened
+from lookalike.release.documents.datasheet import datasheet
+from lookalike.release.documents.facts import Facts
+from lookalike.release.folder import Folder
+from lookalike.release.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
+from lookalike.release.manifest import paths_in
+from lookalike.release.verify import read_manifest, verify
 from releases.models import Release
 from releases.places import archive_of, files_of
 from releases.queries import FREEZE_TASK
 from releases.requests import FreezeRequest
-from releases.verify import read_manifest, verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
 from tests.releases.conftest import build_now, freeze_now, request_for

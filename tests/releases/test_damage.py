@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from releases.archive import opened, unpacked
-from releases.errors import ReleaseError
-from releases.layout import MANIFEST
-from releases.manifest import Manifest, paths_in
-from releases.verify import read_manifest, verify
-from releases.verify_files import against_manifest
+from lookalike.release.archive import opened, unpacked
+from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import MANIFEST
+from lookalike.release.manifest import Manifest, paths_in
+from lookalike.release.verify import read_manifest, verify
+from lookalike.release.verify_files import against_manifest
 
 OLD = Path(__file__).parent.parent / "golden/releases/small-1.0.0.zip"
 ROOT = "small-1.0.0/"
@@ -156,7 +156,7 @@ def test_no_table_is_opened_before_its_hash_fits(
     def rows_of(path: Path, n_lines: int) -> None:
         read.append(path.name)
 
-    monkeypatch.setattr("releases.verify_files.rows_of", rows_of)
+    monkeypatch.setattr("lookalike.release.verify_files.rows_of", rows_of)
     path = copied / "data/pool.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert "data/pool.parquet" in named(copied)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.voter_models import posterior
-from annotation.votes import Votes
-from releases.dawid_skene import chance_of_similar
+from lookalike.agreement.dawid_skene import chance_of_similar
+from lookalike.agreement.voter_models import posterior
+from lookalike.agreement.votes import Votes
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conditional.models import RetrievalTemplate, TripletSet, Verification
-from releases.cli import main
-from releases.diff import diff
+from lookalike.cli.release import main
+from lookalike.release.diff import diff
 from releases.models import Release
 from releases.places import archive_of, files_of
 from tests.evaluation.campaign.conftest import World

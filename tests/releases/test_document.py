@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from config.settings import BASE_DIR
-from releases.layout import ALL_TABLES, FILES, RUN_COLUMNS, SCHEMA_VERSION
+from lookalike.release.layout import ALL_TABLES, FILES, RUN_COLUMNS, SCHEMA_VERSION
 
 TEXT = (BASE_DIR / "docs/formats.md").read_text()
 

@@ -17,10 +17,11 @@ import pytrec_eval
 
 from annotation.models import Guideline
 from catalog.models import SourceFile
-from evaluation.formats import read_products, read_qrels, read_run
-from releases.cli import main
-from releases.folder import Folder
-from releases.layout import TABLES
+from lookalike.cli.release import main
+from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.runs import read_run
+from lookalike.release.folder import Folder
+from lookalike.release.layout import TABLES
 from releases.places import files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for

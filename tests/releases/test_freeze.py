@@ -12,26 +12,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotation.models import Campaign, Question
-from annotation.pseudonyms import pseudonyms
 from annotation.queries.labels import labels
 from evaluation.assessment import MEASURES as SHOWN
 from evaluation.assessment import assess
 from evaluation.models import Sample, SampledPair
 from jobs.models import Job
 from jobs.services import JobError, Progress, run_here
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.release.archive import opened
+from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import TABLES
+from lookalike.release.manifest import paths_in
+from lookalike.release.scoring import MEASURES
+from lookalike.release.verify import verify
 from pooling.models import Pool, Proposal
-from releases.archive import opened
-from releases.errors import ReleaseError
 from releases.freezing import _secret
 from releases.importing import import_release
-from releases.layout import TABLES
-from releases.manifest import paths_in
 from releases.models import Release
 from releases.places import archive_of, building_folder, files_of, releases_folder
 from releases.requests import FreezeRequest
-from releases.scoring import MEASURES
 from releases.services import freeze, freeze_job
-from releases.verify import verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import build_now, freeze_now, request_for
 

@@ -20,12 +20,12 @@ from accounts.services_tokens import TokenError, create_token, scopes_of
 from annotation.models import Campaign
 from evaluation.models import Result
 from jobs.services import JobError
-from releases.errors import ReleaseError
+from lookalike.release.errors import ReleaseError
+from lookalike.release.scoring import coarse
+from lookalike.release.verify import verify
 from releases.hiding import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
 from releases.places import files_of
-from releases.scoring import coarse
-from releases.verify import verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 

@@ -12,8 +12,8 @@ import pytest
 from accounts.models import User
 from annotation.models import Adjudication, Campaign, Guideline, Judgement, Question
 from annotation.queries.labels import labels
-from evaluation.formats import read_qrels
-from releases.errors import ReleaseError
+from lookalike.io.labels import read_qrels
+from lookalike.release.errors import ReleaseError
 from releases.importing import import_any, import_release
 from releases.models import Release
 from releases.places import archive_of, files_of

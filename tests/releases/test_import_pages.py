@@ -15,7 +15,7 @@ from catalog.models import SourceFile
 from evaluation.run_files import kept_path
 from jobs.models import Job, JobState
 from jobs.services import retry_job
-from releases.errors import ReleaseError
+from lookalike.release.errors import ReleaseError
 from releases.models import Release
 from releases.places import archive_of, files_of
 from releases.queries import IMPORT_TASK

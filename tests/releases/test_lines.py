@@ -12,9 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from catalog.formats.text import protected
-from releases import lines as module
-from releases.lines import Cells, csv_cell, csv_lines, json_lines, json_list, json_value, lines
+from lookalike.io.csv_text import protected
+from lookalike.release import column_text as module
+from lookalike.release.column_text import (
+    Cells,
+    csv_cell,
+    csv_lines,
+    json_lines,
+    json_list,
+    json_value,
+    lines,
+)
 
 KINDS = {"name": pa.string(), "n": pa.int32(), "x": pa.float64(), "is": pa.bool_()}
 TEXT = some.text("a=+@-,\"'\n\r é", max_size=4)

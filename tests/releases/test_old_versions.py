@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from releases.archive import opened
-from releases.verify import read_manifest, verify
+from lookalike.release.archive import opened
+from lookalike.release.verify import read_manifest, verify
 
 GOLDEN = Path(__file__).parent.parent / "golden/releases"
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from evaluation.arrivals import Missing
-from evaluation.errors import InputError
 from jobs.models import Job, JobState
+from lookalike.io.errors import InputError
 from releases.models import Release, Submission
 from releases.places import files_of
 from releases.queries import SCORE_TASK, leaderboard, quota

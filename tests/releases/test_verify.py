@@ -15,15 +15,15 @@ import pytest
 
 from annotation.models import Adjudication, Question
 from config.settings import BASE_DIR
-from releases.cli import main
-from releases.derive import dump_json
-from releases.diff import diff
-from releases.errors import ReleaseError
-from releases.layout import FILES, MANIFEST
-from releases.manifest import manifest_of, paths_in
+from lookalike.cli.release import main
+from lookalike.release.derive import dump_json
+from lookalike.release.diff import diff
+from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import FILES, MANIFEST
+from lookalike.release.manifest import manifest_of, paths_in
+from lookalike.release.verify import verify
 from releases.models import Release
 from releases.places import archive_of, files_of
-from releases.verify import verify
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 
@@ -158,7 +158,7 @@ def test_verify_and_diff_run_without_django_and_without_torch(
     release: Release, tmp_path: Path
 ) -> None:
     code = (
-        "import sys; from releases.cli import main; status = main(sys.argv[1:]);"
+        "import sys; from lookalike.cli.release import main; status = main(sys.argv[1:]);"
         "raise SystemExit(status or 10 * len({'django', 'torch'} & sys.modules.keys()))"
     )
     done = subprocess.run(

@@ -10,11 +10,11 @@ from annotation.models import Campaign, Question
 from annotation.services.campaigns import close_campaign
 from catalog.models import EmbeddingSet
 from evaluation.models import Sample, SampledPair
+from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Proposal
 from pooling.nearest import nearest_candidates
 from pooling.pool_requests import PoolRequest
 from pooling.proposers import Answer
-from pooling.query_rule import QueryRule
 from pooling.services import create_pool
 from pooling.services_campaign import open_pool_campaign
 from pooling.services_fill import store_proposals

@@ -13,8 +13,8 @@ from annotation.models import Campaign
 from annotation.queries.references import ImageNames, image_names, judges_by_name
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement, ImportRefusedError
-from annotation.tables import TableError, read_rows
 from jobs.commands import JobCommand
+from lookalike.io.numbered_rows import TableError, read_rows
 
 
 class Command(JobCommand):

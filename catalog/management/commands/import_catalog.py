@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from catalog.metadata import MetadataError
 from catalog.models import Catalog
 from catalog.origins import Origin
 from catalog.services import CatalogError, create_catalog, import_job, import_work
-from catalog.sources import SourceError
 from jobs.commands import JobCommand
+from lookalike.images.metadata import MetadataError
+from lookalike.images.sources import SourceError
 
 
 class Command(JobCommand):

@@ -9,16 +9,16 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
-from conditional.crops import DILATIONS
 from conditional.models import TemplateSet
-from conditional.recipes import BUILDABLE, Recipe
 from conditional.services import BUILD_TASK, build_set
 from conditional.services_files import Annotations, build_file_set
 from conditional.stored_sets import slug_to_make
-from conditional.types import Task
 from jobs.commands import JobCommand
 from jobs.services import JobError, Work
-from pooling.query_rule import QueryRuleError, parse_filters
+from lookalike.conditional.crops import DILATIONS
+from lookalike.conditional.recipes import BUILDABLE, Recipe
+from lookalike.conditional.types import Task
+from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 
 COLUMN_HELP = "NAME [sep=;] [path=/] [unknown=A,B] [text=WORD] [incomplete]; may be repeated"
 

@@ -9,14 +9,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
-from conditional.crops import DILATIONS
-from conditional.formats.genecis import TASKS
 from conditional.models import TemplateSet
 from conditional.services_import import FORMATS, IMPORT_TASK, import_set
 from conditional.stored_sets import digest_of, slug_to_make
-from conditional.types import Task
 from jobs.commands import JobCommand
 from jobs.services import JobError
+from lookalike.conditional.crops import DILATIONS
+from lookalike.conditional.formats.genecis import TASKS
+from lookalike.conditional.types import Task
 
 MAX_SHOWN = 50
 

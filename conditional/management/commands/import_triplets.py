@@ -9,7 +9,6 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
-from conditional.column_texts import parse_where
 from conditional.models import TripletSet
 from conditional.services_triplets import (
     IMPORT_TASK,
@@ -20,6 +19,7 @@ from conditional.services_triplets import (
 from conditional.stored_sets import slug_to_make
 from jobs.commands import JobCommand
 from jobs.services import JobError
+from lookalike.conditional.column_spec import parse_where
 
 MAX_SHOWN = 50
 

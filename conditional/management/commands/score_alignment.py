@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.formats.tables import matrix_csv
 from conditional.models import TripletSet
 from conditional.services_alignment import (
     ALIGN_TASK,
@@ -20,6 +19,7 @@ from conditional.services_alignment import (
     subject_of,
 )
 from jobs.commands import JobCommand
+from lookalike.conditional.formats.tables import matrix_csv
 
 
 class Command(JobCommand):

@@ -11,9 +11,9 @@ from catalog.models import Catalog
 from conditional.models import TripletSet
 from conditional.services_suggest import SUGGEST_TASK, suggest_set
 from conditional.stored_sets import slug_to_make
-from conditional.suggesting import SuggestRecipe
 from jobs.commands import JobCommand
 from jobs.services import JobError
+from lookalike.conditional.suggestions import SuggestRecipe
 from pooling.models import Pool
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.models import Campaign
-from catalog.files import write_atomically
-from evaluation.errors import InputError
 from evaluation.exports import FORMATS, export_pieces
+from lookalike.core.atomic_files import write_atomically
+from lookalike.io.errors import InputError
 
 
 class Command(BaseCommand):

@@ -8,8 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from jobs.services import JobError
+from lookalike.backbones.spec import SpecError
+from lookalike.pooling.source_spec import parse_depths
 from pooling.asked import asked_of
-from pooling.backbones.spec import SpecError
 from pooling.errors import PoolError
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
@@ -24,7 +25,6 @@ from pooling.models import Pool, PoolChange
 from pooling.reading import depths_of, pool_by_slug, source_wishes
 from pooling.services_settle import settle_pool
 from pooling.services_top_up import TopUp, top_up_pool
-from pooling.source_names import parse_depths
 
 
 class Command(ByModelCommand):

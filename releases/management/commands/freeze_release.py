@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from jobs.models import Job
 from jobs.services import JobError, run_here
-from releases.errors import ReleaseError
+from lookalike.release.errors import ReleaseError
 from releases.places import final_folder
 from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request, freeze, freeze_job

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import CampaignError
-from catalog.formats.errors import InputError
 from catalog.models import Catalog
+from lookalike.io.errors import InputError
 from releases.importing import Imported, import_any
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from catalog.formats.errors import InputError
-from releases.cli import verdict_text
-from releases.verify import verify
+from lookalike.cli.release import verdict_text
+from lookalike.io.errors import InputError
+from lookalike.release.verify import verify
 
 
 class Command(BaseCommand):

@@ -5,24 +5,24 @@ from dataclasses import replace
 
 import pytest
 
-from conditional.build.attribute_table import AttributeTable
-from conditional.build.attributes import build_change_attribute, build_focus_attribute
-from conditional.build.draw import (
+from lookalike.conditional.builders.attribute_table import AttributeTable
+from lookalike.conditional.builders.attributes import build_change_attribute, build_focus_attribute
+from lookalike.conditional.builders.draw import (
     FEW_HAVING,
     FEW_LACKING,
     NO_TARGET,
     REFERENCE_USED,
     Limits,
 )
-from conditional.build.facts import attribute_defects, object_defects
-from conditional.build.objects import (
+from lookalike.conditional.builders.facts import attribute_defects, object_defects
+from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
     build_change_object,
     build_focus_object,
 )
-from conditional.types import DistractorKind, Instance, Scene, Task
-from conditional.validate import defects_of
+from lookalike.conditional.types import DistractorKind, Instance, Scene, Task
+from lookalike.conditional.validate import defects_of
 from tests.conditional.cases import TYPES, random_scenes, vaw_instances
 
 LIMITS = Limits(150, per_condition=40, per_reference=3)

@@ -4,24 +4,24 @@ import csv
 
 import pytest
 
-from conditional.build.attribute_table import AttributeTable
-from conditional.build.attributes import build_change_attribute, build_focus_attribute
-from conditional.build.catalog_rows import (
+from lookalike.conditional.builders.attribute_table import AttributeTable
+from lookalike.conditional.builders.attributes import build_change_attribute, build_focus_attribute
+from lookalike.conditional.builders.catalog_rows import (
     CatalogRow,
     Column,
     catalog_instances,
     catalog_scenes,
     values_of,
 )
-from conditional.build.draw import Limits
-from conditional.build.facts import attribute_defects, object_defects
-from conditional.build.objects import (
+from lookalike.conditional.builders.draw import Limits
+from lookalike.conditional.builders.facts import attribute_defects, object_defects
+from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
     build_change_object,
     build_focus_object,
 )
-from conditional.validate import defects_of
+from lookalike.conditional.validate import defects_of
 
 COLOR = Column("color", unknown=frozenset({"bk", "gr", "br", "lb", "sa"}))
 CATEGORY = Column("category", path_separator="/")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conditional.build.disagreements import (
+from lookalike.conditional.builders.disagreements import (
     ScoredCandidates,
     SuggestLimits,
     margins_of,

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from catalog.formats.errors import FormatError
-from conditional.formats.panoptic import plain_category, read_panoptic
-from conditional.formats.tables import read_matrix, read_scale
-from conditional.formats.vaw import read_attribute_types, read_vaw, vaw_entries, write_vaw
-from conditional.types import Box, Instance
+from lookalike.conditional.formats.panoptic import plain_category, read_panoptic
+from lookalike.conditional.formats.tables import read_matrix, read_scale
+from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, vaw_entries, write_vaw
+from lookalike.conditional.types import Box, Instance
+from lookalike.io.errors import FormatError
 from tests.conditional.cases import vaw_instances
 
 

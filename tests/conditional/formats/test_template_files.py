@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from catalog.formats.errors import FormatError, InputError
-from conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split, write_cirr
-from conditional.formats.genecis import genecis_entries, read_genecis, write_genecis
-from conditional.types import Box, DistractorKind, Task, View
-from conditional.validate import counts_of, defects_of
+from lookalike.conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split, write_cirr
+from lookalike.conditional.formats.genecis import genecis_entries, read_genecis, write_genecis
+from lookalike.conditional.types import Box, DistractorKind, Task, View
+from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.io.errors import FormatError, InputError
 from tests.conditional.cases import template
 
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from catalog.formats.errors import FormatError
-from conditional.formats.triplet_files import (
+from lookalike.conditional.formats.triplet_files import (
     read_integer_triplets,
     read_names,
     read_triplets,
     write_integer_triplets,
     write_triplets,
 )
-from conditional.types import Triplet, TripletQuestion
+from lookalike.conditional.types import Triplet, TripletQuestion
+from lookalike.io.errors import FormatError
 
 NAMES = ["zero.jpg", "one.jpg", "two.jpg", "three.jpg"]
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from evaluation.bias.evidence import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
+from lookalike.bias.evidence import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
 
 T = TypeVar("T")
 IMAGES = "abcdefgh"

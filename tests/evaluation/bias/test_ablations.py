@@ -7,14 +7,14 @@ import krippendorff
 import numpy as np
 import pytest
 
-from evaluation.bias.attributes import attribute_bias
-from evaluation.bias.depth import depth_ablation
-from evaluation.bias.evidence import Attribute, Votes
-from evaluation.bias.order import order_kept
-from evaluation.bias.panels import krippendorff_alpha, majority, panel_ablation, panels
-from evaluation.bias.subsets import kept_at_depth, kept_without
-from evaluation.segment import auc_and_ap
-from evaluation.stats.bootstrap import Resampling
+from lookalike.bias.attributes import attribute_bias
+from lookalike.bias.depth import depth_ablation
+from lookalike.bias.evidence import Attribute, Votes
+from lookalike.bias.order import order_kept
+from lookalike.bias.panels import krippendorff_alpha, majority, panel_ablation, panels
+from lookalike.bias.subsets import kept_at_depth, kept_without
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.grouped_auc import auc_and_ap
 from tests.evaluation.bias.cases import g5, random_pool, rich_pool
 
 G8 = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]

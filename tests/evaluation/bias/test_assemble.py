@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from catalog.formats.tables import Qrels, Run
-from evaluation.bias.assemble import Extras, assemble_evidence
-from evaluation.bias.report import BiasSettings, bias_report
-from evaluation.bias.tables import VoteTable, proposals_of
-from evaluation.bias.text import as_text
-from evaluation.errors import InputError
-from evaluation.match import MissingScoresError
+from lookalike.bias.assemble import Extras, assemble_evidence
+from lookalike.bias.report import BiasSettings, bias_report
+from lookalike.bias.tables import VoteTable, proposals_of
+from lookalike.bias.text import as_text
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import MissingScoresError
 from tests.evaluation.bias.cases import G5_POSITIVE, G5_SCORES, IMAGES, g5, some
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.bias.comparison import compare_with_full, typical_gap
-from evaluation.bias.leave_out import leave_out_report, micro_bootstrap, set_means
-from evaluation.bias.measured import coverage_at, measure, precision_at
-from evaluation.bias.paper_view import paper_table
-from evaluation.bias.subsets import leave_out_sets
-from evaluation.segment import auc_and_ap
-from evaluation.stats.bootstrap import Resampling
+from lookalike.bias.comparison import compare_with_full, typical_gap
+from lookalike.bias.leave_out import leave_out_report, micro_bootstrap, set_means
+from lookalike.bias.measurements import coverage_at, measure, precision_at
+from lookalike.bias.paper_view import paper_table
+from lookalike.bias.subsets import leave_out_sets
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.grouped_auc import auc_and_ap
 from tests.evaluation.bias.cases import g5, random_pool
 
 FULL = ("full", "")

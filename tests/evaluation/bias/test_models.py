@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evaluation.bias.evidence import RandomNegatives
-from evaluation.bias.measured import measure
-from evaluation.bias.models import model_rows
-from evaluation.bias.outsiders import (
+from lookalike.bias.evidence import RandomNegatives
+from lookalike.bias.measurements import measure
+from lookalike.bias.model_rows import model_rows
+from lookalike.bias.outsiders import (
     adjusted_scores,
     badge_of,
     equal_outsider,
@@ -16,10 +16,10 @@ from evaluation.bias.outsiders import (
     random_negative_auc,
     siblings_of,
 )
-from evaluation.bias.subsets import kept_without, kept_without_all, leave_out_sets
-from evaluation.contamination import corrected_auc
-from evaluation.segment import auc_and_ap
-from evaluation.stats.bootstrap import Resampling
+from lookalike.bias.subsets import kept_without, kept_without_all, leave_out_sets
+from lookalike.metrics.contamination import corrected_auc
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.grouped_auc import auc_and_ap
 from tests.evaluation.bias.cases import g5, random_pool, rich_pool, some
 
 

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evaluation.bias.discovery import best_ranks, discovery, unseen_positives
-from evaluation.bias.overlap import (
+from lookalike.bias.discovery import best_ranks, discovery, unseen_positives
+from lookalike.bias.overlap import (
     forced_loss_ceiling,
     generator_rows,
     overlap,
     pool_summary,
 )
-from evaluation.segment import auc_and_ap
+from lookalike.stats.grouped_auc import auc_and_ap
 from tests.evaluation.bias.cases import g5, random_pool, rich_pool, some
 
 

@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.bias.evidence import Lists
-from evaluation.bias.report import BiasReport, BiasSettings, as_json, bias_report
-from evaluation.bias.text import as_text
+from lookalike.bias.evidence import Lists
+from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.bias.text import as_text
 from tests.evaluation.bias.cases import g5, random_pool, rich_pool
 
 QUICK = BiasSettings(n_bootstraps=60, n_permutations=200, ks=(2, 4))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.bias.subsets import (
+from lookalike.bias.subsets import (
     kept_at_depth,
     kept_without,
     kept_without_all,

@@ -4,13 +4,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evaluation.bias.tables import (
+from lookalike.bias.tables import (
     read_attribute,
     read_families,
     read_proposals,
     read_votes,
 )
-from evaluation.formats import FormatError
+from lookalike.io.errors import FormatError
 
 
 def written(tmp_path, text, name="file.csv"):

@@ -20,11 +20,11 @@ from annotation.services import record_answers
 from annotation.submissions import RejectedError, Submission
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
+from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
 from pooling.nearest import nearest_candidates
 from pooling.pool_requests import PoolRequest
 from pooling.proposers import Answer
-from pooling.query_rule import QueryRule
 from pooling.services import create_pool
 from pooling.services_campaign import open_pool_campaign
 from pooling.services_fill import store_proposals

@@ -10,9 +10,9 @@ from sklearn.metrics import roc_auc_score
 
 from evaluation.assessment import assess
 from evaluation.details import details_path, load_details, store_details
-from evaluation.embedding_runs import unit_rows
-from evaluation.errors import InputError
-from evaluation.uncertainty import significance_letters
+from lookalike.io.errors import InputError
+from lookalike.metrics.embedding_runs import unit_rows
+from lookalike.metrics.uncertainty import significance_letters
 from tests.evaluation.campaign.conftest import World
 
 pytestmark = pytest.mark.django_db

@@ -11,12 +11,12 @@ from django.test import Client
 from accounts.models import Role, User
 from accounts.services_tokens import create_token, scopes_of
 from annotation.models import Campaign
-from catalog.formats.tables import Run as Scores
 from evaluation.assessment import assess
 from evaluation.leaderboard import model_key
 from evaluation.models import Result, Run
 from evaluation.services import EVALUATE_TASK, add_run, store_result
 from jobs.models import Job
+from lookalike.io.tables import Run as Scores
 from tests.evaluation.campaign.conftest import SPECS, World
 
 pytestmark = pytest.mark.django_db

@@ -17,12 +17,12 @@ from sklearn.metrics import roc_auc_score
 from accounts.models import Role, User
 from annotation.models import Campaign
 from evaluation.assessment import assess
-from evaluation.embedding_runs import unit_rows
-from evaluation.errors import InputError
 from evaluation.exports import export_pieces
-from evaluation.formats import read_qrels
 from evaluation.gather import family_of, gather
 from evaluation.models import Result
+from lookalike.io.errors import InputError
+from lookalike.io.labels import read_qrels
+from lookalike.metrics.embedding_runs import unit_rows
 from tests.evaluation.campaign.conftest import World, answer_all, same_colour
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,6 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from accounts.models import Role, User
-from catalog.formats.tables import Run as Scores
 from evaluation.assessment import assess
 from evaluation.leaderboard import leaderboard, model_key
 from evaluation.models import Result, Run
@@ -28,6 +27,7 @@ from evaluation.runs import load_run, run_path, store_run
 from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
+from lookalike.io.tables import Run as Scores
 from tests.evaluation.campaign.conftest import SPECS, World
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,6 @@ from annotation.queries.labels import labels
 from annotation.queries.serving import next_questions
 from annotation.services import close_campaign
 from evaluation.assessment import assess
-from evaluation.errors import InputError
 from evaluation.exports import export_pieces
 from evaluation.models import Sample, SampledPair
 from evaluation.sample_estimates import sample_estimates
@@ -27,6 +26,7 @@ from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
 from evaluation.services_samples import request_sample
 from evaluation.targets import Target
 from jobs.models import Job, JobState
+from lookalike.io.errors import InputError
 from pooling.queries import pool_pairs
 from tests.evaluation.campaign.conftest import World, judge_world, same_colour
 

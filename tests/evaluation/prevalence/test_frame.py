@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.prevalence.frame import Frame
-from evaluation.prevalence.sampling import Stratum, rank_strata
+from lookalike.prevalence.frame import Frame
+from lookalike.prevalence.sampling import Stratum, rank_strata
 
 N_IMAGES = 8
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.prevalence.sampling import allocate, draw, rank_strata
+from lookalike.prevalence.sampling import allocate, draw, rank_strata
 
 SIZES, EXPECTED = [20_000, 200_000, 105_100_000], [0.3, 0.1, 0.0007]
 

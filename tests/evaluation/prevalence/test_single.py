@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.prevalence.single import (
+from lookalike.prevalence.single import (
     chebyshev_error,
     chebyshev_labels,
     labels_for_precision,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.prevalence.strata import (
+from lookalike.prevalence.strata import (
     StratumCount,
     stratified_prevalence,
     weighted_prevalence,

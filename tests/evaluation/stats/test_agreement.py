@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.stats import correlation_p
-from evaluation.stats.agreement import (
+from lookalike.stats import rank_correlation_p
+from lookalike.stats.rank_correlation import (
     competition_ranks,
     correlations,
     kendall_tau_b,
@@ -17,7 +17,7 @@ from evaluation.stats.agreement import (
     tau_ap,
     tau_ap_b,
 )
-from evaluation.stats.correlation_p import Orders, spearman_p, spearman_p_t
+from lookalike.stats.rank_correlation_p import Orders, spearman_p, spearman_p_t
 
 TRUTH = [6, 5, 4, 3, 2, 1]
 
@@ -151,7 +151,7 @@ def test_exact_p_equals_counting_all_orders_of_a_list_with_ties():
 def test_many_models_get_a_seeded_permutation_p_near_the_exact_one(monkeypatch):
     x, y = np.arange(7.0), np.array([0, 2, 1, 5, 3, 4, 6.0])
     exact = spearman_p(x, y, Orders.of(7, rng())).value
-    monkeypatch.setattr(correlation_p, "EXACT_UP_TO", 6)
+    monkeypatch.setattr(rank_correlation_p, "EXACT_UP_TO", 6)
     drawn = spearman_p(x, y, Orders.of(7, rng()))
     assert drawn.method == "permutation"
     assert drawn.value == spearman_p(x, y, Orders.of(7, rng())).value

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evaluation.stats.bootstrap import (
+from lookalike.stats.bootstrap import (
     Resampling,
     bootstrap_means,
     percentile_interval,
     query_counts,
 )
-from evaluation.stats.bootstrap_micro import bootstrap_micro_auc, bootstrap_micro_aucs
+from lookalike.stats.bootstrap_micro import bootstrap_micro_auc, bootstrap_micro_aucs
 
 
 def test_every_sample_draws_as_many_queries_as_there_are():

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.stats.proportion import clopper_pearson, jeffreys, score_interval, wilson
+from lookalike.stats.proportion import clopper_pearson, jeffreys, score_interval, wilson
 
 
 def ends(interval):

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from evaluation.stats import significance
-from evaluation.stats.bootstrap import Resampling
-from evaluation.stats.significance import discriminative_power, holm, paired_tests, sign_flip_p
+from lookalike.stats import significance
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.significance import discriminative_power, holm, paired_tests, sign_flip_p
 
 GOLDEN = [0.2, 0.1, -0.05, 0.3, 0, 0.15, 0.05, -0.1]
 

@@ -1,0 +1,1 @@
+"""Visual-similarity benchmarks: pooling, agreement, measures, pool bias, releases. No Django."""

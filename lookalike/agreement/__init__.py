@@ -1,0 +1,1 @@
+"""From votes to labels: consensus, agreement coefficients, models of the voters."""

@@ -1,0 +1,142 @@
+"""What `python -m annotation aggregate` prints: labels, agreement, and accuracy against truth.
+
+Pure; runs without Django.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.consensus import (
+    MODELS,
+    accuracy_by_tie_side,
+    accuracy_with_split_ties,
+    top_labels,
+)
+from lookalike.agreement.votes import Ints, Votes
+
+RULES = ("majority", *MODELS)
+TIES = ("negative", "undecided", "split")
+NEGATIVES = ("0", "different", "no", "false", "negative", "-1")
+SAME_CHANCE = 1e-9  # posteriors closer than this are a tie
+
+
+class AggregateError(Exception):
+    """The votes and the rule do not go together; the message says why."""
+
+
+def aggregate(
+    votes: Votes, *, rule: str, tie: str, truth: dict[str, str] | None = None
+) -> dict[str, Any]:
+    """Return one JSON object: labels, ties, agreement, and accuracy where truth is given.
+
+    Args:
+        votes: who said what.
+        rule: one of `RULES`.
+        tie: "negative": a tie is the negative one of two labels; "undecided" and "split": a tie
+            has no label; "split" counts it, in the accuracy, as a share of a right answer.
+        truth: true label by item; items without a vote are counted and left out.
+
+    Raises:
+        AggregateError: ties cannot be negative, as there are more than two labels.
+    """
+    counts = votes.counts()
+    table = counts if rule == "majority" else _as_counts(_posterior(votes, rule))
+    first, is_tied = top_labels(table)
+    negative = negative_label(votes.labels)
+    if tie == "negative":
+        if negative is None and is_tied.any():
+            raise AggregateError(
+                f"{len(votes.labels)} labels have no one negative; use --tie undecided or split."
+            )
+        labels = [
+            negative if tied else votes.labels[best]
+            for best, tied in zip(first, is_tied, strict=True)
+        ]
+    else:
+        labels = [
+            None if tied else votes.labels[best] for best, tied in zip(first, is_tied, strict=True)
+        ]
+    result: dict[str, Any] = {
+        "rule": rule,
+        "tie": tie,
+        "n_items": len(votes.items),
+        "n_workers": len(votes.workers),
+        "n_votes": len(votes.item_of),
+        "negative_label": negative,
+        "n_ties": int(is_tied.sum()),
+        "labels": dict(zip(votes.items, labels, strict=True)),
+        "agreement": _agreement(votes, counts),
+    }
+    if truth is not None:
+        result["accuracy"] = _accuracy(votes, table, labels, tie, truth)
+    return result
+
+
+def negative_label(labels: list[str]) -> str | None:
+    """Return which of two labels is the negative one: a known word, else the first by sort."""
+    known = [label for label in labels if label.lower() in NEGATIVES]
+    if len(labels) <= 2:
+        return known[0] if known else labels[0]
+    return None
+
+
+def _posterior(votes: Votes, model: str) -> NDArray[np.float64]:
+    """Load the voter models only when one is asked for: crowd-kit takes seconds to import."""
+    chances: NDArray[np.float64] = import_module("lookalike.agreement.voter_models").posterior(
+        votes, model
+    )
+    return chances
+
+
+def _as_counts(chances: NDArray[np.float64]) -> Ints:
+    """Turn posteriors into whole numbers in which equal chances are equal."""
+    table: Ints = np.rint(chances / SAME_CHANCE).astype(np.int64)
+    return table
+
+
+def _agreement(votes: Votes, counts: Ints) -> dict[str, Any]:
+    # one label alone still leaves two possible answers
+    padded = counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1)))
+    figures = asdict(agreement(padded))
+    prevalence = figures.pop("prevalence")
+    figures["n_items"] = figures.pop("n_questions")
+    shares = dict(zip(votes.labels, prevalence, strict=False))
+    return {name: _or_null(value) for name, value in figures.items()} | {"prevalence": shares}
+
+
+def _accuracy(
+    votes: Votes, table: Ints, labels: list[str | None], tie: str, truth: dict[str, str]
+) -> dict[str, Any]:
+    """Compare with the truth over the items that have both votes and a truth."""
+    code_of = {label: code for code, label in enumerate(votes.labels)}
+    kept = np.array([item in truth for item in votes.items])
+    true_labels = [truth[item] for item in votes.items if item in truth]
+    codes = np.array([code_of.get(label, -1) for label in true_labels], dtype=np.int64)
+    if not codes.size:
+        raise AggregateError("No item of the truth has a vote.")
+    split = accuracy_with_split_ties(table[kept], codes)
+    sides = accuracy_by_tie_side(table[kept], codes)
+    given = [label for label, keep in zip(labels, kept, strict=True) if keep]
+    is_right = [label == true for label, true in zip(given, true_labels, strict=True)]
+    decided = [label is not None for label in given]
+    over_decided = sum(is_right) / sum(decided) if any(decided) else math.nan
+    return {
+        "n_items": int(codes.size),
+        "n_truth_without_votes": len(set(truth) - set(votes.items)),
+        "value": _or_null(split if tie == "split" else over_decided),
+        "n_decided": sum(decided),
+        "ties_split": split,
+        "by_tie_side": dict(zip(votes.labels, sides, strict=True)),
+    }
+
+
+def _or_null(value: float) -> float | None:
+    return None if math.isnan(value) else value

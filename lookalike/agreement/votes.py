@@ -1,0 +1,95 @@
+"""Votes as a table of three columns: item, worker, label. Pure; files in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.io.numbered_rows import TableError, read_rows
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Who said what about which item.
+
+    Attributes:
+        items: names in the order of their first vote.
+        workers: names in the order of their first vote.
+        labels: names, sorted.
+        item_of: shape (n_votes,), index into `items`.
+        worker_of: shape (n_votes,), index into `workers`.
+        label_of: shape (n_votes,), index into `labels`.
+    """
+
+    items: list[str]
+    workers: list[str]
+    labels: list[str]
+    item_of: Ints
+    worker_of: Ints
+    label_of: Ints
+
+    def counts(self) -> Ints:
+        """Return shape (n_items, n_labels): how many workers gave that label."""
+        shape = (len(self.items), len(self.labels))
+        flat = np.bincount(self.item_of * shape[1] + self.label_of, minlength=shape[0] * shape[1])
+        return flat.reshape(shape)
+
+
+def read_votes(path: Path) -> Votes:
+    """Return the votes of a CSV file with the columns item, worker, label; others are ignored.
+
+    Raises:
+        TableError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
+            it twice, or has rows that are too short, leave a field empty, or repeat an
+            (item, worker) pair. All such rows are named.
+    """
+    problems: list[str] = []
+    first_row: dict[tuple[str, str], int] = {}
+    triples: list[tuple[str, str, str]] = []
+    for row, (item, worker, label) in read_rows(path, ("item", "worker", "label"), problems):
+        known = first_row.setdefault((item, worker), row)
+        if known != row:
+            problems.append(f"row {row}: {worker!r} has voted on {item!r} in row {known} already")
+            continue
+        triples.append((item, worker, label))
+    if not problems and not triples:
+        problems.append("there are no votes")
+    if problems:
+        raise TableError(str(path), problems)
+    return votes_of(triples)
+
+
+def read_truth(path: Path) -> dict[str, str]:
+    """Return the true label of each item of a CSV file with the columns item, truth.
+
+    Raises:
+        TableError: as `read_votes`; an item may stand there only once.
+    """
+    problems: list[str] = []
+    truth: dict[str, str] = {}
+    for row, (item, label) in read_rows(path, ("item", "truth"), problems):
+        if item in truth:
+            problems.append(f"row {row}: {item!r} is there twice")
+        truth[item] = label
+    if problems:
+        raise TableError(str(path), problems)
+    return truth
+
+
+def votes_of(triples: Sequence[tuple[str, str, str]]) -> Votes:
+    """Return (item, worker, label) triples as arrays."""
+    items = list(dict.fromkeys(item for item, _, _ in triples))
+    workers = list(dict.fromkeys(worker for _, worker, _ in triples))
+    labels = sorted({label for _, _, label in triples})
+    index_of = [{name: i for i, name in enumerate(names)} for names in (items, workers, labels)]
+    columns = [
+        np.array([index[triple[axis]] for triple in triples], dtype=np.int64)
+        for axis, index in enumerate(index_of)
+    ]
+    return Votes(items, workers, labels, *columns)

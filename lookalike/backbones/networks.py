@@ -1,0 +1,182 @@
+"""A network as a backbone: preprocessing in two halves, and the forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import nn
+from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
+from torchvision.transforms import Compose, Normalize, ToTensor
+
+from lookalike.backbones.arithmetic import use_full_float32
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.folding import fold_batch_norms
+from lookalike.backbones.protocol import OutOfMemoryError, Vectors, fingerprint_of, unit_rows
+from lookalike.backbones.weights import state_sha256
+from lookalike.core.memory import free_memory, is_out_of_memory
+
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
+BATCH_ON_CPU = 16
+BATCH_ON_GPU = 32  # to begin with
+_CAST = {nn.Linear, nn.Conv2d, nn.MultiheadAttention, NonDynamicallyQuantizableLinear}
+_DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Preprocessing of a library, cut between resizing and arithmetic.
+
+    Attributes:
+        resize: from an RGB picture to one of the model's size, by Pillow as the library does.
+        mean: of the three channels, in 0..1.
+        std: likewise.
+        smallest_side: the shorter side that the first step needs.
+    """
+
+    resize: Callable[[Image.Image], Image.Image]
+    mean: Sequence[float]
+    std: Sequence[float]
+    smallest_side: int
+
+    @classmethod
+    def of(cls, transform: Compose, spec: str) -> Pixels:
+        """Split a timm or open_clip evaluation transform: resize, crop, to tensor, normalise.
+
+        Raises:
+            BackboneError: the transform has other steps.
+        """
+        steps = list(transform.transforms)
+        if (
+            len(steps) < 3
+            or not isinstance(steps[-1], Normalize)
+            or not isinstance(steps[-2], ToTensor)
+        ):
+            raise BackboneError(f"{spec}: its preprocessing is not understood: {transform}")
+        size = getattr(steps[0], "size", 0)
+        side = max(size) if isinstance(size, tuple | list) else int(size)
+        last = steps[-1]
+        return cls(Compose(steps[:-2]), _floats(last.mean), _floats(last.std), side)
+
+
+class NetworkBackbone:
+    """A network that maps a batch of pictures to vectors of length 1."""
+
+    metric = "cosine"
+
+    def __init__(
+        self,
+        *,
+        spec: str,
+        model: nn.Module,
+        pixels: Pixels,
+        card: Mapping[str, Any],
+        device: torch.device,
+        precision: Precision = "auto",
+    ) -> None:
+        self.spec = spec
+        self.smallest_side = pixels.smallest_side
+        self.on_gpu = device.type != "cpu"
+        self.batch_size = BATCH_ON_GPU if self.on_gpu else BATCH_ON_CPU
+        self._pixels, self._device = pixels, device
+        self._mean = torch.tensor(pixels.mean, device=device).view(1, 3, 1, 1)
+        self._std = torch.tensor(pixels.std, device=device).view(1, 3, 1, 1)
+        self._precision = _chosen(precision, device)
+        use_full_float32()
+        sha256 = state_sha256(model.state_dict())
+        self._model = model.eval().requires_grad_(False)
+        example = self._normalised([self.transform(_example())]).cpu()
+        fold_batch_norms(self._model, example)
+        self._model = self._model.to(device).to(memory_format=torch.channels_last)
+        if self._precision in _DTYPES:
+            _cast_weights(self._model, _DTYPES[self._precision])
+        self.dim = int(self._forward(example.to(device)).shape[1])
+        self.card: Mapping[str, Any] = {
+            **card,
+            "spec": spec,
+            "weights_sha256": sha256,
+            "precision": self._precision,
+            "jpeg_draft": f"decoded at the smallest size of at least {self.smallest_side} px",
+            "metric": self.metric,
+            "normalised": "unit length",
+            "dim": self.dim,
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the card."""
+        return fingerprint_of(self.card)
+
+    def transform(self, image: Image.Image) -> NDArray[np.uint8]:
+        """Return one RGB picture resized and cropped, shape (height, width, 3)."""
+        return np.asarray(self._pixels.resize(image), np.uint8)
+
+    def embed(self, inputs: Sequence[NDArray[np.uint8]]) -> Vectors:
+        """Return the unit vectors of transformed pictures, shape (n, dim).
+
+        Raises:
+            OutOfMemoryError: the batch is too large for the device.
+        """
+        try:
+            return unit_rows(self._forward(self._normalised(inputs)).float().cpu().numpy())
+        except (RuntimeError, MemoryError) as problem:
+            if not is_out_of_memory(problem):
+                raise
+            reason = str(problem)
+        # not within `except`: the problem would hold the failed pass and all its activations
+        free_memory(self._device)
+        raise OutOfMemoryError(reason)
+
+    def _normalised(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
+        """Return a float batch in channels-last order, by torchvision's own arithmetic."""
+        batch = torch.from_numpy(np.stack(inputs))
+        if self._device.type == "cuda":
+            batch = batch.pin_memory()
+        batch = batch.to(self._device, non_blocking=True)
+        scaled = batch.permute(0, 3, 1, 2).to(torch.float32).div_(255)
+        return scaled.sub_(self._mean).div_(self._std)
+
+    def _forward(self, batch: torch.Tensor) -> torch.Tensor:
+        with torch.inference_mode(), self._autocast():
+            found: torch.Tensor = self._model(batch)
+        return found
+
+    def _autocast(self) -> AbstractContextManager[object]:
+        dtype = _DTYPES.get(self._precision)
+        return nullcontext() if dtype is None else torch.autocast(self._device.type, dtype)
+
+
+def _chosen(precision: Precision, device: torch.device) -> str:
+    """Return the precision to compute in.
+
+    float32 unless asked otherwise: with bfloat16 and some networks fewer than 99 % of the ten
+    nearest neighbours stay the same (benchmarks/README.md).
+    """
+    return "float32" if precision == "auto" else precision
+
+
+def _cast_weights(model: nn.Module, dtype: torch.dtype) -> None:
+    """Cast once what autocast would cast anew for every batch; the results are the same.
+
+    Only modules of just these types: others may compute with their weights first.
+    """
+    for module in model.modules():
+        if type(module) in _CAST:
+            for parameter in module.parameters(recurse=False):
+                parameter.data = parameter.data.to(dtype)
+
+
+def _example() -> Image.Image:
+    """Return a picture on which every layer has something to do."""
+    values = np.random.default_rng(0).integers(0, 256, (24, 32, 3), np.uint8)
+    return Image.fromarray(values).resize((640, 480), Image.Resampling.BICUBIC)
+
+
+def _floats(values: Any) -> list[float]:
+    return [float(value) for value in values]

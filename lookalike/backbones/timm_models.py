@@ -1,0 +1,138 @@
+"""timm's models as backbones, with their pretrained weights or with those of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import timm
+import torch
+from timm.data.config import resolve_model_data_config
+from timm.data.transforms_factory import create_transform
+from torch import nn
+
+from lookalike.backbones.errors import WeightsError, WeightsUnavailableError, require_known
+from lookalike.backbones.hub import Wanted, find_weights
+from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
+from lookalike.backbones.spec import Spec
+from lookalike.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
+from lookalike.core.memory import is_out_of_memory
+
+_FILES = ("model.safetensors", "pytorch_model.bin")
+
+
+def timm_backbone(
+    spec: Spec, device: torch.device, precision: Precision, folder: Path | None
+) -> NetworkBackbone:
+    """Load a timm model with its pretrained weights.
+
+    Raises:
+        UnknownModelError: timm has no such model or tag.
+        WeightsUnavailableError: its weights are neither here nor to be fetched.
+        WeightsError: they are here, but damaged.
+    """
+    _require_model(spec)
+    path = packaged_file(spec.model, spec.weights)
+    if path is not None:
+        model: Any = timm.create_model(spec.model, pretrained=False)
+        model.load_state_dict(renamed_in_order(read_weights(path), model.state_dict(), path))
+    else:
+        path = _pretrained_file(spec, folder)
+        model = _with_file(spec, path)
+    model.reset_classifier(0)
+    return _backbone(spec, model, path, device, precision)
+
+
+def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> NetworkBackbone:
+    """Load a file of weights into a timm architecture; what else it holds is left.
+
+    Raises:
+        UnknownModelError: timm has no such architecture.
+        WeightsError: the file cannot be read or does not fit.
+    """
+    _require_model(spec)
+    path = Path(spec.weights)
+    model = timm.create_model(spec.model, pretrained=False, num_classes=0)
+    model.load_state_dict(fitted(read_weights(path), model.state_dict(), path))
+    return _backbone(spec, model, path, device, precision)
+
+
+def timm_pixels(model: nn.Module, spec: str) -> tuple[Pixels, dict[str, str]]:
+    """Return timm's own preprocessing of a model, and a description of it."""
+    config = resolve_model_data_config(model)  # type: ignore[no-untyped-call]
+    pixels = Pixels.of(create_transform(**config, is_training=False), spec)
+    return pixels, {key: str(value) for key, value in sorted(config.items())}
+
+
+def _require_model(spec: Spec) -> None:
+    if not timm.is_model(spec.model):
+        require_known(spec.model, timm.list_models(), f"{spec}: timm has no model")
+
+
+def _pretrained_file(spec: Spec, folder: Path | None) -> Path:
+    names = timm.list_pretrained(f"{spec.model}*")
+    tags = [name.partition(".")[2] for name in names if name.partition(".")[0] == spec.model]
+    if not tags:
+        raise WeightsUnavailableError(
+            f"{spec}: timm has no pretrained weights for {spec.model}. Name a file that you "
+            f"have: file:PATH?arch={spec.model}."
+        )
+    if spec.weights:
+        require_known(spec.weights, tags, f"{spec}: timm has for {spec.model} no weights")
+    config: Any = timm.get_pretrained_cfg(_name(spec))
+    repository = config.hf_hub_id or ""
+    wanted = Wanted(
+        spec=str(spec),
+        names=[f"{spec.model}.{config.tag}", spec.model],
+        repository=repository,
+        files=[config.hf_hub_filename] if config.hf_hub_filename else _FILES,
+        url=config.url or "",
+        remedy=f"file:PATH?arch={spec.model}",
+        folder=folder,
+    )
+    return find_weights(wanted)
+
+
+def _with_file(spec: Spec, path: Path) -> nn.Module:
+    """Return the model with a file in timm's or the authors' own layout, as timm reads it.
+
+    With its classifier: without one, timm would pass over tensors that the file lacks.
+    """
+    overlay = {"file": str(path), "custom_load": path.suffix == ".npz"}
+    try:
+        return timm.create_model(_name(spec), pretrained=True, pretrained_cfg_overlay=overlay)
+    except Exception as problem:  # timm, torch and safetensors raise many kinds
+        if is_out_of_memory(problem):
+            raise
+        raise WeightsError(
+            f"{spec}: {path} cannot be loaded into the model: {problem}"
+        ) from problem
+
+
+def _name(spec: Spec) -> str:
+    return f"{spec.model}.{spec.weights}" if spec.weights else spec.model
+
+
+def _pooling(model: nn.Module) -> str:
+    layer = getattr(model, "global_pool", None)
+    return str(getattr(layer, "pool_type", layer) or "the model's own")
+
+
+def _backbone(
+    spec: Spec, model: nn.Module, path: Path, device: torch.device, precision: Precision
+) -> NetworkBackbone:
+    pixels, description = timm_pixels(model, str(spec))
+    config: Any = model.pretrained_cfg
+    card = {
+        "library": "timm",
+        "library_version": timm.__version__,
+        "model": spec.model,
+        "weights": path.name,
+        "weights_licence": str(config.get("license") or "not stated"),
+        "preprocessing": description,
+        "input_size": description["input_size"],
+        "pooling": _pooling(model),
+    }
+    return NetworkBackbone(
+        spec=str(spec), model=model, pixels=pixels, card=card, device=device, precision=precision
+    )

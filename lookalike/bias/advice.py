@@ -1,0 +1,186 @@
+"""Which numbers of a model may be compared with whose, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lookalike.bias.comparison import Estimate
+from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.outsiders import OUTSIDER, POOLED, SIBLING, badge_of, siblings_of
+
+JUDGED_FLOOR = 0.8
+POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
+UNRELATED = "models without relatives"
+
+
+@dataclass(frozen=True)
+class CutoffRow:
+    """P@k with what the unjudged images could change.
+
+    Attributes:
+        k: the cut-off.
+        precision: unjudged images counted as misses, over queries with a positive.
+        upper: the same if every unjudged image were a positive.
+        judged: mean judged@k over all queries with a list.
+        hole: mean hole@k.
+    """
+
+    k: int
+    precision: Estimate
+    upper: float
+    judged: float
+    hole: float
+
+
+@dataclass(frozen=True)
+class ColumnAdvice:
+    """One column of one model.
+
+    Attributes:
+        column: such as "p@k, success@k, mrr@k".
+        comparable_with: "pooled models", "outsiders", "models without relatives", "all models"
+            or "nobody".
+        reason: why, in one sentence.
+    """
+
+    column: str
+    comparable_with: str
+    reason: str
+
+
+def advice(
+    evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], has_random: bool
+) -> tuple[ColumnAdvice, ...]:
+    """Say of each column with whom this model may be compared.
+
+    P, success and MRR are fair among pooled models only; annotated AUC and AP' among outsiders
+    only; the AUC on random negatives among all. So is the equal-outsider AUC, except for models
+    with relatives, whose labels stay in: for them, the family-matched AUC.
+
+    Args:
+        evidence: the pool.
+        model: one of its evaluated models.
+        cutoffs: its coverage; below `JUDGED_FLOOR` no cut-off measure is comparable.
+        has_random: whether there is an AUC on random negatives.
+
+    Returns:
+        One entry per column.
+    """
+    badge = badge_of(evidence, model)
+    columns = [_cutoff_advice(badge, cutoffs), _annotated_advice(badge)]
+    columns += _outsider_advice(evidence, model)
+    if has_random:
+        columns.append(
+            ColumnAdvice(
+                "AUC on random negatives",
+                ALL,
+                "nobody's top list made the negatives; having found the positives is a small edge",
+            )
+        )
+    return tuple(columns)
+
+
+def notes_on(
+    evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], ceiling: float | None
+) -> tuple[str, ...]:
+    """Return what a reader must know about this model's row, in full sentences."""
+    badge = badge_of(evidence, model)
+    notes = [_BADGE_NOTES[badge].format(siblings=", ".join(siblings_of(evidence, model)))]
+    if ceiling is not None and ceiling < 1.0:
+        notes.append(
+            f"Its own rejected proposals keep its annotated macro AUC at or below {ceiling:.3f}, "
+            "whatever it does elsewhere."
+        )
+    if badge == POOLED and siblings_of(evidence, model):
+        notes.append(
+            f"Leaving it out alone hides little: {', '.join(siblings_of(evidence, model))} of the "
+            "same family stays in the pool. Read the family row."
+        )
+    thin = [c for c in cutoffs if c.judged < JUDGED_FLOOR]
+    if thin:
+        worst = max(thin, key=lambda c: c.hole)
+        note = f"{worst.hole:.0%} of its first {worst.k} are unjudged"
+        if not math.isnan(worst.upper):
+            note += f": P@{worst.k} lies anywhere between {worst.precision.value:.3f} and "
+            note += f"{worst.upper:.3f}"
+        notes.append(f"{note}.")
+    return tuple(notes)
+
+
+_BADGE_NOTES = {
+    POOLED: (
+        "It helped to build the pool: its own top candidates went to the judges, so P@k holds as "
+        "far as the pool is deep, and its annotated AUC suffers, because its own mistakes are "
+        "among the labels and an outsider's are not."
+    ),
+    SIBLING: (
+        "It is not pooled but related to {siblings}: part of its top candidates is judged through "
+        "them. It is neither punished nor flattered as much as an outsider; use the "
+        "family-matched AUC."
+    ),
+    OUTSIDER: (
+        "It did not build the pool: its unjudged candidates count as misses in P@k, and its "
+        "annotated AUC is flattered because its own worst mistakes were never judged."
+    ),
+}
+
+
+def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow]) -> ColumnAdvice:
+    column = "P@k, Success@k, MRR@k"
+    if not cutoffs:
+        return ColumnAdvice(column, NOBODY, "there are no top lists to compute them from")
+    best, worst = (end(cutoffs, key=lambda c: c.judged) for end in (max, min))
+    if best.judged < JUDGED_FLOOR:
+        reason = f"even of its first {best.k} only {best.judged:.0%} are judged"
+        return ColumnAdvice(column, NOBODY, reason)
+    if badge == POOLED and worst.judged < JUDGED_FLOOR:
+        fair = max(c.k for c in cutoffs if c.judged >= JUDGED_FLOOR)
+        beyond = f"only {worst.judged:.0%} of its first {worst.k} are judged"
+        return ColumnAdvice(column, POOLED_ONLY, f"up to k = {fair}; beyond, {beyond}")
+    if badge == POOLED:
+        return ColumnAdvice(column, POOLED_ONLY, "all of its top candidates were judged")
+    return ColumnAdvice(
+        column, NOBODY, "what the pool did not hold counts as a miss; compare the bounds"
+    )
+
+
+def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
+    column = "equal-outsider AUC"
+    if len(evidence.generators) == 1:
+        return [ColumnAdvice(column, NOBODY, "without its only model the pool is empty")]
+    fair = "every model is judged on labels that its own proposals did not make"
+    related = {name for name in evidence.models if _has_relatives(evidence, name)}
+    if not related:
+        return [ColumnAdvice(column, ALL, fair)]
+    own = (
+        ColumnAdvice(column, NOBODY, "labels made by its relatives stay in")
+        if model in related
+        else ColumnAdvice(column, UNRELATED, fair)
+    )
+    family = "family-matched AUC"
+    if len(evidence.pooled_families) == 1:
+        return [own, ColumnAdvice(family, NOBODY, "without its only family the pool is empty")]
+    return [own, ColumnAdvice(family, ALL, "no label made by a model's own family counts for it")]
+
+
+def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
+    """Say whether another model of its family is pooled, or is compared with a pooled one."""
+    if siblings_of(evidence, model):
+        return True
+    family = evidence.family_of(model)
+    return family in evidence.pooled_families and any(
+        evidence.family_of(other) == family for other in evidence.models if other != model
+    )
+
+
+def _annotated_advice(badge: str) -> ColumnAdvice:
+    column = "annotated AUC and AP"
+    if badge == POOLED:
+        return ColumnAdvice(
+            column, POOLED_ONLY, "its own negatives are among the labels, an outsider's are not"
+        )
+    if badge == SIBLING:
+        return ColumnAdvice(column, NOBODY, "its family's negatives are among the labels")
+    return ColumnAdvice(column, OUTSIDERS_ONLY, "no outsider's own negatives are labelled")

@@ -1,0 +1,217 @@
+"""Lay labels, proposals and runs beside each other as the evidence of one pool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.bias.evidence import (
+    Attribute,
+    Lists,
+    PoolEvidence,
+    RandomNegatives,
+    Votes,
+)
+from lookalike.bias.judged_pairs import JoinedPool, join_pool
+from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.core.each import each
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import Matched, Missing, has_list, match_run, pair_scores, scored_at
+from lookalike.stats.grouped_auc import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a bias analysis can use beyond labels, proposals and runs.
+
+    Attributes:
+        families: {model: family}.
+        products: {image: product}; pairs of one product are left out, as in scoring.
+        votes: the answers behind the labels.
+        attributes: {attribute: {image: value}}.
+        negatives: frozen random negatives as (query, candidate).
+        contamination: their estimated share of positives.
+        n_candidates: how many candidates a query has in the catalogue.
+    """
+
+    families: Mapping[str, str] | None = None
+    products: Mapping[str, str] | None = None
+    votes: VoteTable | None = None
+    attributes: Mapping[str, Mapping[str, str]] | None = None
+    negatives: Sequence[tuple[str, str]] = ()
+    contamination: float | None = None
+    n_candidates: int | None = None
+
+
+def assemble_evidence(
+    qrels: Qrels,
+    proposals: Proposals,
+    runs: Sequence[Run],
+    *,
+    missing: Missing = "error",
+    extras: Extras | None = None,
+) -> PoolEvidence:
+    """Return the evidence of a pool from what its files hold.
+
+    Judged pairs that no model proposed, and pairs of one product, are left out and counted.
+    Proposed pairs without a label count for overlap and size only. A run that scores exactly
+    the judged pairs has no list of its own, and no cut-off measure.
+
+    Args:
+        qrels: the labels.
+        proposals: who proposed what; their queries are the queries of the pool.
+        runs: the models to evaluate; one named like a generator is that generator.
+        missing: what a judged pair without a score means, as in `pair_scores`.
+        extras: anything more.
+
+    Returns:
+        The evidence.
+
+    Raises:
+        InputError: if runs share a name, a family names nobody, or no proposed pair is judged.
+        MissingScoresError: as `pair_scores`, with the run's name.
+    """
+    more = extras or Extras()
+    _check_names(proposals, runs, more)
+    pool = join_pool(qrels, proposals, more.products)
+    matches = [match_run(pool.qrels, run, products=more.products) for run in runs]
+    scores = np.stack([_scores(run, m, missing) for run, m in zip(runs, matches, strict=True)])
+    return PoolEvidence(
+        n_queries=len(proposals.query_ids),
+        queries=pool.qrels.queries,
+        candidates=pool.qrels.candidates,
+        labels=pool.qrels.labels.astype(np.float64),
+        generators=proposals.generators,
+        ranks=pool.ranks,
+        models=tuple(run.name for run in runs),
+        scores=scores,
+        families=dict(more.families or {}),
+        lists=_lists(matches),
+        unjudged_queries=pool.unjudged_queries,
+        unjudged_ranks=pool.unjudged_ranks,
+        n_outside_pool=pool.n_outside,
+        n_catalogue_pairs=None
+        if more.n_candidates is None
+        else more.n_candidates * len(proposals.query_ids),
+        votes=None if more.votes is None else _votes(pool, more.votes),
+        attributes=tuple(
+            _attribute(name, values, proposals, pool)
+            for name, values in (more.attributes or {}).items()
+        ),
+        random_negatives=_negatives(pool, runs, matches, more) if more.negatives else None,
+    )
+
+
+def _scores(run: Run, matched: Matched, missing: Missing) -> Floats:
+    try:
+        return pair_scores(matched, missing)
+    except InputError as error:
+        raise type(error)(f"run {run.name!r}: {error}") from error
+
+
+def _lists(matches: Sequence[Matched]) -> Lists | None:
+    """Rank every run by falling score, equal scores by id, as all cut-off measures here do.
+
+    Returns:
+        None if no run has a list.
+    """
+    known = np.array([has_list(matched) for matched in matches])
+    if not known.any():
+        return None
+
+    def of_run(m: Matched) -> tuple[Ints, Ints]:
+        order = m.by_rank
+        n_listed = np.bincount(m.run_queries, minlength=m.n_queries)
+        rank_at = np.empty(order.size, dtype=np.int64)
+        starts = np.cumsum(n_listed) - n_listed
+        rank_at[order] = np.arange(order.size) - starts[m.run_queries[order]] + 1
+        place = m.judged_at
+        return np.where(place >= 0, rank_at[place] if order.size else 0, 0), n_listed
+
+    ranks, lengths = zip(*each(of_run, matches), strict=True)
+    return Lists(np.stack(ranks), np.stack(lengths), known)
+
+
+def _votes(pool: JoinedPool, table: VoteTable) -> Votes:
+    """Put the answers beside the pairs; answers to other pairs are not of this pool."""
+    query_of = {name: code for code, name in enumerate(pool.qrels.query_ids)}
+    code_of = {name: code for code, name in enumerate(pool.qrels.candidate_ids)}
+    n = len(pool.qrels.candidate_ids)
+    keys = pool.qrels.queries * n + pool.qrels.candidates
+    wanted = np.array(
+        [
+            query_of[q] * n + code_of[c] if q in query_of and c in code_of else -1
+            for q, c, _, _ in table.rows
+        ]
+    )
+    at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    is_found = keys[at] == wanted
+    who, what = np.array([row[2:] for row in table.rows]).T
+    shape = (keys.size, len(table.annotators))
+    answers, is_given = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
+    answers[at[is_found], who[is_found]] = what[is_found] == 1
+    is_given[at[is_found], who[is_found]] = True
+    return Votes(table.annotators, answers, is_given)
+
+
+def _attribute(
+    name: str, values: Mapping[str, str], proposals: Proposals, pool: JoinedPool
+) -> Attribute:
+    ids = pool.qrels.candidate_ids
+    of_candidate = np.array([values.get(image, "") for image in ids], dtype=np.str_)
+    return Attribute(
+        name=name,
+        query_values=np.array([values.get(q, "") for q in proposals.query_ids], dtype=np.str_),
+        candidate_values=of_candidate[pool.qrels.candidates],
+        catalogue_counts=Counter(value for value in values.values() if value),
+    )
+
+
+def _negatives(
+    pool: JoinedPool, runs: Sequence[Run], matches: Sequence[Matched], more: Extras
+) -> RandomNegatives:
+    """Look up every run's scores of the frozen negatives that are still unjudged."""
+    judged = {
+        (pool.qrels.query_ids[q], pool.qrels.candidate_ids[c])
+        for q, c in zip(pool.qrels.queries.tolist(), pool.qrels.candidates.tolist(), strict=True)
+    }
+    query_of = {name: code for code, name in enumerate(pool.qrels.query_ids)}
+    kept = [pair for pair in more.negatives if pair not in judged]
+    strange = next((q for q, _ in kept if q not in query_of), None)
+    if strange is not None:
+        raise InputError(f"the random negatives hold query {strange!r}, which is not in the pool")
+    queries = np.array([query_of[q] for q, _ in kept], dtype=np.int64)
+    rows = [
+        _negative_scores(run, m, queries, [c for _, c in kept])
+        for run, m in zip(runs, matches, strict=True)
+    ]
+    return RandomNegatives(queries, np.stack(rows), more.contamination)
+
+
+def _negative_scores(run: Run, matched: Matched, queries: Ints, names: list[str]) -> Floats:
+    code_of = {name: code for code, name in enumerate(matched.candidate_ids)}
+    candidates = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
+    place = np.where(candidates >= 0, scored_at(matched, queries, np.maximum(candidates, 0)), -1)
+    if (place < 0).any():
+        first = int(np.flatnonzero(place < 0)[0])
+        raise InputError(
+            f"run {run.name!r}: no score for {int((place < 0).sum())} of {place.size} random "
+            f"negatives (first: query {matched.query_ids[queries[first]]!r}, candidate "
+            f"{names[first]!r})"
+        )
+    return matched.scores[place]
+
+
+def _check_names(proposals: Proposals, runs: Sequence[Run], more: Extras) -> None:
+    names = [run.name for run in runs]
+    repeated = [name for name, n in Counter(names).items() if n > 1]
+    if repeated:
+        raise InputError(f"two runs are called {repeated[0]!r}")
+    known = {*names, *proposals.generators}
+    for name in more.families or {}:
+        if name not in known:
+            raise InputError(f"the families name {name!r}, which is neither a run nor a generator")

@@ -1,0 +1,216 @@
+"""One row per evaluated model: its badge, its columns, and which of them may be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.bias.advice import ColumnAdvice, CutoffRow, advice, notes_on
+from lookalike.bias.comparison import Estimate
+from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.measurements import (
+    MACRO_AP,
+    MACRO_AUC,
+    MICRO_AP,
+    MICRO_AUC,
+    Measured,
+    coverage_at,
+    precision_name,
+    queries_with_positive,
+)
+from lookalike.bias.outsiders import (
+    POOLED,
+    AdjustedScore,
+    adjusted_scores,
+    badge_of,
+    equal_outsider,
+    family_matched,
+    random_negative_auc,
+    siblings_of,
+)
+from lookalike.bias.overlap import forced_loss_ceiling
+from lookalike.bias.subsets import LabelSet
+from lookalike.metrics.contamination import corrected_auc
+from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.grouped_auc import Floats, common_queries, mean_defined
+from lookalike.stats.proportion import Interval
+from lookalike.stats.rank_correlation import places
+
+
+@dataclass(frozen=True)
+class MacroColumn:
+    """A mean over queries.
+
+    Attributes:
+        value: the mean.
+        interval: its bootstrap interval.
+        n_queries: queries it is over, the same for all models.
+    """
+
+    value: float
+    interval: Interval
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """Everything the report says about one model.
+
+    Attributes:
+        name: the model.
+        family: its family.
+        badge: "pooled", "sibling" (of a pooled model) or "outsider".
+        siblings: other pooled models of its family.
+        rank: its place by macro ROC-AUC on all labels, None if undefined.
+        macro_auc: ROC-AUC on annotated pairs (bpref where N <= R and nothing is tied).
+        macro_ap: AP over judged pairs (AP').
+        micro_auc: ROC-AUC over the pairs of all queries at once.
+        micro_ap: AP over the pairs of all queries at once.
+        equal_outsider_auc: macro ROC-AUC with every model treated as if it were unpooled.
+        family_matched_auc: the same with whole families left out.
+        random_negative_auc: pooled positives against random negatives; None without them.
+        random_negative_corrected: the same without their contamination, None if unknown.
+        cutoffs: P@k, judged@k and hole@k; empty without a list.
+        forced_loss_ceiling: the highest macro ROC-AUC that its own proposals allow; None
+            unless pooled.
+        adjusted: by measure, the score adjustment of a model that is not pooled.
+        advice: with whom each column may be compared.
+        notes: what to know before reading the row.
+    """
+
+    name: str
+    family: str
+    badge: str
+    siblings: tuple[str, ...]
+    rank: int | None
+    macro_auc: MacroColumn
+    macro_ap: MacroColumn
+    micro_auc: Estimate
+    micro_ap: float
+    equal_outsider_auc: MacroColumn
+    family_matched_auc: MacroColumn
+    random_negative_auc: MacroColumn | None
+    random_negative_corrected: float | None
+    cutoffs: tuple[CutoffRow, ...]
+    forced_loss_ceiling: float | None
+    adjusted: dict[str, AdjustedScore]
+    advice: tuple[ColumnAdvice, ...]
+    notes: tuple[str, ...]
+
+
+def model_rows(
+    evidence: PoolEvidence,
+    sets: Sequence[LabelSet],
+    measured: Measured,
+    micro_samples: Floats,
+    resampling: Resampling,
+    *,
+    ks: Sequence[int],
+) -> tuple[ModelRow, ...]:
+    """Return one row per evaluated model, in the order of the evidence.
+
+    Args:
+        evidence: the pool.
+        sets: from `leave_out_sets`, the full set first.
+        measured: values on them.
+        micro_samples: from `micro_bootstrap`.
+        resampling: bootstrap samples of the queries.
+        ks: cut-offs, as given to `measure`.
+
+    Returns:
+        The rows.
+    """
+
+    def column(values: Floats) -> list[MacroColumn]:
+        return _macro_column(values, resampling)
+
+    auc, ap = column(measured.macro[MACRO_AUC][:, 0]), column(measured.macro[MACRO_AP][:, 0])
+    outside = column(equal_outsider(evidence, sets, measured))
+    matched = column(family_matched(evidence, sets, measured))
+    drawn = random_negative_auc(evidence)
+    random = None if drawn is None else column(drawn)
+    cutoffs = _cutoffs(evidence, measured, ks, resampling)
+    adjusted = adjusted_scores(evidence, sets, measured)
+    ranks = places([c.value for c in auc])
+    rows = []
+    for m, name in enumerate(evidence.models):
+        ceiling = _ceiling(evidence, name)
+        rows.append(
+            ModelRow(
+                name=name,
+                family=evidence.family_of(name),
+                badge=badge_of(evidence, name),
+                siblings=siblings_of(evidence, name),
+                rank=ranks[m],
+                macro_auc=auc[m],
+                macro_ap=ap[m],
+                micro_auc=Estimate(
+                    float(measured.micro[MICRO_AUC][m, 0]),
+                    resampling.interval(micro_samples[:, m, 0]),
+                ),
+                micro_ap=float(measured.micro[MICRO_AP][m, 0]),
+                equal_outsider_auc=outside[m],
+                family_matched_auc=matched[m],
+                random_negative_auc=None if random is None else random[m],
+                random_negative_corrected=_corrected(evidence, random, m),
+                cutoffs=cutoffs[m],
+                forced_loss_ceiling=ceiling,
+                adjusted=adjusted.get(name, {}),
+                advice=advice(evidence, name, cutoffs[m], has_random=random is not None),
+                notes=notes_on(evidence, name, cutoffs[m], ceiling),
+            )
+        )
+    return tuple(rows)
+
+
+def _macro_column(values: Floats, resampling: Resampling) -> list[MacroColumn]:
+    """Average (n_models, n_queries) over the queries that all models define."""
+    is_common = common_queries(values)
+    common = np.where(is_common, values, np.nan)
+    means, _ = mean_defined(common)
+    samples = bootstrap_means(common.T, resampling.counts)
+    n_queries = int(is_common.sum())
+    return [
+        MacroColumn(mean, resampling.interval(samples[:, m]), n_queries)
+        for m, mean in enumerate(means.tolist())
+    ]
+
+
+def _cutoffs(
+    evidence: PoolEvidence, measured: Measured, ks: Sequence[int], resampling: Resampling
+) -> list[tuple[CutoffRow, ...]]:
+    """Return the cut-offs of every model, none for one without a list."""
+    rows: list[tuple[CutoffRow, ...]] = [() for _ in evidence.models]
+    if evidence.lists is None:
+        return rows
+    has_positive = queries_with_positive(evidence)
+    for k in ks:
+        coverage = coverage_at(evidence, k)
+        slack, _ = mean_defined(coverage.slack[:, has_positive])
+        judged, _ = mean_defined(coverage.judged)
+        for m, p in enumerate(_macro_column(measured.macro[precision_name(k)][:, 0], resampling)):
+            if not evidence.lists.is_known[m]:
+                continue
+            share = float(judged[m])
+            precision, upper = Estimate(p.value, p.interval), p.value + float(slack[m])
+            rows[m] += (CutoffRow(k, precision, upper, share, 1.0 - share),)
+    return rows
+
+
+def _ceiling(evidence: PoolEvidence, name: str) -> float | None:
+    if badge_of(evidence, name) != POOLED:
+        return None
+    own = evidence.ranks[evidence.generators.index(name)]
+    mean, _ = mean_defined(
+        forced_loss_ceiling(own, evidence.labels, evidence.queries, evidence.n_queries)
+    )
+    return float(mean)
+
+
+def _corrected(evidence: PoolEvidence, random: list[MacroColumn] | None, m: int) -> float | None:
+    negatives = evidence.random_negatives
+    if random is None or negatives is None or negatives.contamination is None:
+        return None
+    return corrected_auc(random[m].value, negatives_wrong=negatives.contamination)

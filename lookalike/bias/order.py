@@ -1,0 +1,62 @@
+"""How sure the order of neighbouring models is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.grouped_auc import Floats, mean_defined
+
+
+@dataclass(frozen=True)
+class NeighbourOrder:
+    """Two neighbours of the order by macro ROC-AUC.
+
+    Attributes:
+        better: the model ranked above.
+        worse: the next one.
+        difference: better - worse.
+        kept: share of the bootstrap samples in which it stays above; a tie counts half.
+    """
+
+    better: str
+    worse: str
+    difference: float
+    kept: float
+
+
+def order_kept(
+    models: Sequence[str], values: Floats, resampling: Resampling
+) -> tuple[NeighbourOrder, ...]:
+    """Return each two neighbours and how often a bootstrap of the queries keeps their order.
+
+    Args:
+        models: names, n_models of them.
+        values: shape (n_models, n_queries), NaN where undefined for all of them.
+        resampling: bootstrap samples of the queries.
+
+    Returns:
+        n_models - 1 entries, the best models first; equal means stay in the given order.
+    """
+    is_common = ~np.isnan(values).any(axis=0)
+    common = np.where(is_common, values, np.nan)
+    means, _ = mean_defined(common)
+    samples = bootstrap_means(common.T, resampling.counts)
+    order = np.argsort(-means, kind="stable").tolist()
+    return tuple(
+        NeighbourOrder(
+            models[a], models[b], float(means[a] - means[b]), _kept(samples[:, a] - samples[:, b])
+        )
+        for a, b in pairwise(order)
+    )
+
+
+def _kept(differences: Floats) -> float:
+    defined = differences[~np.isnan(differences)]
+    if not defined.size:
+        return float("nan")
+    return float((defined > 0).mean() + (defined == 0).mean() / 2.0)

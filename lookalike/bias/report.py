@@ -1,0 +1,184 @@
+"""The whole bias report from one set of arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from lookalike.bias.attributes import AttributeBias, attribute_bias
+from lookalike.bias.depth import DepthRow, depth_ablation
+from lookalike.bias.discovery import Discovery, discovery
+from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.findings import findings
+from lookalike.bias.leave_out import LeaveOut, leave_out_report, micro_bootstrap
+from lookalike.bias.measurements import MACRO_AUC, Measured, measure
+from lookalike.bias.model_rows import ModelRow, model_rows
+from lookalike.bias.order import NeighbourOrder, order_kept
+from lookalike.bias.outsiders import equal_outsider
+from lookalike.bias.overlap import (
+    GeneratorRow,
+    Overlap,
+    PoolSummary,
+    generator_rows,
+    overlap,
+    pool_summary,
+)
+from lookalike.bias.panels import PanelAblation, panel_ablation
+from lookalike.bias.paper_view import PaperRow, paper_table
+from lookalike.bias.subsets import CONTRIBUTIONS, FULL, UNIQUES, LabelSet, leave_out_sets
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.significance import MeasureTests, paired_tests
+
+EQUAL_OUTSIDER = "equal_outsider_auc"
+
+
+@dataclass(frozen=True)
+class BiasSettings:
+    """How much work the report does.
+
+    Attributes:
+        n_bootstraps: samples of queries behind every interval; 0 for none.
+        n_permutations: sign flips behind every p-value of many queries.
+        level: coverage of the intervals.
+        ks: cut-offs of P@k; None for 5, 10, 20 and the pool's depth.
+    """
+
+    n_bootstraps: int = 1_000
+    n_permutations: int = 10_000
+    level: float = 0.95
+    ks: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class BiasReport:
+    """All that is known of a pool's bias; `as_json` makes it storable.
+
+    Attributes:
+        settings: what it was made with, the cut-offs filled in.
+        models: the names behind every list "in the order of the models".
+        pool: counts.
+        overlap: of the generators.
+        generators: what each brought.
+        model_rows: every model's columns with badge and advice.
+        leave_out: both leave-one-out meanings and the families, against all labels.
+        paper: the VSD paper's table under `uniques` and under `contributions`.
+        order: how sure each two neighbours of the macro ROC-AUC order are.
+        tests: paired tests per measure.
+        depths: the pool at every depth.
+        panels: the labels of every sub-panel, None without votes.
+        discovery: what the next model or depth may find.
+        attributes: one entry per attribute given.
+        findings: the main points in plain words.
+    """
+
+    settings: BiasSettings
+    models: tuple[str, ...]
+    pool: PoolSummary
+    overlap: Overlap
+    generators: tuple[GeneratorRow, ...]
+    model_rows: tuple[ModelRow, ...]
+    leave_out: tuple[LeaveOut, ...]
+    paper: dict[str, tuple[PaperRow, ...]]
+    order: tuple[NeighbourOrder, ...]
+    tests: tuple[MeasureTests, ...]
+    depths: tuple[DepthRow, ...]
+    panels: PanelAblation | None
+    discovery: Discovery
+    attributes: tuple[AttributeBias, ...]
+    findings: tuple[str, ...]
+
+
+def bias_report(
+    evidence: PoolEvidence,
+    rng: np.random.Generator,
+    settings: BiasSettings | None = None,
+) -> BiasReport:
+    """Return the whole report; the same evidence, generator state and settings give the same.
+
+    Source: `docs/pool-bias.md` says what each part means and where it comes from.
+
+    Args:
+        evidence: the pool, its labels and the models.
+        rng: seeded by the caller, who stores the seed.
+        settings: how much work to do.
+
+    Returns:
+        The report. What cannot be computed is NaN or None with the reason among the findings.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):  # the cores are shared out already
+        return _report(evidence, rng, settings or BiasSettings())
+
+
+def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettings) -> BiasReport:
+    ks = chosen.ks or tuple(sorted({5, 10, 20, evidence.depth}))
+    resampling = Resampling.of(
+        evidence.n_queries,
+        n_bootstraps=chosen.n_bootstraps,
+        rng=rng,
+        level=chosen.level,
+        n_permutations=chosen.n_permutations,
+    )
+    sets = leave_out_sets(evidence)
+    measured = measure(evidence, sets, ks)
+    wanted = np.array([s.kind in (FULL, UNIQUES) for s in sets])
+    micro_samples = micro_bootstrap(evidence, sets, wanted, resampling.counts)
+    rows = model_rows(evidence, sets, measured, micro_samples, resampling, ks=ks)
+    leave_out = leave_out_report(evidence, sets, measured, micro_samples, resampling)
+    votes = evidence.votes
+    return BiasReport(
+        settings=dataclasses.replace(chosen, ks=ks),
+        models=evidence.models,
+        pool=pool_summary(evidence),
+        overlap=overlap(evidence),
+        generators=generator_rows(evidence),
+        model_rows=rows,
+        leave_out=leave_out,
+        paper={
+            kind: paper_table(evidence, sets, measured, kind, rng)
+            for kind in (UNIQUES, CONTRIBUTIONS)
+        },
+        order=order_kept(evidence.models, measured.macro[MACRO_AUC][:, 0], resampling),
+        tests=_tests(evidence, sets, measured, resampling),
+        depths=depth_ablation(evidence, ks, resampling),
+        panels=None if votes is None else panel_ablation(evidence, votes, rng),
+        discovery=discovery(evidence),
+        attributes=tuple(attribute_bias(evidence, a, chosen.level) for a in evidence.attributes),
+        findings=findings(evidence, rows, leave_out),
+    )
+
+
+def as_json(value: object) -> Any:
+    """Return a report, or any part of one, as dicts, lists, strings and numbers.
+
+    NaN and infinities become null, which is what JSON has for "undefined".
+
+    Args:
+        value: a dataclass, mapping, sequence or scalar of this package.
+
+    Returns:
+        What `json.dumps` takes as it is.
+    """
+    if dataclasses.is_dataclass(value):
+        return {f.name: as_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): as_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def _tests(
+    evidence: PoolEvidence, sets: list[LabelSet], measured: Measured, resampling: Resampling
+) -> tuple[MeasureTests, ...]:
+    """Test every macro measure on all labels, and the equal-outsider AUC."""
+    values = {name: v[:, 0] for name, v in measured.macro.items()}
+    values[EQUAL_OUTSIDER] = equal_outsider(evidence, sets, measured)
+    return tuple(paired_tests(n, evidence.models, v, resampling) for n, v in values.items())

@@ -1,0 +1,244 @@
+"""The files only a bias analysis reads: proposals, votes, families, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lookalike.io.csv_text import csv_lines, unprotected
+from lookalike.io.errors import FormatError
+from lookalike.io.parquet import MAGIC
+from lookalike.stats.grouped_auc import Ints
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """Which model put which pair into the pool, and at what rank.
+
+    Attributes:
+        query_ids: distinct, in ascending order.
+        candidate_ids: distinct, in ascending order.
+        generators: the models, in the order in which they first appear.
+        queries: shape (n_proposals,), positions in `query_ids`.
+        candidates: shape (n_proposals,), positions in `candidate_ids`.
+        models: shape (n_proposals,), positions in `generators`.
+        ranks: shape (n_proposals,), 1 for a model's best candidate.
+    """
+
+    query_ids: tuple[str, ...]
+    candidate_ids: tuple[str, ...]
+    generators: tuple[str, ...]
+    queries: Ints
+    candidates: Ints
+    models: Ints
+    ranks: Ints
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Single answers: annotator, pair, 0 or 1.
+
+    Attributes:
+        annotators: in ascending order.
+        rows: (query, candidate, position of the annotator, answer).
+    """
+
+    annotators: tuple[str, ...]
+    rows: tuple[tuple[str, str, int, int], ...]
+
+
+def read_proposals(path: str | Path) -> Proposals:
+    """Return the proposals in a CSV or parquet file with query, candidate, model, rank.
+
+    Args:
+        path: the file; further columns are ignored.
+
+    Returns:
+        The proposals.
+
+    Raises:
+        FormatError: a missing column, an empty cell, a rank that is no whole number from 1, a
+            query proposed for itself, a repeated row, or two candidates of a model at one rank.
+        OSError: if the file cannot be opened.
+    """
+    path = Path(path)
+    rows: list[tuple[str, str, str, int]] = []
+    pairs: dict[tuple[str, str, str], int] = {}
+    places: dict[tuple[str, str, int], int] = {}
+    table = _Table(path, ("query", "candidate", "model", "rank"))
+    for line, (query, candidate, model, text) in table:
+        rank = _whole(text)
+        if rank is None or rank < 1:
+            raise table.refused(line, f"rank {text!r} is not a whole number from 1")
+        if query == candidate:
+            raise table.refused(line, f"{query!r} is proposed as its own candidate")
+        first = pairs.setdefault((query, candidate, model), line)
+        if first != line:
+            raise table.refused(line, f"the same proposal stands in {table.unit} {first}")
+        first = places.setdefault((query, model, rank), line)
+        if first != line:
+            reason = f"{model!r} has another candidate at rank {rank} in {table.unit} {first}"
+            raise table.refused(line, reason)
+        rows.append((query, candidate, model, rank))
+    if not rows:
+        raise FormatError(path, None, "the file holds no proposals")
+    return proposals_of(rows)
+
+
+def proposals_of(rows: list[tuple[str, str, str, int]]) -> Proposals:
+    """Return proposals from (query, candidate, model, rank); see `Proposals`."""
+    queries, candidates, models, ranks = zip(*rows, strict=True)
+    query_ids, query_codes = np.unique(np.array(queries, dtype=object), return_inverse=True)
+    candidate_ids, codes = np.unique(np.array(candidates, dtype=object), return_inverse=True)
+    generators = tuple(dict.fromkeys(models))
+    code_of = {name: code for code, name in enumerate(generators)}
+    return Proposals(
+        query_ids=tuple(query_ids.tolist()),
+        candidate_ids=tuple(candidate_ids.tolist()),
+        generators=generators,
+        queries=query_codes.astype(np.int64),
+        candidates=codes.astype(np.int64),
+        models=np.array([code_of[m] for m in models], dtype=np.int64),
+        ranks=np.array(ranks, dtype=np.int64),
+    )
+
+
+def read_votes(path: str | Path) -> VoteTable:
+    """Return the answers in a CSV or parquet file with query, candidate, annotator, value.
+
+    Args:
+        path: the file; further columns are ignored.
+
+    Returns:
+        The answers.
+
+    Raises:
+        FormatError: a missing column, an empty cell, a value that is neither 0 nor 1, or two
+            answers of one annotator to one pair.
+        OSError: if the file cannot be opened.
+    """
+    path = Path(path)
+    rows: list[tuple[str, str, str, int]] = []
+    seen: dict[tuple[str, str, str], int] = {}
+    table = _Table(path, ("query", "candidate", "annotator", "value"))
+    for line, (query, candidate, annotator, text) in table:
+        value = _whole(text)
+        if value is None or value not in (0, 1):
+            raise table.refused(line, f"value {text!r} is neither 0 nor 1")
+        first = seen.setdefault((query, candidate, annotator), line)
+        if first != line:
+            reason = f"{annotator!r} answered this pair before, in {table.unit} {first}"
+            raise table.refused(line, reason)
+        rows.append((query, candidate, annotator, value))
+    if not rows:
+        raise FormatError(path, None, "the file holds no votes")
+    annotators = tuple(sorted({row[2] for row in rows}))
+    code_of = {name: code for code, name in enumerate(annotators)}
+    return VoteTable(annotators, tuple((q, c, code_of[a], v) for q, c, a, v in rows))
+
+
+def read_families(path: str | Path) -> dict[str, str]:
+    """Return {model: family} from a CSV or parquet file with model and family.
+
+    Raises:
+        FormatError: a missing column, an empty cell, or a model with two families.
+        OSError: if the file cannot be opened.
+    """
+    path = Path(path)
+    families: dict[str, str] = {}
+    table = _Table(path, ("model", "family"))
+    for line, (model, family) in table:
+        if families.setdefault(model, family) != family:
+            reason = f"{model!r} has family {family!r} here and {families[model]!r} before"
+            raise table.refused(line, reason)
+    return families
+
+
+def read_attribute(path: str | Path, name: str) -> dict[str, str]:
+    """Return {image: value} of one attribute from a CSV or parquet file with path and `name`.
+
+    An empty value is kept as "", which means unknown.
+
+    Raises:
+        FormatError: a missing column, an empty path, or an image with two values.
+        OSError: if the file cannot be opened.
+    """
+    path = Path(path)
+    values: dict[str, str] = {}
+    table = _Table(path, ("path", name), may_be_empty=(name,))
+    for line, (image, value) in table:
+        if values.setdefault(image, value) != value:
+            reason = f"{image!r} has {name} {value!r} here and {values[image]!r} before"
+            raise table.refused(line, reason)
+    return values
+
+
+class _Table:
+    """The wanted columns of a CSV or parquet file, and errors that name the place in it."""
+
+    def __init__(
+        self, path: Path, columns: tuple[str, ...], may_be_empty: tuple[str, ...] = ()
+    ) -> None:
+        self.path, self.columns, self.may_be_empty = path, columns, may_be_empty
+        with path.open("rb") as file:
+            self.is_parquet = file.read(len(MAGIC)) == MAGIC
+        self.unit = "row" if self.is_parquet else "line"
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield the number of each line or row and its cells."""
+        read = _parquet_rows if self.is_parquet else _csv_rows
+        for line, cells in read(self.path, self.columns):
+            for name, cell in zip(self.columns, cells, strict=True):
+                if not cell and name not in self.may_be_empty:
+                    raise self.refused(line, f"the {name} is empty")
+            yield line, cells
+
+    def refused(self, line: int, reason: str) -> FormatError:
+        """Return the error for one line."""
+        return FormatError(self.path, line, reason, unit=self.unit)
+
+
+def _csv_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    lines = csv_lines(path)
+    _, header = next(lines, (1, []))
+    _check_header(path, header, columns)
+    at = [header.index(name) for name in columns]
+    for line, cells in lines:
+        if len(cells) != len(header):
+            reason = f"{len(cells)} cells where the header names {len(header)}"
+            raise FormatError(path, line, reason)
+        yield line, tuple(unprotected(cells[i]) for i in at)
+
+
+def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    try:
+        with pq.ParquetFile(path) as file:
+            _check_header(path, file.schema_arrow.names, columns)
+            row = 0
+            for batch in file.iter_batches(columns=list(columns)):
+                for cells in zip(*(batch.column(n).to_pylist() for n in columns), strict=True):
+                    row += 1
+                    yield row, tuple("" if cell is None else str(cell) for cell in cells)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise FormatError(path, None, f"not readable as parquet: {error}") from error
+
+
+def _check_header(path: Path, header: list[str], columns: tuple[str, ...]) -> None:
+    for name in columns:
+        if header.count(name) != 1:
+            reason = f"the columns are {','.join(header)!r}; needed once each: {','.join(columns)}"
+            raise FormatError(path, 1, reason)
+
+
+def _whole(text: str) -> int | None:
+    """Return the whole number a cell holds, 3 and 3.0 alike, None for anything else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and "_" not in text else None

@@ -1,0 +1,146 @@
+"""`python -m conditional matrix`: accuracies of embeddings on the conditions of triplets."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
+from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
+from lookalike.conditional.formats.triplet_files import (
+    TripletSet,
+    read_integer_triplets,
+    read_names,
+    read_triplets,
+)
+from lookalike.conditional.triplet_scores import Metric
+from lookalike.conditional.triplets import TripletTable, vectors_for
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+
+if TYPE_CHECKING:
+    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+MAX_SHOWN = 10
+
+
+def add_to(sub_commands: SubCommands) -> None:
+    """Add the sub-command and its options."""
+    parser = sub_commands.add_parser(
+        "matrix",
+        help="accuracies of embeddings on conditions, which alignment reads",
+        description="Write which share of each condition's triplets each embedding gets right, "
+        "in two parts where every condition has enough questions: one to fit an alignment on, "
+        "one to score it on.",
+    )
+    parser.add_argument(
+        "triplets",
+        nargs="+",
+        type=Path,
+        metavar="TRIPLETS",
+        help="anchor,closer,farther,condition[,worker] as CSV, or integer files of UT-Zappos",
+    )
+    parser.add_argument(
+        "--embeddings",
+        action="append",
+        required=True,
+        type=Path,
+        metavar="FILE",
+        help=".npz or parquet with ids; once for each embedding",
+    )
+    parser.add_argument("--names", type=Path, metavar="FILE", help="what integers stand for")
+    parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+    parser.add_argument("--seed", type=int, default=0, help="of the parts")
+    parser.add_argument("--validation", type=Path, metavar="MATRIX.csv", help="write it there")
+    parser.add_argument("--test", type=Path, metavar="MATRIX.csv", help="write it there")
+    parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute both matrices; write them and the figures, or the one matrix to stdout.
+
+    Raises:
+        InputError: with file, row and reason.
+        OSError: if a file cannot be opened or written.
+    """
+    found = _read(arguments.triplets, arguments.names)
+    if found.malformed and not arguments.skip_bad:
+        first = found.malformed[0]
+        raise InputError(
+            f"{arguments.triplets[0]}: {len(found.malformed):,} bad rows (the first: row "
+            f"{first.index}, {first.reason}). --skip-bad leaves them out"
+        )
+    if arguments.seed < 0:
+        raise InputError(f"--seed {arguments.seed} is below 0")
+    try:
+        table = TripletTable.of(found.triplets, found.swapped)
+        seen = [_seen(table, path, arguments.metric) for path in arguments.embeddings]
+        criterion = measure(table, seen, arguments.seed)
+    except ValueError as problem:
+        raise InputError(str(problem)) from problem
+    for path, part in (
+        (arguments.validation, criterion.validation),
+        (arguments.test, criterion.test),
+    ):
+        if path is not None:
+            path.write_text(matrix_csv(_matrix(criterion, part)), encoding="utf-8")
+    if arguments.json:
+        report = criterion.as_json() | {"n_bad_rows": len(found.malformed)}
+        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    elif arguments.validation is None and arguments.test is None:
+        sys.stdout.write(matrix_csv(_matrix(criterion, criterion.whole)))
+    else:
+        sys.stdout.write("\n".join(_lines(criterion, len(found.malformed))) + "\n")
+    return 0
+
+
+def _read(paths: list[Path], names: Path | None) -> TripletSet:
+    if len(paths) == 1 and paths[0].suffix.lower() == ".csv":
+        return read_triplets(paths[0])
+    return read_integer_triplets(paths, read_names(names) if names else None)
+
+
+def _seen(table: TripletTable, path: Path, metric: Metric) -> Seen:
+    vectors = vectors_for(table, read_vectors(path))
+    try:
+        return seen_by(
+            table, path.stem, vectors, "euclidean" if metric == "euclidean" else "cosine"
+        )
+    except ValueError as problem:
+        raise InputError(f"{path}: {problem}") from problem
+
+
+def _matrix(criterion: Criterion, part: Part) -> AccuracyMatrix:
+    return AccuracyMatrix(criterion.conditions, criterion.embeddings, part.accuracy)
+
+
+def _lines(criterion: Criterion, n_bad: int) -> Iterator[str]:
+    fitted, scored = criterion.validation, criterion.test
+    if criterion.is_split:
+        yield f"fitted on {fitted.n.sum():,} triplets, scored on {scored.n.sum():,} others"
+    else:
+        yield (
+            f"fitted and scored on the same {fitted.n.sum():,} triplets: a condition has fewer "
+            f"than {MIN_QUESTIONS} questions"
+        )
+    if n_bad:
+        yield f"{n_bad:,} bad rows left out"
+    for row, name in enumerate(criterion.conditions):
+        best = int(np.argmax(scored.accuracy[row]))
+        shown = f"{criterion.embeddings[best]} {scored.accuracy[row, best]:.3f}"
+        ties = f"ties {scored.ties[row, best]:.1%}"
+        yield f"  {name}: {scored.n[row]:,} triplets, best {shown}, {ties}"
+    yield f"OT accuracy {criterion.alignment.ot:.6f}, greedy {criterion.alignment.greedy:.6f}"
+    found = criterion.reversed
+    yield (
+        f"valid {found.valid:.1%}, reversed ones {found.valid_reversed:.1%}; some embedding "
+        f"explains {found.explained:.1%}, and both ways {found.explained_both_ways:.1%}"
+    )

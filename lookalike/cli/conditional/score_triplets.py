@@ -1,0 +1,212 @@
+"""`python -m conditional score-triplets`: an embedding, or a known scale, against people."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lookalike.conditional.column_spec import parse_where
+from lookalike.conditional.formats.tables import read_scale
+from lookalike.conditional.formats.triplet_files import TripletSet, read_triplets
+from lookalike.conditional.triplet_scores import (
+    Agreement,
+    human_ceiling,
+    human_figures,
+    score_triplets,
+)
+from lookalike.conditional.triplets import TripletTable, questions_of, vectors_for
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+
+if TYPE_CHECKING:
+    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+MAX_SHOWN = 10
+
+
+def add_to(sub_commands: SubCommands) -> None:
+    """Add the sub-command and its options."""
+    parser = sub_commands.add_parser(
+        "score-triplets",
+        help="score an embedding against human triplets",
+        description="Score an embedding, or compare people with a known scale.",
+    )
+    parser.add_argument(
+        "triplets",
+        type=Path,
+        metavar="TRIPLETS.csv",
+        help="anchor,closer,farther[,condition][,worker]",
+    )
+    parser.add_argument("--embeddings", type=Path, metavar="FILE", help=".npz, .npy or parquet")
+    parser.add_argument("--ids", type=Path, metavar="FILE", help="ids of the rows of a .npy")
+    parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+    parser.add_argument(
+        "--scale", type=Path, metavar="FILE", help="CSV image,value: the known order"
+    )
+    parser.add_argument(
+        "--min-votes",
+        type=int,
+        default=3,
+        metavar="N",
+        help="votes of a question for the figures about people (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="only these rows; may be given several times",
+    )
+    parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    parser.set_defaults(command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score and write the figures to stdout.
+
+    Raises:
+        InputError: with file, row and reason; or neither --embeddings nor --scale.
+        OSError: if a file cannot be opened.
+    """
+    if arguments.embeddings is None and arguments.scale is None:
+        raise InputError("give --embeddings, --scale, or both")
+    if arguments.min_votes < 1:
+        raise InputError(f"--min-votes {arguments.min_votes} is not at least 1")
+    found = read_triplets(arguments.triplets, where=_filters(arguments.where))
+    if found.malformed and not arguments.skip_bad:
+        raise InputError(_bad_rows(arguments.triplets, found))
+    table = TripletTable.of(found.triplets)
+    report = _people(table, arguments.min_votes)
+    report["n_bad_rows"] = len(found.malformed)
+    if arguments.scale is not None:
+        report["scale"] = _against_scale(table, arguments.scale, arguments.min_votes)
+    if arguments.embeddings is not None:
+        report["embedding"] = _of_embedding(table, arguments)
+    if arguments.json:
+        sys.stdout.write(json.dumps(_without_nan(report), indent=1, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write("\n".join(_lines(report)) + "\n")
+    return 0
+
+
+def _people(table: TripletTable, min_votes: int) -> dict[str, Any]:
+    questions = questions_of(table)
+    enough = questions.n_votes >= min_votes
+    return {
+        "n_votes": len(table),
+        "n_questions": len(questions),
+        "n_human_ties": int((questions.majority == 0).sum()),
+        "min_votes": min_votes,
+        "n_questions_with_min_votes": int(enough.sum()),
+        "human_ceiling": human_ceiling(questions),
+        "human_ceiling_with_min_votes": human_ceiling(questions, min_votes),
+    }
+
+
+def _against_scale(table: TripletTable, path: Path, min_votes: int) -> dict[str, Any]:
+    scale = read_scale(path)
+    missing = [image for image in table.images if image not in scale]
+    if missing:
+        raise InputError(f"{path}: no value for {len(missing):,} images (first: {missing[0]!r})")
+    values = np.array([scale[image] for image in table.images])
+    every = human_figures(table, values)
+    often = human_figures(table, values, min_votes)
+    return {
+        "all_votes": _figures(every.single),
+        "n_votes_undefined": every.n_undefined,
+        "n_questions_with_min_votes": often.n_questions,
+        "single_votes": _figures(often.single),
+        "majority": _figures(often.majority),
+    }
+
+
+def _of_embedding(table: TripletTable, arguments: argparse.Namespace) -> dict[str, Any]:
+    vectors = vectors_for(table, read_vectors(arguments.embeddings, arguments.ids))
+    score = score_triplets(table, vectors, arguments.metric)
+    return {
+        "file": str(arguments.embeddings),
+        "metric": arguments.metric,
+        "votes": _figures(score.votes),
+        "majority": _figures(score.majority),
+        "by_condition": {name: _figures(one) for name, one in score.by_condition.items()},
+        "by_condition_majority": {
+            name: _figures(one) for name, one in score.by_condition_majority.items()
+        },
+        "macro_accuracy": score.macro,
+    }
+
+
+def _figures(found: Agreement) -> dict[str, float]:
+    return {
+        "accuracy": found.accuracy,
+        "without_ties": found.decided,
+        "ties_as_wrong": found.pessimistic,
+        "n": found.n,
+        "n_ties": found.n_ties,
+    }
+
+
+def _filters(texts: list[str]) -> dict[str, str]:
+    try:
+        return parse_where(texts)
+    except ValueError as problem:
+        raise InputError(f"--where {problem}") from problem
+
+
+def _bad_rows(path: Path, found: TripletSet) -> str:
+    shown = [f"row {defect.index}, {defect.reason}" for defect in found.malformed[:MAX_SHOWN]]
+    more = len(found.malformed) - len(shown)
+    text = "; ".join(shown) + (f"; and {more:,} more" if more else "")
+    return f"{path}: {text}. --skip-bad leaves them out"
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(one) for key, one in value.items()}
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    min_votes = report["min_votes"]
+    yield (
+        f"{report['n_votes']:,} votes on {report['n_questions']:,} questions, "
+        f"{report['n_questions_with_min_votes']:,} with at least {min_votes} votes; "
+        f"{report['n_human_ties']:,} undecided, {report['n_bad_rows']:,} bad rows left out"
+    )
+    yield f"human ceiling         {report['human_ceiling']:.3f} of all votes"
+    often = report["human_ceiling_with_min_votes"]
+    yield f"                      {often:.3f} where there are at least {min_votes} votes"
+    if "scale" in report:
+        scale = report["scale"]
+        n_undefined, n_often = scale["n_votes_undefined"], scale["n_questions_with_min_votes"]
+        yield f"people and the scale  ({n_undefined:,} votes where it has a tie left out)"
+        yield _line("all votes", scale["all_votes"])
+        yield f"  on the {n_often:,} questions with at least {min_votes} votes"
+        yield _line("single votes", scale["single_votes"])
+        yield _line("majority", scale["majority"])
+    if "embedding" in report:
+        found = report["embedding"]
+        yield f"{found['file']} ({found['metric']})"
+        yield _line("votes", found["votes"])
+        yield _line("majority", found["majority"])
+        for name, one in found["by_condition"].items():
+            if name:
+                yield _line(f"{name}, votes", one)
+                yield _line(f"{name}, majority", found["by_condition_majority"][name])
+        if len(found["by_condition"]) > 1:
+            yield f"  {'mean of conditions':<20}{found['macro_accuracy']:.3f}"
+
+
+def _line(name: str, found: dict[str, float]) -> str:
+    return (
+        f"  {name:<20}{found['accuracy']:.3f}  without ties {found['without_ties']:.3f}  "
+        f"({found['n']:,}, {found['n_ties']:,} ties)"
+    )

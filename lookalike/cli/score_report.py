@@ -1,0 +1,134 @@
+"""What `score` prints: one JSON object, or a table for a person."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lookalike.io.tables import Qrels
+from lookalike.metrics.scoring import Scored
+from lookalike.stats.text_tables import table
+
+_SHOWN_IDS = 20
+
+
+def as_json(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]) -> str:
+    """Return everything at full precision; an undefined value is null."""
+    report = {
+        "labels": {"file": str(arguments.qrels)} | _label_counts(qrels),
+        "settings": {
+            "mode": arguments.mode,
+            "missing": arguments.missing,
+            "trec": arguments.trec,
+            "metadata": _path(arguments.metadata),
+            "negatives": _path(arguments.negatives),
+            "contamination": arguments.contamination,
+        },
+        "runs": [
+            {"name": run.name, "file": str(path)} | _run_as_json(run, qrels, arguments.by_query)
+            for path, run in zip(arguments.run, scored, strict=True)
+        ],
+    }
+    return json.dumps(report, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def as_text(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]) -> str:
+    """Return a table: a line per measure, a column per run, the number of queries beside it."""
+    counts = _label_counts(qrels)
+    lines = [
+        f"Labels: {arguments.qrels}: {counts['n_queries']} queries, {counts['n_pairs']} pairs, "
+        f"{counts['n_positive']} positive",
+        *(f"Run {run.name}: {_covered(run)}" for run in scored),
+        "",
+        *table(list(_measure_rows(scored))),
+    ]
+    if arguments.by_query:
+        for run in scored:
+            lines += ["", f"By query, {run.name}", *table(list(_query_rows(run, qrels)))]
+    return "\n".join(lines) + "\n"
+
+
+def _label_counts(qrels: Qrels) -> dict[str, int]:
+    return {
+        "n_queries": len(qrels.query_ids),
+        "n_pairs": len(qrels),
+        "n_positive": int(qrels.labels.sum()),
+    }
+
+
+def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
+    cover = run.coverage
+    found: dict[str, Any] = {
+        "coverage": {
+            "judged_pairs": cover.n_pairs,
+            "scored": cover.n_scored,
+            "share": _number(cover.share),
+            "queries_not_in_run": _some(cover.queries_not_in_run),
+            "queries_not_in_labels": _some(cover.queries_not_in_labels),
+        },
+        "measures": {
+            name: {"value": _number(outcome.value), "n_defined": outcome.n_defined}
+            | {key: _number(value) for key, value in outcome.details.items()}
+            for name, outcome in run.outcomes.items()
+        },
+    }
+    if by_query:
+        found["by_query"] = {
+            query: {
+                name: _number(float(outcome.by_query[q]))
+                for name, outcome in run.outcomes.items()
+                if outcome.by_query is not None
+            }
+            for q, query in enumerate(qrels.query_ids)
+        }
+    return found
+
+
+def _some(ids: Sequence[str]) -> dict[str, Any]:
+    return {"n": len(ids), "first": list(ids[:_SHOWN_IDS])}
+
+
+def _covered(run: Scored) -> str:
+    cover = run.coverage
+    text = f"scores {cover.n_scored} of {cover.n_pairs} judged pairs"
+    if cover.n_pairs:
+        text += f" ({100 * cover.share:.1f} %)"
+    if cover.queries_not_in_run:
+        text += f"; lists nothing for {len(cover.queries_not_in_run)} queries"
+    if cover.queries_not_in_labels:
+        text += f"; {len(cover.queries_not_in_labels)} queries without labels ignored"
+    return text
+
+
+def _measure_rows(scored: Sequence[Scored]) -> Iterator[list[str]]:
+    yield ["measure", "queries", *(run.name for run in scored)]
+    for name, first in scored[0].outcomes.items():
+        outcomes = [run.outcomes[name] for run in scored]
+        n = "all pairs" if first.n_defined is None else str(first.n_defined)
+        yield [name, n, *(_shown(outcome.value) for outcome in outcomes)]
+        for detail in first.details:
+            yield [f"  {detail}", "", *(_shown(o.details[detail]) for o in outcomes)]
+
+
+def _query_rows(run: Scored, qrels: Qrels) -> Iterator[list[str]]:
+    columns = {name: o.by_query for name, o in run.outcomes.items() if o.by_query is not None}
+    yield ["query", *columns]
+    for q, query in enumerate(qrels.query_ids):
+        yield [query, *(_shown(float(values[q])) for values in columns.values())]
+
+
+def _shown(value: float) -> str:
+    if math.isnan(value):
+        return "undefined"
+    return str(int(value)) if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _path(path: object) -> str | None:
+    return None if path is None else str(path)

@@ -1,0 +1,1 @@
+"""Conditional similarity: images alike given a condition, as retrieval templates and triplets."""

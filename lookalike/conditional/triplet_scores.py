@@ -1,0 +1,283 @@
+"""How well an embedding, or a known scale, agrees with human triplets, and how far people agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.conditional.triplets import (
+    Bools,
+    Floats,
+    Questions,
+    TripletTable,
+    Vectors,
+    questions_of,
+)
+
+Metric = Literal["cosine", "euclidean"]
+Signs = NDArray[np.int8]
+BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often something predicts the closer image, over votes or questions.
+
+    Attributes:
+        n: how many were compared.
+        n_right: how many predictions are right.
+        n_ties: where both candidates are equally near, so that nothing is predicted.
+    """
+
+    n: int
+    n_right: int
+    n_ties: int
+
+    @property
+    def accuracy(self) -> float:
+        """Share that is right, a tie counting half (a coin); NaN where nothing was compared."""
+        return (self.n_right + self.n_ties / 2) / self.n if self.n else float("nan")
+
+    @property
+    def pessimistic(self) -> float:
+        """Share that is right, a tie counting as wrong; NaN where nothing was compared."""
+        return self.n_right / self.n if self.n else float("nan")
+
+    @property
+    def decided(self) -> float:
+        """Share that is right among those without tie; NaN where all are ties."""
+        n_decided = self.n - self.n_ties
+        return self.n_right / n_decided if n_decided else float("nan")
+
+
+@dataclass(frozen=True)
+class TripletScore:
+    """What an embedding scores on triplets.
+
+    Attributes:
+        votes: over all answers, so that a question weighs as many as answered it.
+        majority: over questions with a majority, each once.
+        n_human_ties: questions with as many votes for either candidate; in no `majority`.
+        ceiling: the largest share of the votes that any fixed prediction for each question can
+            be right about (the share of votes with the majority). 1 where every question was
+            answered once, which says nothing.
+        by_condition: {condition: agreement over its votes}.
+        by_condition_majority: {condition: agreement over its questions with a majority}.
+        macro: mean of the conditions' accuracies over votes, each condition weighing the same.
+    """
+
+    votes: Agreement
+    majority: Agreement
+    n_human_ties: int
+    ceiling: float
+    by_condition: Mapping[str, Agreement]
+    by_condition_majority: Mapping[str, Agreement]
+    macro: float
+
+
+@dataclass(frozen=True)
+class HumanFigures:
+    """How people answered, against a known order of the candidates.
+
+    Attributes:
+        single: over votes.
+        majority: over questions, a human tie counting half like any other tie.
+        n_questions: how many questions were compared.
+        n_undefined: votes on questions where the known order has a tie; left out of all.
+    """
+
+    single: Agreement
+    majority: Agreement
+    n_questions: int
+    n_undefined: int
+
+
+def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -> Signs:
+    """Say which candidate an embedding puts nearer to the anchor.
+
+    Cosine compares the dot products of unit vectors, euclidean the squared distances, both in
+    the vectors' own precision with no tolerance: equal means equal to the last bit, which equal
+    vectors are.
+
+    Args:
+        table: the triplets.
+        vectors: shape (n_images, d), floats in the order of `table.images`, finite.
+        metric: cosine or euclidean.
+
+    Returns:
+        Shape (n_triplets,): 1 where the closer image is nearer, -1 where the farther one is, 0
+        where both are equally near.
+
+    Raises:
+        ValueError: another shape, a value that is not finite, or (cosine) a zero vector.
+    """
+    if vectors.ndim != 2 or len(vectors) != len(table.images):
+        raise ValueError(f"{len(table.images)} images need as many vectors, not {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("a vector holds NaN or infinity")
+    if metric == "cosine":
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        if not lengths.all():
+            raise ValueError("a vector has length 0, so no cosine")
+        vectors = vectors / lengths
+    signs = np.empty(len(table), np.int8)
+    for start in range(0, len(table), BLOCK):
+        part = slice(start, start + BLOCK)
+        anchors = vectors[table.anchors[part]]
+        near = _nearness(anchors, vectors[table.closer[part]], metric)
+        far = _nearness(anchors, vectors[table.farther[part]], metric)
+        signs[part] = np.sign(near - far)
+    return signs
+
+
+def distances(
+    table: TripletTable, vectors: Vectors, metric: Metric = "cosine"
+) -> tuple[Floats, Floats]:
+    """Return how far the anchor is from both candidates: 1 - cosine, or the euclidean distance.
+
+    Args:
+        table: the triplets.
+        vectors: as in `verdicts`, which checks them.
+        metric: cosine or euclidean.
+
+    Returns:
+        Two arrays of shape (n_triplets,): to the farther image, and to the closer one.
+    """
+    if metric == "cosine":
+        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = np.empty((2, len(table)))
+    for start in range(0, len(table), BLOCK):
+        part = slice(start, start + BLOCK)
+        anchors = vectors[table.anchors[part]]
+        for row, others in enumerate((table.farther, table.closer)):
+            found[row, part] = _nearness(anchors, vectors[others[part]], metric)
+    apart = 1.0 - found if metric == "cosine" else np.sqrt(-found)
+    return apart[0], apart[1]
+
+
+def score_triplets(
+    table: TripletTable, vectors: Vectors, metric: Metric = "cosine"
+) -> TripletScore:
+    """Score an embedding against human triplets.
+
+    Model ties count half (`Agreement.accuracy`) and are also counted apart; questions that
+    people leave undecided are left out of `majority` and counted.
+
+    Args:
+        table: at least one triplet.
+        vectors: as in `verdicts`.
+        metric: cosine or euclidean.
+
+    Raises:
+        ValueError: as `verdicts`.
+    """
+    signs = verdicts(table, vectors, metric)
+    questions = questions_of(table)
+    right = _says_right(table, questions, signs)
+    has_majority = questions.majority != 0
+    by_votes = {
+        name: _agreement(signs[table.conditions == code])
+        for code, name in enumerate(table.condition_names)
+    }
+    by_majority = {
+        name: _agreement(right[has_majority & (questions.conditions == code)])
+        for code, name in enumerate(table.condition_names)
+    }
+    return TripletScore(
+        votes=_agreement(signs),
+        majority=_agreement(right[has_majority]),
+        n_human_ties=int((~has_majority).sum()),
+        ceiling=human_ceiling(questions),
+        by_condition=by_votes,
+        by_condition_majority=by_majority,
+        macro=float(np.mean([found.accuracy for found in by_votes.values() if found.n])),
+    )
+
+
+def human_ceiling(questions: Questions, min_votes: int = 1) -> float:
+    """Return the share of votes that are with the majority of their question.
+
+    No prediction that depends on the question alone agrees with more of these votes. It is
+    optimistic for new votes. NaN where no question has `min_votes` votes.
+    """
+    kept = questions.n_votes >= min_votes
+    n_votes = int(questions.n_votes[kept].sum())
+    with_majority = np.maximum(questions.n_first, questions.n_second)[kept].sum()
+    return float(with_majority / n_votes) if n_votes else float("nan")
+
+
+def human_figures(table: TripletTable, scale: Floats, min_votes: int = 1) -> HumanFigures:
+    """Compare votes and majorities with a known one-dimensional scale.
+
+    The candidate whose value is nearer to the anchor's is the right one; a question whose two
+    candidates are equally far is undefined and left out.
+
+    Args:
+        table: the answers.
+        scale: shape (n_images,), values in the order of `table.images`, finite.
+        min_votes: only questions with at least so many votes are compared.
+
+    Raises:
+        ValueError: another number of values, or one that is not finite.
+    """
+    if scale.shape != (len(table.images),) or not np.isfinite(scale).all():
+        raise ValueError(f"{len(table.images)} images need as many finite values")
+    questions = questions_of(table)
+    truth = np.sign(
+        np.abs(scale[questions.anchors] - scale[questions.second])
+        - np.abs(scale[questions.anchors] - scale[questions.first])
+    ).astype(np.int8)
+    enough = questions.n_votes >= min_votes
+    kept = enough & (truth != 0)
+    votes = np.where(questions.says_first, 1, -1).astype(np.int8)
+    of_vote = questions.of_triplet
+    return HumanFigures(
+        single=_agreement((votes * truth[of_vote])[kept[of_vote]]),
+        majority=_agreement((questions.majority * truth)[kept]),
+        n_questions=int(kept.sum()),
+        n_undefined=int((enough & (truth == 0))[of_vote].sum()),
+    )
+
+
+def _nearness(anchors: Vectors, others: Vectors, metric: Metric) -> NDArray[np.floating]:
+    if metric == "cosine":
+        dots: NDArray[np.floating] = np.einsum("ij,ij->i", anchors, others)
+        return dots
+    gaps = anchors - others
+    squares: NDArray[np.floating] = np.einsum("ij,ij->i", gaps, gaps)
+    return -squares
+
+
+def _says_right(table: TripletTable, questions: Questions, signs: Signs) -> Signs:
+    """Shape (n_questions,): 1 where the prediction is the majority's, -1 not, 0 undecided."""
+    says_first = np.where(questions.says_first, signs, -signs)
+    of_question = np.empty(len(questions), np.int8)
+    of_question[questions.of_triplet] = says_first
+    return of_question * questions.majority
+
+
+def _agreement(signs: Signs | NDArray[np.signedinteger]) -> Agreement:
+    return Agreement(int(signs.size), int((signs > 0).sum()), int((signs == 0).sum()))
+
+
+def valid_and_right(signs: Signs, swapped: Bools) -> Bools:
+    """Mark the triplets that the WS-CSL criterion counts as right.
+
+    Source: Ye et al. (CVPR 2022), section 4.1, as its code does it: a triplet as presented is
+    predicted valid if the image presented as closer is strictly nearer; right if the triplet
+    is not swapped. Ties are predicted invalid, so they are right for swapped triplets: with half
+    of them swapped, a collapsed embedding scores .5.
+
+    Args:
+        signs: of `verdicts`, about the truly closer image.
+        swapped: which triplets are presented the wrong way round.
+
+    Returns:
+        Shape (n_triplets,).
+    """
+    is_right: Bools = np.where(swapped, signs >= 0, signs > 0)
+    return is_right

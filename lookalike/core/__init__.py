@@ -1,0 +1,1 @@
+"""What every part of the library stands on: arrays, threads, files, errors."""

@@ -1,0 +1,88 @@
+"""Rows of the line-based formats: CSV with a header, TREC qrels and TREC runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lookalike.io.csv_text import csv_lines, not_utf8, unprotected
+from lookalike.io.errors import FormatError
+from lookalike.io.tables import Row
+
+LABEL_COLUMNS = (("query", "candidate", "label"), ("query-id", "corpus-id", "score"))
+SCORE_COLUMNS = (("query", "candidate", "score"),)
+
+
+def csv_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
+    """Yield the pairs of a CSV file whose header names one of the column triples.
+
+    Other columns are ignored.
+
+    Raises:
+        FormatError: no such header, a short or long line, broken quoting, or not UTF-8.
+    """
+    lines = csv_lines(path)
+    _, header = next(lines, (1, []))
+    columns = chosen_columns(path, header, choices)
+    q, c, v = (header.index(name) for name in columns)
+    for line, cells in lines:
+        if len(cells) != len(header):
+            reason = f"{len(cells)} cells where the header names {len(header)}"
+            raise FormatError(path, line, reason)
+        yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v])
+
+
+def chosen_columns(
+    path: Path, header: Sequence[str], choices: Sequence[tuple[str, str, str]]
+) -> tuple[str, str, str]:
+    """Return the first triple of columns that the header has in full, each once.
+
+    Raises:
+        FormatError: if there is none.
+    """
+    for columns in choices:
+        if all(header.count(name) == 1 for name in columns):
+            return columns
+    wanted = " or ".join(",".join(columns) for columns in choices)
+    raise FormatError(path, 1, f"the columns are {','.join(header)!r}; needed: {wanted}")
+
+
+def trec_qrels_rows(path: Path) -> Iterator[Row]:
+    """Yield the pairs of a TREC qrels file: topic, iteration, document, relevance.
+
+    Raises:
+        FormatError: a line without exactly four fields, or not UTF-8.
+    """
+    for line, fields in _fields(path, 4, "topic iteration document relevance"):
+        yield Row(line, fields[0], fields[2], fields[3])
+
+
+def trec_run_rows(path: Path) -> Iterator[Row]:
+    """Yield the pairs of a TREC run: topic, Q0, document, rank, score, name. Ranks are ignored.
+
+    Raises:
+        FormatError: a line without exactly six fields, or not UTF-8.
+    """
+    for line, fields in _fields(path, 6, "topic Q0 document rank score name"):
+        yield Row(line, fields[0], fields[2], fields[4])
+
+
+def trec_run_name(path: Path) -> str:
+    """Return the name in the first line of a TREC run."""
+    for _, fields in _fields(path, 6, "topic Q0 document rank score name"):
+        return fields[5]
+    return path.stem
+
+
+def _fields(path: Path, n_fields: int, names: str) -> Iterator[tuple[int, list[str]]]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for line, text in enumerate(file, 1):
+                fields = text.split()
+                if len(fields) not in (0, n_fields):
+                    reason = f"{len(fields)} fields where there must be {n_fields} ({names})"
+                    raise FormatError(path, line, reason)
+                if fields:
+                    yield line, fields
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error

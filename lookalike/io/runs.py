@@ -1,0 +1,72 @@
+"""Read runs, whichever of the known formats they are in, and tell formats by their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from lookalike.io.csv_text import not_utf8
+from lookalike.io.errors import FormatError
+from lookalike.io.line_formats import SCORE_COLUMNS, csv_rows, trec_run_name, trec_run_rows
+from lookalike.io.parquet import MAGIC, parquet_rows
+from lookalike.io.tables import Row, Run, scores_from
+
+Format = Literal["parquet", "json", "csv", "trec"]
+
+
+def read_run(path: str | Path) -> Run:
+    """Return the scores in a TREC run, CSV or parquet file, told by its content.
+
+    The name is the file's stem, or the name that a TREC run carries.
+
+    Raises:
+        FormatError: a malformed line, a score that is no finite number, a repeated pair, no
+            pairs, or a JSON file.
+        OSError: if the file cannot be opened.
+    """
+    rows, name, unit = run_rows(path)
+    return scores_from(path, name, rows, unit=unit)
+
+
+def run_rows(path: str | Path) -> tuple[Iterator[Row], str, str]:
+    """Return the rows of a run as they stand in its file, its name, and what a row is called.
+
+    Raises:
+        FormatError: as `read_run`, for the rows only once they are read.
+        OSError: if the file cannot be opened.
+    """
+    path = Path(path)
+    kind = sniff(path)
+    if kind == "parquet":
+        return parquet_rows(path, SCORE_COLUMNS), path.stem, "row"
+    if kind == "json":
+        raise FormatError(path, 1, "a run is a TREC run, CSV or parquet file, not JSON")
+    if kind == "csv":
+        return csv_rows(path, SCORE_COLUMNS), path.stem, "line"
+    return trec_run_rows(path), trec_run_name(path), "line"
+
+
+def sniff(path: Path) -> Format:
+    """Tell a file's format by its first bytes and first line.
+
+    Raises:
+        FormatError: if the file is empty or its first line is not UTF-8.
+        OSError: if the file cannot be opened.
+    """
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            return "parquet"
+        file.seek(0)
+        first = next((line for line in file if line.strip(b" \t\r\n\xef\xbb\xbf")), b"")
+    try:
+        text = first.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+    if not text:
+        raise FormatError(path, 1, "the file is empty")
+    if text[0] in "[{":
+        return "json"
+    if path.suffix == ".csv" or len(text.split()) == 1 or "," in text.split()[0]:
+        return "csv"
+    return "trec"

@@ -1,0 +1,255 @@
+"""Labels and runs as arrays: what the readers make and the measures take."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.io.errors import FormatError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Row(NamedTuple):
+    """One line of a file: its number, the two ids and the value as it stands there."""
+
+    line: int
+    query: str
+    candidate: str
+    value: object
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """The judged pairs. A pair without a row is unjudged, which is not the same as negative.
+
+    Attributes:
+        query_ids: distinct, in ascending order; so codes sort as ids do.
+        candidate_ids: distinct, in ascending order.
+        queries: shape (n_pairs,), positions in `query_ids`.
+        candidates: shape (n_pairs,), positions in `candidate_ids`.
+        labels: shape (n_pairs,), 0 or 1. Each (query, candidate) occurs once.
+    """
+
+    query_ids: tuple[str, ...]
+    candidate_ids: tuple[str, ...]
+    queries: Ints
+    candidates: Ints
+    labels: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[str, str, int]]) -> Qrels:
+        """Build labels from (query, candidate, label).
+
+        Raises:
+            FormatError: as `read_qrels`, with the position of the pair as its line.
+        """
+        return labels_from("labels", (Row(i, *pair) for i, pair in enumerate(pairs, 1)))
+
+    def by_query(self) -> dict[str, dict[str, int]]:
+        """Return {query: {candidate: label}}."""
+        table: dict[str, dict[str, int]] = {query: {} for query in self.query_ids}
+        for query, candidate, label in self:
+            table[query][candidate] = label
+        return table
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        for q, c, label in zip(
+            self.queries.tolist(), self.candidates.tolist(), self.labels.tolist(), strict=True
+        ):
+            yield self.query_ids[q], self.candidate_ids[c], label
+
+    def __len__(self) -> int:
+        return int(self.labels.size)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The scores a system gives to pairs: any set of pairs, higher is more similar.
+
+    Attributes:
+        name: what to call it in a table.
+        query_ids, candidate_ids, queries, candidates: as in `Qrels`.
+        scores: shape (n_pairs,), finite. Each (query, candidate) occurs once.
+    """
+
+    name: str
+    query_ids: tuple[str, ...]
+    candidate_ids: tuple[str, ...]
+    queries: Ints
+    candidates: Ints
+    scores: Floats
+
+    @classmethod
+    def of(cls, name: str, pairs: Iterable[tuple[str, str, float]]) -> Run:
+        """Build a run from (query, candidate, score).
+
+        Raises:
+            FormatError: as `read_run`, with the position of the pair as its line.
+        """
+        return scores_from(name, name, (Row(i, *pair) for i, pair in enumerate(pairs, 1)))
+
+    def by_query(self) -> dict[str, dict[str, float]]:
+        """Return {query: {candidate: score}}."""
+        table: dict[str, dict[str, float]] = {query: {} for query in self.query_ids}
+        for q, c, score in zip(
+            self.queries.tolist(), self.candidates.tolist(), self.scores.tolist(), strict=True
+        ):
+            table[self.query_ids[q]][self.candidate_ids[c]] = score
+        return table
+
+    def __len__(self) -> int:
+        return int(self.scores.size)
+
+
+def labels_from(file: str | Path, rows: Iterable[Row], *, unit: str = "line") -> Qrels:
+    """Check rows and keep them as labels; a repeated pair with the same label counts once.
+
+    Raises:
+        FormatError: an empty id, a label outside {0, 1}, a pair with two different labels, or
+            no row at all.
+    """
+    coded = _Coded()
+    for row in rows:
+        coded.add(file, row, _label(file, row, unit), unit)
+    first, repeated = coded.repeats()
+    for i in repeated.tolist():
+        if coded.values[i] != coded.values[first[i]]:
+            reason = f"{coded.pair(i)} has label {coded.values[i]:g} here and "
+            reason += f"{coded.values[first[i]]:g} in {unit} {coded.lines[first[i]]}"
+            raise FormatError(file, coded.lines[i], reason, unit=unit)
+    query_ids, candidate_ids, queries, candidates, values = coded.table(file, repeated)
+    return Qrels(query_ids, candidate_ids, queries, candidates, values.astype(np.int8))
+
+
+def scores_from(
+    file: str | Path, name: str, rows: Iterable[Row], *, unit: str = "line", merge: bool = False
+) -> Run:
+    """Check rows and keep them as a run.
+
+    Args:
+        file: to name in messages.
+        name: of the run.
+        rows: as they stand in the file.
+        unit: what a row is called there.
+        merge: take a repeated pair with the same score once, for files that may name one image
+            in two ways; otherwise every repeated pair is refused.
+
+    Raises:
+        FormatError: an empty id, a score that is no finite number, a repeated pair, or no row
+            at all.
+    """
+    coded = _Coded()
+    for row in rows:
+        coded.add(file, row, _score(file, row, unit), unit)
+    first, repeated = coded.repeats()
+    refused = [
+        i for i in repeated.tolist() if not merge or coded.values[i] != coded.values[first[i]]
+    ]
+    for i in refused[:1]:
+        reason = f"{coded.pair(i)} was scored before, in {unit} {coded.lines[first[i]]}"
+        raise FormatError(file, coded.lines[i], reason, unit=unit)
+    return Run(name, *coded.table(file, repeated))
+
+
+class _Coded:
+    """Rows as small arrays: ids become numbers on arrival, so a long run fits into memory."""
+
+    def __init__(self) -> None:
+        self.query_codes: dict[str, int] = {}
+        self.candidate_codes: dict[str, int] = {}
+        self.queries = array("q")
+        self.candidates = array("q")
+        self.values = array("d")
+        self.lines = array("q")
+
+    def add(self, file: str | Path, row: Row, value: float, unit: str) -> None:
+        if not row.query or not row.candidate:
+            which = "candidate" if row.query else "query"
+            raise FormatError(file, row.line, f"the {which} is empty", unit=unit)
+        self.queries.append(self.query_codes.setdefault(row.query, len(self.query_codes)))
+        self.candidates.append(
+            self.candidate_codes.setdefault(row.candidate, len(self.candidate_codes))
+        )
+        self.values.append(value)
+        self.lines.append(row.line)
+
+    def pair(self, i: int) -> str:
+        query = list(self.query_codes)[self.queries[i]]
+        candidate = list(self.candidate_codes)[self.candidates[i]]
+        return f"the pair {query!r}, {candidate!r}"
+
+    def repeats(self) -> tuple[Ints, Ints]:
+        """Return for each row the first row of the same pair, and the rows that are not it."""
+        queries, candidates = _ints(self.queries), _ints(self.candidates)
+        key = queries * max(len(self.candidate_codes), 1) + candidates
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        of_row = first[which].astype(np.int64)
+        return of_row, np.flatnonzero(of_row != np.arange(of_row.size))
+
+    def table(
+        self, file: str | Path, without: Ints
+    ) -> tuple[tuple[str, ...], tuple[str, ...], Ints, Ints, Floats]:
+        if not self.values:
+            raise FormatError(file, None, "the file holds no pairs")
+        kept = np.ones(len(self.values), dtype=bool)
+        kept[without] = False
+        query_ids, queries = _sorted(self.query_codes, _ints(self.queries)[kept])
+        candidate_ids, candidates = _sorted(self.candidate_codes, _ints(self.candidates)[kept])
+        values = np.frombuffer(self.values, dtype=np.float64)[kept]
+        return query_ids, candidate_ids, queries, candidates, values
+
+
+def _ints(values: array[int]) -> Ints:
+    return np.frombuffer(values, dtype=np.int64) if values else np.zeros(0, dtype=np.int64)
+
+
+def _sorted(codes: dict[str, int], values: Ints) -> tuple[tuple[str, ...], Ints]:
+    """Renumber codes so that they sort as their ids do."""
+    ids = sorted(codes)
+    place = np.empty(len(ids), dtype=np.int64)
+    place[[codes[name] for name in ids]] = np.arange(len(ids))
+    return tuple(ids), place[values]
+
+
+def _label(file: str | Path, row: Row, unit: str) -> float:
+    value = row.value
+    number = _number(value)
+    if number is None or number not in (0.0, 1.0):
+        reason = f"label {_shown(value)} is neither 0 nor 1"
+        raise FormatError(file, row.line, reason, unit=unit)
+    return number
+
+
+def _score(file: str | Path, row: Row, unit: str) -> float:
+    number = _number(row.value)
+    if number is None:
+        reason = f"score {_shown(row.value)} is not a number"
+        raise FormatError(file, row.line, reason, unit=unit)
+    if not np.isfinite(number):
+        reason = f"score {_shown(row.value)} is not finite"
+        raise FormatError(file, row.line, reason, unit=unit)
+    return number
+
+
+def _number(value: object) -> float | None:
+    """Return a number of a file as float; None for what is none, true and 1_000 included."""
+    if isinstance(value, str) and "_" not in value:
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return float(value)
+    return None
+
+
+def _shown(value: object) -> str:
+    return repr(value) if isinstance(value, str) else str(value)

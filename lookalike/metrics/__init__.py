@@ -1,0 +1,1 @@
+"""What a run is worth against a label set: ranks, measures per query, uncertainty."""

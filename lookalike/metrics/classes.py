@@ -1,0 +1,187 @@
+"""Measures of embeddings whose relevance is a class label: every image is a query in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
+
+from lookalike.io.tables import Floats, Ints
+from lookalike.metrics.match import Bools
+from lookalike.stats.grouped_auc import mean_defined
+
+LG_DEPTH = 1000
+_BLOCK_VALUES = 1 << 24  # distances held at once: 128 MiB
+
+
+@dataclass(frozen=True)
+class ClassRetrieval:
+    """Per-image values, each of shape (n_images,).
+
+    An image without another of its class is undefined, NaN, except where stated.
+
+    Attributes:
+        n_relevant: R, other images of the class.
+        precision_at_1: whether the nearest image is of the class.
+        r_precision: share of the class in the nearest R.
+        map_at_r: AP cut at R.
+        average_precision: AP over the whole list.
+        reciprocal_rank: 1 / rank of the nearest image of the class.
+        lg_average_precision: AP cut at 1,000 as the language guidance code has it: divided by the
+            class size with the query in it, so at best (size - 1) / size; 0 for a lone image.
+        lg_average_precision_corrected: the same divided by min(R, 1000).
+    """
+
+    n_relevant: Ints
+    precision_at_1: Floats
+    r_precision: Floats
+    map_at_r: Floats
+    average_precision: Floats
+    reciprocal_rank: Floats
+    lg_average_precision: Floats
+    lg_average_precision_corrected: Floats
+
+    def means(self) -> dict[str, tuple[float, int]]:
+        """Return {measure: (mean, number of defined images)}."""
+        found = {
+            "MAP@R": self.map_at_r,
+            "Prec@1": self.precision_at_1,
+            "R-Prec": self.r_precision,
+            "MAP": self.average_precision,
+            "MRR": self.reciprocal_rank,
+            "lg_map@1000": self.lg_average_precision,
+            "lg_map@1000_corrected": self.lg_average_precision_corrected,
+        }
+        pairs = {name: mean_defined(values) for name, values in found.items()}
+        return {name: (float(mean), int(n)) for name, (mean, n) in pairs.items()}
+
+
+def class_retrieval(embeddings: ArrayLike, labels: ArrayLike) -> ClassRetrieval:
+    """Return how well the nearest neighbours of each image share its class.
+
+    Source: Musgrave, Belongie and Lim (ECCV 2020) as pytorch-metric-learning has it: exact
+    Euclidean distance, the image itself removed by index, images without another of their class
+    left out of the mean. lg_map@1000: the code of language guidance (Roth et al., CVPR 2022).
+    pytorch-metric-learning compares labels as float32 and leaves ties to its search; here equal
+    distances are ordered by index, and identical rows are exactly equally far.
+
+    Args:
+        embeddings: shape (n_images, dim), finite; normalise them beforehand for cosines.
+        labels: shape (n_images,), of any type that sorts.
+
+    Returns:
+        The per-image values.
+
+    Raises:
+        ValueError: if shapes disagree or a value is not finite.
+    """
+    X, y = _checked(embeddings, labels)
+    R = np.bincount(y)[y] - 1
+    found = np.full((7, y.size), np.nan)
+    found[5] = 0.0
+    for rows, is_relevant in _blocks_of_relevance(X, y):
+        if is_relevant.shape[1]:
+            found[:, rows] = _values(is_relevant, R[rows])
+    return ClassRetrieval(R, *found)
+
+
+@dataclass(frozen=True)
+class ClusterAgreement:
+    """How well k-means clusters match classes, one value for each of its random starts.
+
+    Attributes:
+        nmi: shape (n_starts,), normalised mutual information, arithmetic mean of entropies.
+        ami: shape (n_starts,), adjusted for chance.
+    """
+
+    nmi: Floats
+    ami: Floats
+
+
+def cluster_agreement(
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    *,
+    seed: int,
+    n_starts: int = 5,
+    n_clusters: int | None = None,
+) -> ClusterAgreement:
+    """Return NMI and AMI between classes and k-means clusters, for several random starts.
+
+    Source: the protocol of metric learning papers: k-means with 20 iterations. One start is a
+    draw, so show mean and spread.
+
+    Args:
+        embeddings: shape (n_images, dim).
+        labels: shape (n_images,).
+        seed: of the first start; the others count on from it.
+        n_starts: how many.
+        n_clusters: number of classes if None; language guidance uses that of the training set.
+
+    Raises:
+        ValueError: if shapes disagree or a value is not finite.
+    """
+    X, y = _checked(embeddings, labels)
+    k = int(y.max()) + 1 if n_clusters is None else n_clusters
+    found = np.empty((2, n_starts))
+    for i in range(n_starts):
+        clusters = KMeans(k, n_init=1, max_iter=20, random_state=seed + i).fit_predict(X)
+        found[0, i] = normalized_mutual_info_score(y, clusters)
+        found[1, i] = adjusted_mutual_info_score(y, clusters)
+    return ClusterAgreement(*found)
+
+
+def _checked(embeddings: ArrayLike, labels: ArrayLike) -> tuple[Floats, Ints]:
+    X = np.asarray(embeddings, dtype=np.float64)
+    y = np.unique(np.asarray(labels), return_inverse=True)[1]
+    if X.ndim != 2 or y.shape != X.shape[:1] or y.size == 0:
+        raise ValueError(f"embeddings {X.shape} and labels {y.shape} are not (n, dim) and (n,)")
+    if not np.isfinite(X).all():
+        raise ValueError("embeddings hold NaN or infinity")
+    return X, y.astype(np.int64)
+
+
+def _blocks_of_relevance(X: Floats, y: Ints) -> Iterator[tuple[slice, Bools]]:
+    """Yield rows and, for each of them, whether its neighbours in order are of its class."""
+    distinct, place = np.unique(X, axis=0, return_inverse=True)
+    lengths = np.einsum("nd,nd->n", distinct, distinct)
+    n_rows = max(1, _BLOCK_VALUES // y.size)
+    for start in range(0, y.size, n_rows):
+        rows = slice(start, min(start + n_rows, y.size))
+        near = (lengths - 2.0 * (X[rows] @ distinct.T))[:, place]
+        near[np.arange(near.shape[0]), np.arange(rows.start, rows.stop)] = np.inf  # itself: last
+        yield rows, y[_ordered(near)[:, :-1]] == y[rows, None]
+
+
+def _ordered(near: Floats) -> NDArray[np.intp]:
+    """Return the columns of each row by value, ties by index."""
+    order = np.argsort(near, axis=1)
+    values = np.take_along_axis(near, order, axis=1)
+    is_tied = (values[:, 1:] == values[:, :-1]).any(axis=1)
+    order[is_tied] = np.argsort(near[is_tied], axis=1, kind="stable")
+    return order
+
+
+def _values(is_relevant: Bools, R: Ints) -> Floats:
+    """Return the seven values of each row, in the order of `ClassRetrieval`."""
+    ranks = np.arange(1, is_relevant.shape[1] + 1)
+    precision = np.where(is_relevant, np.cumsum(is_relevant, axis=1) / ranks, 0.0)
+    in_r = ranks <= R[:, None]
+    known = np.where(R > 0, R, np.nan)
+    first = is_relevant.argmax(axis=1) + 1
+    cut = precision[:, :LG_DEPTH].sum(axis=1)
+    return np.stack(
+        [
+            np.where(R > 0, is_relevant[:, 0], np.nan),
+            (is_relevant & in_r).sum(axis=1) / known,
+            (precision * in_r).sum(axis=1) / known,
+            precision.sum(axis=1) / known,
+            np.where(R > 0, 1.0 / first, np.nan),
+            cut / (R + 1),
+            cut / np.minimum(known, LG_DEPTH),
+        ]
+    )

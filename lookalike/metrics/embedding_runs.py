@@ -1,0 +1,171 @@
+"""Runs from embeddings: each query's nearest images, and the score of every judged pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.io.tables import Floats, Ints, Run
+from lookalike.search.filters import Filters, Keys
+from lookalike.search.lean import pair_scores
+from lookalike.search.topk import TopK
+
+Vectors = NDArray[np.float32]
+LIST_DEPTH = 50
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """What every model of a campaign is asked: the same queries, images and judged pairs.
+
+    Attributes:
+        query_ids: distinct names of the queries.
+        image_ids: distinct names of the catalog's images.
+        own: shape (n_queries,), the row of the query itself in the catalog, -1 if elsewhere.
+        query_products: shape (n_queries,), product number, -1 if unknown.
+        image_products: shape (n_images,), likewise.
+        judged_queries, judged_images: shape (n_judged,), rows of the judged pairs.
+    """
+
+    query_ids: Sequence[str]
+    image_ids: Sequence[str]
+    own: Ints
+    query_products: Ints
+    image_products: Ints
+    judged_queries: Ints
+    judged_images: Ints
+
+
+def unit_rows(vectors: NDArray[np.floating]) -> Vectors:
+    """Return the rows scaled to length 1; a row of zeros stays, its cosine is 0 with all."""
+    rows = np.asarray(vectors, np.float32)
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
+    scaled: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return scaled
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """The rows of an array scaled to length 1, made when asked for: an array of any size."""
+
+    vectors: NDArray[np.floating]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of dimensions."""
+        return self.vectors.shape
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, rows: slice | Ints, /) -> Vectors:
+        return unit_rows(self.vectors[rows])
+
+
+def embedding_run(
+    name: str,
+    query_vectors: NDArray[np.floating],
+    image_vectors: NDArray[np.floating],
+    gallery: Gallery,
+    *,
+    n_products: int = 10,
+    depth: int = LIST_DEPTH,
+    is_lean: bool = False,
+) -> Run:
+    """Return a model's cosines for the top of each list and for every judged pair.
+
+    Measures with a cut-off up to `n_products` are exact on it: the list of each query is made
+    deeper until it holds that many different products or the whole catalog. A judged pair
+    below that depth is in the run with its score, which AUC needs; its rank is not its true one.
+
+    Args:
+        name: of the model.
+        query_vectors: shape (n_queries, d), finite.
+        image_vectors: shape (n_images, d), finite.
+        gallery: queries, images and judged pairs.
+        n_products: how many different products the head of each list must show.
+        depth: where to begin.
+        is_lean: search in plain numpy, slower, but with neither torch nor numba in memory, nor
+            a second copy of the vectors; the scores agree to float32 rounding.
+
+    Raises:
+        ValueError: shapes that do not fit, or values that are not finite.
+    """
+    queries = unit_rows(query_vectors)
+    images = UnitRows(image_vectors) if is_lean else unit_rows(image_vectors)
+    found = _lists(queries, images, gallery, n_products, depth)
+    rows = np.repeat(np.arange(len(queries)), found.k)
+    is_listed = found.indices.ravel() >= 0
+    listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
+    judged = _unlisted(gallery, listed[0], listed[1])
+    q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
+    scores = pair_scores(queries, images, q, c)
+    return _run(
+        name,
+        gallery,
+        np.concatenate([listed[0], q]),
+        np.concatenate([listed[1], c]),
+        np.concatenate([listed[2], scores]).astype(np.float64),
+    )
+
+
+def load_search() -> ModuleType:
+    """Return the search, which loads torch and numba: a second or two the first time."""
+    return import_module("lookalike.search.exact")
+
+
+def _lists(
+    queries: Vectors, images: Vectors | UnitRows, gallery: Gallery, n_products: int, depth: int
+) -> TopK:
+    """Return lists that are deep enough for every query."""
+    is_lean = isinstance(images, UnitRows)
+    search = import_module("lookalike.search.lean") if is_lean else load_search()
+    filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
+    while True:
+        depth = min(depth, len(images))
+        found: TopK = search.top_k(queries, images, depth, filters=filters)
+        if depth == len(images) or _shows(found, gallery.image_products, n_products):
+            return found
+        depth *= 4
+
+
+def _shows(found: TopK, image_products: Ints, n_products: int) -> bool:
+    """Whether every list shows that many products, or has come to its end."""
+    goes_on = found.indices[:, -1] >= 0
+    products = np.sort(image_products[found.indices[goes_on]], axis=1)
+    is_new = np.ones(products.shape, np.bool_)
+    is_new[:, 1:] = products[:, 1:] != products[:, :-1]
+    is_new |= products < 0  # an image of no known product is its own
+    return bool((is_new.sum(axis=1) >= n_products).all())
+
+
+def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
+    """Mark the judged pairs that no list holds."""
+    n = len(gallery.image_ids)
+    keys = gallery.judged_queries * n + gallery.judged_images
+    listed = np.sort(rows * n + images)
+    if not listed.size:
+        return np.ones(keys.shape, np.bool_)
+    at = np.minimum(np.searchsorted(listed, keys), listed.size - 1)
+    mask: NDArray[np.bool_] = listed[at] != keys
+    return mask
+
+
+def _run(name: str, gallery: Gallery, queries: Ints, images: Ints, scores: Floats) -> Run:
+    """Name rows by ids, in ascending order as runs have them."""
+    query_ids, query_codes = _named(gallery.query_ids, queries)
+    image_ids, image_codes = _named(gallery.image_ids, images)
+    return Run(name, query_ids, image_ids, query_codes, image_codes, scores)
+
+
+def _named(ids: Sequence[str], rows: Ints) -> tuple[tuple[str, ...], Ints]:
+    used = np.unique(rows)
+    by_name = sorted(used.tolist(), key=ids.__getitem__)
+    code = np.zeros(len(ids), np.int64)
+    code[by_name] = np.arange(len(by_name))
+    return tuple(ids[row] for row in by_name), code[rows]

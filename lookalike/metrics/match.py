@@ -1,0 +1,248 @@
+"""Lay a run beside the labels: one numbering of ids, and what must not be compared left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Floats, Ints, Qrels, Run
+
+Bools = NDArray[np.bool_]
+Mode = Literal["image", "product"]
+Missing = Literal["error", "worst"]
+
+
+class MissingScoresError(InputError):
+    """A run lacks scores of judged pairs and nobody said what to do about it."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Labels and one run on the same codes; only queries that have labels.
+
+    Attributes:
+        query_ids: the queries of the labels, in ascending order.
+        candidate_ids: every candidate of labels or run in ascending order (products, once
+            collapsed), so codes break ties as ids would.
+        queries, candidates, labels: shape (n_judged,), the judged pairs.
+        is_excluded: shape (n_judged,), True for the query itself or its own product.
+        run_queries, run_candidates, scores: shape (n_scored,), without excluded pairs.
+        products: shape (n_candidates,), the product code of each candidate; an image without a
+            product is a product of its own.
+        unknown_queries: queries of the run that have no labels.
+    """
+
+    query_ids: tuple[str, ...]
+    candidate_ids: tuple[str, ...]
+    queries: Ints
+    candidates: Ints
+    labels: Ints
+    is_excluded: Bools
+    run_queries: Ints
+    run_candidates: Ints
+    scores: Floats
+    products: Ints
+    unknown_queries: tuple[str, ...]
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries the labels have."""
+        return len(self.query_ids)
+
+    @cached_property
+    def by_rank(self) -> Ints:
+        """The run's rows by query, falling score and ascending candidate."""
+        order = np.argsort(-self.scores)
+        order = order[np.argsort(self.run_queries[order], kind="stable")]
+        queries, scores = self.run_queries[order], self.scores[order]
+        is_tied = (queries[1:] == queries[:-1]) & (scores[1:] == scores[:-1])
+        tied = np.flatnonzero(np.r_[is_tied, False] | np.r_[False, is_tied])
+        group = np.cumsum(np.r_[True, ~is_tied][: order.size])[tied]
+        order[tied] = order[tied][np.lexsort((self.run_candidates[order[tied]], group))]
+        return order
+
+    @cached_property
+    def judged_at(self) -> Ints:
+        """Where in the run's rows each judged pair stands, -1 for a pair without a score."""
+        return scored_at(self, self.queries, self.candidates)
+
+
+def match_run(
+    qrels: Qrels,
+    run: Run,
+    *,
+    products: Mapping[str, str] | None = None,
+    mode: Mode = "image",
+) -> Matched:
+    """Return labels and run on one numbering, without self pairs and pairs of one product.
+
+    A query is never its own candidate, told by id, not by rank or score. An image of the
+    query's own product is neither positive nor negative. In mode "product" the images of one
+    product become one candidate: its score is their highest, its label is 1 if any judged image
+    of it is positive, and it is unjudged if none of them is judged.
+
+    Args:
+        qrels: the labels.
+        run: the scores, of any set of pairs.
+        products: {image: product}, "" for an image without one; None: no products are known.
+        mode: "image" keeps every image of a product; "product" keeps one candidate each.
+
+    Raises:
+        InputError: if `products` is given and lacks a query or candidate, or mode is "product"
+            without `products`.
+    """
+    if mode == "product" and products is None:
+        raise InputError("mode 'product' needs the product of each image (metadata)")
+    ids = tuple(sorted({*qrels.candidate_ids, *run.candidate_ids}))
+    code_of = {name: code for code, name in enumerate(ids)}
+    product_of, query_product = _product_codes(ids, qrels.query_ids, products)
+    known = {name: code for code, name in enumerate(qrels.query_ids)}
+    query_of = np.array([known.get(name, -1) for name in run.query_ids], dtype=np.int64)
+    run_queries = query_of[run.queries]
+    is_known = run_queries >= 0
+    run_queries = run_queries[is_known]
+    run_candidates = _recoded(run.candidate_ids, code_of)[run.candidates[is_known]]
+    candidates = _recoded(qrels.candidate_ids, code_of)[qrels.candidates]
+    is_compared = product_of[run_candidates] != query_product[run_queries]
+    matched = Matched(
+        query_ids=qrels.query_ids,
+        candidate_ids=ids,
+        queries=qrels.queries,
+        candidates=candidates,
+        labels=qrels.labels.astype(np.int64),
+        is_excluded=product_of[candidates] == query_product[qrels.queries],
+        run_queries=run_queries[is_compared],
+        run_candidates=run_candidates[is_compared],
+        scores=run.scores[is_known][is_compared],
+        products=product_of,
+        unknown_queries=tuple(name for name in run.query_ids if name not in known),
+    )
+    return _collapsed(matched, products or {}) if mode == "product" else matched
+
+
+def pair_scores(matched: Matched, missing: Missing = "error") -> Floats:
+    """Return the run's score of each judged pair that is not excluded.
+
+    Args:
+        matched: from `match_run`.
+        missing: "error" refuses a run without a score for each of them; "worst" puts the
+            missing ones into one tie group below all others.
+
+    Returns:
+        Shape (n_judged - n_excluded,), in the order of the judged pairs; -inf where missing.
+
+    Raises:
+        MissingScoresError: naming how many are missing and the first.
+    """
+    kept = ~matched.is_excluded
+    queries, candidates = matched.queries[kept], matched.candidates[kept]
+    place = matched.judged_at[kept]
+    absent = np.flatnonzero(place < 0)
+    if absent.size and missing == "error":
+        query = matched.query_ids[queries[absent[0]]]
+        candidate = matched.candidate_ids[candidates[absent[0]]]
+        raise MissingScoresError(
+            f"no score for {absent.size} of {place.size} judged pairs "
+            f"(first: query {query!r}, candidate {candidate!r})"
+        )
+    scores = np.full(place.size, -np.inf)
+    scores[place >= 0] = matched.scores[place[place >= 0]]
+    return scores
+
+
+def has_list(matched: Matched) -> bool:
+    """Say whether a run ranks candidates of its own choice, so that a rank means something.
+
+    A run made from the labelled pairs names exactly the judged candidates of a query; ranked
+    among themselves, the positives stand far higher than in any list of the catalog. More than
+    half of a run's queries like that, and it has no list.
+    """
+    n = matched.n_queries
+    is_found = matched.judged_at >= 0
+    n_judged = np.bincount(matched.queries[~matched.is_excluded], minlength=n)
+    n_found = np.bincount(matched.queries[is_found], minlength=n)
+    n_listed = np.bincount(matched.run_queries, minlength=n)
+    is_only_judged = (n_listed > 0) & (n_listed == n_found) & (n_found == n_judged)
+    return bool(2 * is_only_judged.sum() <= (n_listed > 0).sum())
+
+
+def scored_at(matched: Matched, queries: Ints, candidates: Ints) -> Ints:
+    """Return where in the run's rows each pair stands, -1 for a pair without a score."""
+    n = max(len(matched.candidate_ids), 1)
+    keys = matched.run_queries * n + matched.run_candidates
+    order = np.argsort(keys)
+    wanted = queries * n + candidates
+    if keys.size == 0:
+        return np.full(wanted.size, -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(keys, wanted, sorter=order), keys.size - 1)
+    return np.where(keys[order[at]] == wanted, order[at], -1)
+
+
+def _recoded(ids: Sequence[str], code_of: Mapping[str, int]) -> Ints:
+    return np.array([code_of[name] for name in ids], dtype=np.int64)
+
+
+def _product_codes(
+    candidate_ids: Sequence[str], query_ids: Sequence[str], products: Mapping[str, str] | None
+) -> tuple[Ints, Ints]:
+    """Number the products of candidates and queries; an image without one is its own."""
+    images = (*candidate_ids, *query_ids)
+    keys: list[str | tuple[str]]
+    if products is None:
+        keys = list(images)
+    else:
+        try:
+            keys = [products[image] or (image,) for image in images]
+        except KeyError as missing:
+            reason = f"the metadata says nothing about image {missing.args[0]!r}"
+            raise InputError(reason) from None
+    code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    codes = np.array([code_of[key] for key in keys], dtype=np.int64)
+    return codes[: len(candidate_ids)], codes[len(candidate_ids) :]
+
+
+def _collapsed(matched: Matched, products: Mapping[str, str]) -> Matched:
+    """Return the same with one candidate per product."""
+    names = [products.get(image) or image for image in matched.candidate_ids]
+    codes, first = np.unique(matched.products, return_index=True)
+    order = np.array(sorted(range(codes.size), key=lambda i: (names[first[i]], int(first[i]))))
+    new_code = np.empty(int(matched.products.max(initial=0)) + 1, dtype=np.int64)
+    new_code[codes[order]] = np.arange(codes.size)
+    of_candidate = new_code[matched.products]
+    n = codes.size
+    kept = ~matched.is_excluded
+    judged, labels = _maxima(
+        matched.queries[kept] * n + of_candidate[matched.candidates[kept]], matched.labels[kept]
+    )
+    scored, scores = _maxima(
+        matched.run_queries * n + of_candidate[matched.run_candidates], matched.scores
+    )
+    return replace(
+        matched,
+        candidate_ids=tuple(names[first[i]] for i in order),
+        queries=judged // n,
+        candidates=judged % n,
+        labels=labels.astype(np.int64),
+        is_excluded=np.zeros(judged.size, dtype=np.bool_),
+        run_queries=scored // n,
+        run_candidates=scored % n,
+        scores=scores.astype(np.float64),
+        products=np.arange(n),
+    )
+
+
+def _maxima(
+    keys: Ints, values: NDArray[np.float64] | Ints
+) -> tuple[Ints, NDArray[np.float64] | Ints]:
+    """Return the distinct keys in order and the largest value of each."""
+    if keys.size == 0:
+        return keys, values
+    order = np.argsort(keys, kind="stable")
+    distinct, starts = np.unique(keys[order], return_index=True)
+    return distinct, np.maximum.reduceat(values[order], starts)

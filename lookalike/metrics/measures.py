@@ -1,0 +1,187 @@
+"""The measures by name: "P@5", "AP'", "macro_roc_auc", and which names there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Floats
+from lookalike.metrics import retrieval, vsd
+from lookalike.metrics.rank import JudgedRanks, condensed
+
+Parameter = Literal["none", "k", "k or none", "p"]
+
+_NAME = re.compile(r"(?P<family>[^@]+?)(?:@(?P<parameter>[^@]*))?")
+
+
+class UnknownMeasureError(InputError):
+    """A measure name that does not exist, or whose cut-off makes no sense."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """One system's rankings, in the three ways that measures look at them.
+
+    Attributes:
+        plain: ranks among all candidates.
+        one_per_product: ranks in the VSD benchmark's lists.
+        as_trec: bpref of a query without judged negatives as trec_eval has it.
+    """
+
+    plain: JudgedRanks
+    one_per_product: JudgedRanks
+    as_trec: bool = False
+
+    @cached_property
+    def condensed(self) -> JudgedRanks:
+        """Ranks among the judged candidates alone."""
+        return condensed(self.plain)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A measure before its cut-off is chosen.
+
+    Attributes:
+        parameter: what follows the @: a rank k >= 1, a persistence 0 < p < 1, or nothing.
+        values: the per-query values, shape (n_queries,), from lists and parameter.
+    """
+
+    parameter: Parameter
+    values: Callable[[Lists, Any], Floats]
+
+
+RANKED: Mapping[str, Family] = {
+    "vsd_hr": Family("k", lambda x, k: vsd.vsd_hit_rate(x.one_per_product, k)),
+    "vsd_mrr": Family("k", lambda x, k: vsd.vsd_reciprocal_rank(x.one_per_product, k)),
+    "Success": Family("k", lambda x, k: retrieval.success(x.plain, k)),
+    "MRR": Family("k or none", lambda x, k: retrieval.reciprocal_rank(x.plain, k)),
+    "P": Family("k", lambda x, k: retrieval.precision(x.plain, k)),
+    "P_max": Family("k", lambda x, k: retrieval.precision_max(x.plain, k)),
+    "P'": Family("k", lambda x, k: retrieval.precision(x.condensed, k)),
+    "R": Family("k", lambda x, k: retrieval.recall(x.plain, k)),
+    "R-Prec": Family("none", lambda x, _: retrieval.r_precision(x.plain)),
+    "nDCG": Family("k or none", lambda x, k: retrieval.ndcg(x.plain, k)),
+    "nDCG'": Family("k or none", lambda x, k: retrieval.ndcg(x.condensed, k)),
+    "AP": Family("k or none", lambda x, k: retrieval.average_precision(x.plain, k)),
+    "AP'": Family("none", lambda x, _: retrieval.average_precision(x.condensed)),
+    "MAP@R": Family("none", lambda x, _: retrieval.map_at_r(x.plain)),
+    "bpref": Family("none", lambda x, _: retrieval.bpref(x.plain, as_trec=x.as_trec)),
+    "infAP": Family("none", lambda x, _: retrieval.inferred_ap(x.plain)),
+    "RBP": Family("p", lambda x, p: retrieval.rank_biased_precision(x.plain, p)),
+    "RBP_residual": Family("p", lambda x, p: retrieval.rank_biased_residual(x.plain, p)),
+    "judged": Family("k", lambda x, k: retrieval.judged(x.plain, k)),
+    "hole": Family("k", lambda x, k: retrieval.hole(x.plain, k)),
+    "tie_rate": Family("k", lambda x, k: retrieval.tie_rate(x.plain, k)),
+}
+"""Measures of a ranking."""
+
+OVER_PAIRS: tuple[str, ...] = ("vsd_pair_mrr",)
+"""Measures that are one number over all positive pairs, from the ranking."""
+
+AREAS: tuple[str, ...] = ("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc")
+"""Measures of scored pairs, on annotated negatives."""
+
+RANDOM_AREAS: tuple[str, ...] = tuple(f"{name}_random" for name in AREAS)
+"""The same on random negatives in place of the annotated ones."""
+
+DEFAULT_MEASURES: tuple[str, ...] = (
+    *("vsd_hr@5", "vsd_mrr@5", "Success@5", "MRR@5", "P@5", "P_max@5", "judged@5", "AP'"),
+    *AREAS,
+)
+
+
+ON_JUDGED: tuple[str, ...] = ("P'", "nDCG'", "AP'", "bpref")
+"""Measures of a ranking that look at its judged candidates alone."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its cut-off: what a name means.
+
+    Attributes:
+        name: as it is written, "P@5".
+        family: the part before the @, "P"; a key of RANKED or a member of the tuples.
+        parameter: 5, 0.8 or None.
+    """
+
+    name: str
+    family: str
+    parameter: int | float | None = None
+
+    @property
+    def is_area(self) -> bool:
+        """Whether it needs the score of every judged pair instead of ranks."""
+        return self.family in AREAS or self.needs_negatives
+
+    @property
+    def needs_negatives(self) -> bool:
+        """Whether it needs a list of random negatives."""
+        return self.family in RANDOM_AREAS
+
+    @property
+    def needs_list(self) -> bool:
+        """Whether it asks for ranks among all candidates, which a run of judged pairs lacks."""
+        return not self.is_area and self.family not in ON_JUDGED
+
+    def values(self, lists: Lists) -> Floats:
+        """Return the per-query values of a measure of a ranking, shape (n_queries,)."""
+        return RANKED[self.family].values(lists, self.parameter)
+
+
+def parse_measure(name: str) -> Measure:
+    """Return the measure that a name like "P@5", "RBP@0.8" or "micro_pr_auc" means.
+
+    Raises:
+        UnknownMeasureError: naming what is wrong and every form that is known.
+    """
+    if name in RANKED and RANKED[name].parameter in {"none", "k or none"}:
+        return Measure(name, name)
+    if name in (*AREAS, *RANDOM_AREAS, *OVER_PAIRS):
+        return Measure(name, name)
+    match = _NAME.fullmatch(name)
+    family = RANKED.get(match["family"]) if match else None
+    if match is None or family is None:
+        raise UnknownMeasureError(f"unknown measure {name!r}; known: {', '.join(known_forms())}")
+    text = match["parameter"]
+    if family.parameter == "none" or text is None:
+        wanted = [form for form in known_forms() if form.split("@")[0] == match["family"]]
+        raise UnknownMeasureError(f"measure {name!r} is written {' or '.join(wanted)}")
+    if family.parameter == "p":
+        return Measure(name, match["family"], _persistence(name, text))
+    return Measure(name, match["family"], _rank(name, text))
+
+
+def known_forms() -> list[str]:
+    """Return every name there is, with k and p where a number goes."""
+    forms = []
+    for name, family in RANKED.items():
+        if family.parameter in {"none", "k or none"}:
+            forms.append(name)
+        if family.parameter in {"k", "k or none"}:
+            forms.append(f"{name}@k")
+        if family.parameter == "p":
+            forms.append(f"{name}@p")
+    return [*forms, *OVER_PAIRS, *AREAS, *RANDOM_AREAS]
+
+
+def _rank(name: str, text: str) -> int:
+    if not (text.isascii() and text.lstrip("-").isdecimal()):
+        raise UnknownMeasureError(f"measure {name!r}: k = {text!r} is not a whole number")
+    if int(text) < 1:
+        raise UnknownMeasureError(f"measure {name!r}: k must be at least 1")
+    return int(text)
+
+
+def _persistence(name: str, text: str) -> float:
+    try:
+        p = float(text)
+    except ValueError:
+        raise UnknownMeasureError(f"measure {name!r}: p = {text!r} is not a number") from None
+    if not 0 < p < 1:
+        raise UnknownMeasureError(f"measure {name!r}: p must lie between 0 and 1")
+    return p

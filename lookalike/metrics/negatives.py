@@ -1,0 +1,199 @@
+"""Random negatives: unjudged candidates drawn by a seed, kept as a frozen list."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Qrels, Run
+from lookalike.metrics.match import match_run
+from lookalike.metrics.rank import ranked_candidates
+
+
+@dataclass(frozen=True)
+class NegativeList:
+    """Drawn pairs, with all that is needed to draw them again.
+
+    Attributes:
+        pairs: (query id, candidate id), in order.
+        source: "uniform", or "ranks 100-500 of A, B".
+        seed: of the generator that drew them.
+        short: queries that got fewer than asked for, because no more candidates were left.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+    source: str
+    seed: int
+    short: tuple[str, ...]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the pairs, one "query TAB candidate" a line: names the frozen list."""
+        text = "".join(f"{query}\t{candidate}\n" for query, candidate in self.pairs)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def draw_uniform(
+    n_wanted: ArrayLike, n_candidates: int, barred: Sequence[Ints], rng: np.random.Generator
+) -> list[Ints]:
+    """Draw candidates of each query from the whole catalogue, each equally likely.
+
+    Uniform negatives are mostly trivial; the expected AUC does not depend on how many are drawn,
+    the AP does.
+
+    Args:
+        n_wanted: shape (n_queries,), how many for each query, >= 0.
+        n_candidates: size of the catalogue.
+        barred: for each query the candidates never to draw: itself, its product, its judged ones.
+        rng: source of chance.
+
+    Returns:
+        For each query the drawn candidates in ascending order, fewer where too few are left.
+    """
+    drawn = []
+    for wanted, banned in zip(np.asarray(n_wanted).tolist(), barred, strict=True):
+        bar = np.unique(banned)
+        n_left = n_candidates - bar.size
+        places = np.sort(rng.choice(n_left, min(wanted, n_left), replace=False))
+        # the i-th candidate that is not barred: step over the barred ones up to it
+        drawn.append(places + np.searchsorted(bar - np.arange(bar.size), places, side="right"))
+    return drawn
+
+
+def draw_band(
+    n_wanted: ArrayLike,
+    lists: Sequence[Sequence[Ints]],
+    band: tuple[int, int],
+    barred: Sequence[Ints],
+    rng: np.random.Generator,
+) -> list[Ints]:
+    """Draw candidates of each query from a band of ranks of reference models.
+
+    Source: Barkan et al. (VSD) draw from ranks 100 to 500 of "the baselines" and say neither how
+    many nor whose; here the union of the bands of the named models, each member equally likely.
+
+    Args:
+        n_wanted: as in `draw_uniform`.
+        lists: for each reference model and query the candidates in rank order, without the query
+            and one image per product if products are to count once.
+        band: first and last rank, from 1, both included.
+        barred: as in `draw_uniform`.
+        rng: source of chance.
+
+    Returns:
+        As `draw_uniform`.
+
+    Raises:
+        InputError: if the band is empty or there is no model.
+    """
+    first, last = band
+    if not 1 <= first <= last:
+        raise InputError(f"the rank band {first}-{last} is empty or does not start at 1 or later")
+    if not lists:
+        raise InputError("a rank band needs at least one reference model")
+    drawn = []
+    for q, wanted in enumerate(np.asarray(n_wanted).tolist()):
+        bands = [np.asarray(of_model[q])[first - 1 : last] for of_model in lists]
+        left = np.setdiff1d(np.concatenate(bands), barred[q])
+        drawn.append(np.sort(rng.choice(left, min(wanted, left.size), replace=False)))
+    return drawn
+
+
+def draw_negatives(
+    qrels: Qrels,
+    references: Sequence[Run],
+    *,
+    band: tuple[int, int] | None,
+    seed: int,
+    per_positive: int = 1,
+    products: Mapping[str, str] | None = None,
+) -> NegativeList:
+    """Draw a frozen list of random negatives for every query with a positive.
+
+    Never drawn: the query, images of its product, judged candidates. With products, a
+    reference's list counts each product once, by its best image.
+
+    Args:
+        qrels: the labels.
+        references: named runs. A band is taken from their rankings; without one every candidate
+            that any of them lists is as likely as another.
+        band: first and last rank, both included; None: uniform.
+        seed: of the draw.
+        per_positive: how many for each positive of the query.
+        products: as in `match_run`.
+
+    Raises:
+        InputError: if there is no reference, the band is empty, or per_positive < 1.
+    """
+    if not references or per_positive < 1:
+        raise InputError("random negatives need a reference run and at least one per positive")
+    ids = tuple(sorted({name for run in references for name in run.candidate_ids}))
+    code_of = {name: code for code, name in enumerate(ids)}
+    matches = [match_run(qrels, run, products=products) for run in references]
+    lists = []
+    for matched in matches:
+        codes = np.array([code_of.get(name, -1) for name in matched.candidate_ids])
+        ranked = ranked_candidates(matched, one_per_product=products is not None)
+        lists.append([codes[of_query] for of_query in ranked])
+    barred = _barred(qrels, code_of, products)
+    wanted = per_positive * np.bincount(
+        qrels.queries[qrels.labels == 1], minlength=len(qrels.query_ids)
+    )
+    rng = np.random.default_rng(seed)
+    names = ", ".join(run.name for run in references)
+    if band is None:
+        drawn, source = draw_uniform(wanted, len(ids), barred, rng), f"uniform over {names}"
+    else:
+        drawn = draw_band(wanted, lists, band, barred, rng)
+        source = f"ranks {band[0]}-{band[1]} of {names}"
+    rows = list(zip(qrels.query_ids, drawn, wanted.tolist(), strict=True))
+    return NegativeList(
+        pairs=tuple((query, ids[code]) for query, codes, _ in rows for code in codes.tolist()),
+        source=source,
+        seed=seed,
+        short=tuple(query for query, codes, n_wanted in rows if codes.size < n_wanted),
+    )
+
+
+def with_negatives(qrels: Qrels, negatives: Sequence[tuple[str, str]]) -> Qrels:
+    """Return the positives of the labels together with drawn negatives in place of judged ones.
+
+    The queries and their numbers stay. A drawn pair that has been judged since is left out: a
+    list is frozen, labels go on.
+
+    Raises:
+        InputError: if a pair belongs to a query without labels, or none is left.
+    """
+    place = {name: code for code, name in enumerate(qrels.query_ids)}
+    judged = {(query, candidate) for query, candidate, _ in qrels}
+    strange = next((query for query, _ in negatives if query not in place), None)
+    if strange is not None:
+        raise InputError(f"the random negatives hold query {strange!r}, which has no labels")
+    kept = [(query, candidate, 0) for query, candidate in negatives]
+    kept = [pair for pair in kept if pair[:2] not in judged]
+    if not kept:
+        raise InputError("no random negative is left: all of them have been judged")
+    found = Qrels.of([pair for pair in qrels if pair[2] == 1] + kept)
+    codes = np.array([place[name] for name in found.query_ids])
+    return replace(found, query_ids=qrels.query_ids, queries=codes[found.queries])
+
+
+def _barred(
+    qrels: Qrels, code_of: Mapping[str, int], products: Mapping[str, str] | None
+) -> list[Ints]:
+    """Return for each query the codes never to draw."""
+    siblings: dict[str, list[int]] = {}
+    for image, product in (products or {}).items():
+        if product and image in code_of:
+            siblings.setdefault(product, []).append(code_of[image])
+    barred = []
+    for query, judged in qrels.by_query().items():
+        codes = [code_of[name] for name in (query, *judged) if name in code_of]
+        codes += siblings.get((products or {}).get(query, ""), [])
+        barred.append(np.array(codes, dtype=np.int64))
+    return barred

@@ -1,0 +1,178 @@
+"""The rank of each judged candidate: all that the measures of a ranking need to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from lookalike.io.tables import Floats, Ints
+from lookalike.metrics.match import Bools, Matched
+
+Order = Literal["id", "trec"]
+NO_TIE = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class JudgedRanks:
+    """Where a run put the judged candidates of each query. What is not listed is unjudged.
+
+    Rows lie by query, and within a query by rank with the unlisted ones last.
+
+    Attributes:
+        n_queries: how many queries the labels have; queries are numbered from 0.
+        queries: shape (n_judged,).
+        labels: shape (n_judged,), 0 or 1.
+        ranks: shape (n_judged,), from 1; 0 for a judged candidate that the run does not list.
+        tie_ends: shape (n_judged,), the rank of the last candidate with the same score; 0 for
+            an unlisted one.
+        n_listed: shape (n_queries,), length of the run's list; 0 where the query is missing.
+        first_tie: shape (n_queries,), the smallest rank whose score the next rank shares;
+            `NO_TIE` if there is none.
+    """
+
+    n_queries: int
+    queries: Ints
+    labels: Ints
+    ranks: Ints
+    tie_ends: Ints
+    n_listed: Ints
+    first_tie: Ints
+
+    def count(self, label: int) -> Ints:
+        """Return how many judged candidates of each query have this label."""
+        return np.bincount(self.queries[self.labels == label], minlength=self.n_queries)
+
+    def total(self, mask: Bools, weights: Floats) -> Floats:
+        """Return the sum of `weights`, one for each row in `mask`, by query."""
+        sums = np.bincount(self.queries[mask], weights=weights, minlength=self.n_queries)
+        return sums.astype(np.float64)
+
+    def in_order(self) -> JudgedRanks:
+        """Return the same with its rows by query and rank, for rows made in another order."""
+        by_rank = np.lexsort((np.where(self.ranks > 0, self.ranks, NO_TIE), self.queries))
+        return replace(
+            self,
+            queries=self.queries[by_rank],
+            labels=self.labels[by_rank],
+            ranks=self.ranks[by_rank],
+            tie_ends=self.tie_ends[by_rank],
+        )
+
+
+def rank_run(
+    matched: Matched, *, order: Order = "id", one_per_product: bool = False
+) -> JudgedRanks:
+    """Rank each query's candidates by falling score and return where the judged ones stand.
+
+    Ties: `order` "id" ranks equal scores by ascending id and also keeps the end of the tie
+    group, which AP uses. "trec" does as trec_eval does: scores are compared as float32, equal
+    ones ranked by descending id, and a tie group is never treated as one.
+
+    Args:
+        matched: from `match_run`; in its own modes.
+        order: how to break ties.
+        one_per_product: keep only the best-ranked image of each product, as the VSD code does.
+            A judged image that a sibling precedes is then not listed, and an excluded judged
+            pair stays as an unlisted one, because VSD counts its query.
+    """
+    by_rank = _sorted_rows(matched, order)
+    if one_per_product:
+        by_rank = by_rank[_is_first_of_product(matched, by_rank)]
+    q = matched.run_queries[by_rank]
+    s = _compared(matched, order)[by_rank]
+    n_listed = np.bincount(q, minlength=matched.n_queries)
+    position = np.arange(q.size)
+    starts = np.cumsum(n_listed) - n_listed
+    is_tied = np.zeros(q.size, dtype=np.bool_)
+    is_tied[:-1] = (q[1:] == q[:-1]) & (s[1:] == s[:-1])
+    group_ends = np.flatnonzero(~is_tied)
+    ends = group_ends[np.searchsorted(group_ends, position)]
+    first_tie = np.full(matched.n_queries, NO_TIE)
+    ties = np.flatnonzero(is_tied)
+    np.minimum.at(first_tie, q[ties], ties - starts[q[ties]] + 1)
+
+    rank_at = np.zeros((2, matched.scores.size), dtype=np.int64)
+    rank_at[0, by_rank] = position - starts[q] + 1
+    rank_at[1, by_rank] = rank_at[0, by_rank] if order == "trec" else ends - starts[q] + 1
+    return _of_judged(matched, rank_at, n_listed, first_tie, with_excluded=one_per_product)
+
+
+def ranked_candidates(
+    matched: Matched, *, order: Order = "id", one_per_product: bool = False
+) -> list[Ints]:
+    """Return for each query its candidate codes in rank order, as `rank_run` ranks them."""
+    by_rank = _sorted_rows(matched, order)
+    if one_per_product:
+        by_rank = by_rank[_is_first_of_product(matched, by_rank)]
+    queries = matched.run_queries[by_rank]
+    bounds = np.searchsorted(queries, np.arange(1, matched.n_queries))
+    return np.split(matched.run_candidates[by_rank], bounds)
+
+
+def condensed(ranks: JudgedRanks) -> JudgedRanks:
+    """Return the ranks that are left once every unjudged candidate is taken off the lists.
+
+    Source: the condensed lists of Sakai (SIGIR 2007). A condensed list flatters systems that
+    did not contribute to the pool.
+    """
+    is_listed = ranks.ranks > 0
+    n_listed = np.bincount(ranks.queries[is_listed], minlength=ranks.n_queries)
+    before = np.cumsum(n_listed) - n_listed
+    queries = ranks.queries[is_listed]
+    span = int(ranks.n_listed.max(initial=0)) + 1
+    keys = queries * span + ranks.ranks[is_listed]  # ascending: rows lie by query and rank
+    ends = np.searchsorted(keys, queries * span + ranks.tie_ends[is_listed], side="right")
+    new_ranks, new_ends = np.zeros_like(ranks.ranks), np.zeros_like(ranks.ranks)
+    new_ranks[is_listed] = np.arange(queries.size) - before[queries] + 1
+    new_ends[is_listed] = ends - before[queries]
+    first_tie = np.full(ranks.n_queries, NO_TIE)
+    is_tied = new_ends > new_ranks
+    np.minimum.at(first_tie, ranks.queries[is_tied], new_ranks[is_tied])
+    return replace(
+        ranks, ranks=new_ranks, tie_ends=new_ends, n_listed=n_listed, first_tie=first_tie
+    )
+
+
+def _compared(matched: Matched, order: Order) -> Floats:
+    """Return the scores as they are compared."""
+    if order == "trec":
+        with np.errstate(over="ignore"):
+            return matched.scores.astype(np.float32).astype(np.float64)
+    return matched.scores
+
+
+def _sorted_rows(matched: Matched, order: Order) -> Ints:
+    if order == "id":
+        return matched.by_rank
+    scores = _compared(matched, order)
+    return np.lexsort((-matched.run_candidates, -scores, matched.run_queries))
+
+
+def _is_first_of_product(matched: Matched, by_rank: Ints) -> Bools:
+    """Mark the rows, in the order given, that are the first of their query and product."""
+    products = matched.products[matched.run_candidates[by_rank]]
+    keys = matched.run_queries[by_rank] * (int(matched.products.max(initial=0)) + 1) + products
+    is_first = np.zeros(by_rank.size, dtype=np.bool_)
+    is_first[np.unique(keys, return_index=True)[1]] = True
+    return is_first
+
+
+def _of_judged(
+    matched: Matched, rank_at: Ints, n_listed: Ints, first_tie: Ints, *, with_excluded: bool
+) -> JudgedRanks:
+    kept = ~matched.is_excluded | with_excluded
+    queries = matched.queries[kept]
+    place = matched.judged_at[kept]
+    ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
+    ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
+    return JudgedRanks(
+        n_queries=matched.n_queries,
+        queries=queries,
+        labels=matched.labels[kept],
+        ranks=ranks,
+        tie_ends=tie_ends,
+        n_listed=n_listed,
+        first_tie=first_tie,
+    ).in_order()

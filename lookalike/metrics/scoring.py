@@ -1,0 +1,277 @@
+"""Score systems against labels: from labels and runs, or from ranks and scores, to outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lookalike.core.each import each
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Floats, Qrels, Run
+from lookalike.metrics.auc import Areas
+from lookalike.metrics.match import (
+    Bools,
+    Matched,
+    Missing,
+    MissingScoresError,
+    Mode,
+    match_run,
+    pair_scores,
+)
+from lookalike.metrics.measures import Lists, Measure
+from lookalike.metrics.negatives import with_negatives
+from lookalike.metrics.rank import rank_run
+from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the labels a run speaks about.
+
+    Attributes:
+        n_pairs: judged pairs that are compared (self and own product left out).
+        n_scored: of them, how many the run scores.
+        queries_not_in_run: queries of the labels for which the run lists nothing.
+        queries_not_in_labels: queries of the run without any label; ignored.
+    """
+
+    n_pairs: int
+    n_scored: int
+    queries_not_in_run: tuple[str, ...]
+    queries_not_in_labels: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The scored part of the judged pairs; NaN without any pair."""
+        return self.n_scored / self.n_pairs if self.n_pairs else float("nan")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a measure says of one system.
+
+    Attributes:
+        value: the mean over the compared queries, or one number over all pairs.
+        n_defined: how many queries the mean is over; None where it is not a mean over queries.
+        by_query: shape (n_queries,), this system's own values, NaN where undefined; None where
+            there are none.
+        details: what must be read beside the value, such as the prevalence of a PR area.
+    """
+
+    value: float
+    n_defined: int | None
+    by_query: Floats | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class System:
+    """Rankings of one system, whoever made them.
+
+    Attributes:
+        has_list: False for scores of the judged pairs alone, as `match.has_list` says: measures
+            that need ranks among all candidates are undefined for it.
+    """
+
+    name: str
+    lists: Lists
+    has_list: bool = True
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One run and what was found."""
+
+    name: str
+    coverage: Coverage
+    outcomes: dict[str, Outcome]
+
+
+def evaluate(
+    measures: Iterable[Measure],
+    systems: Sequence[System],
+    areas: Areas | None = None,
+    random_areas: Areas | None = None,
+) -> list[dict[str, Outcome]]:
+    """Return every measure of every system, each mean over the queries defined for all of them.
+
+    A system without a list does not count among "all" where a measure needs one.
+
+    Args:
+        measures: from `parse_measure`.
+        systems: rankings against the same labels.
+        areas: the same systems in the same order on annotated pairs; only for measures that
+            are areas.
+        random_areas: the same on random negatives.
+
+    Returns:
+        For each system {measure name: outcome}, in the order asked for.
+
+    Raises:
+        InputError: if a measure needs areas that are not given.
+    """
+    found: list[dict[str, Outcome]] = [{} for _ in systems]
+    for measure in measures:
+        if measure.is_area:
+            source = random_areas if measure.needs_negatives else areas
+            if source is None:
+                what = "random negatives" if measure.needs_negatives else "scored pairs"
+                raise InputError(f"measure {measure.name!r} needs {what}")
+            outcomes = _area_outcomes(measure, source)
+        elif measure.family == "vsd_pair_mrr":
+            outcomes = [_pair_mrr(s) for s in systems]
+        else:
+            outcomes = _ranked_outcomes(measure, systems)
+        for of_system, outcome in zip(found, outcomes, strict=True):
+            of_system[measure.name] = outcome
+    return found
+
+
+def score_runs(
+    qrels: Qrels,
+    runs: Sequence[Run],
+    measures: Sequence[Measure],
+    *,
+    products: Mapping[str, str] | None = None,
+    mode: Mode = "image",
+    missing: Missing = "error",
+    trec: bool = False,
+    negatives: Sequence[tuple[str, str]] | None = None,
+    contamination: float | None = None,
+    matches: Sequence[Matched] | None = None,
+    without_list: Collection[str] = (),
+) -> list[Scored]:
+    """Return every measure of every run.
+
+    Args:
+        qrels: the labels.
+        runs: at least one.
+        measures: from `parse_measure`.
+        products: as in `match_run`.
+        mode: as in `match_run`; vsd_ measures always look at images.
+        missing: as in `pair_scores`; only areas need every score.
+        trec: order ties, compare scores and average queries as trec_eval does.
+        negatives: (query, candidate) pairs for the areas on random negatives.
+        contamination: estimated share of true positives among them.
+        matches: what `match_run` says of the runs, if the caller has it.
+        without_list: names of runs that score judged pairs alone: undefined where ranks count.
+
+    Raises:
+        InputError: as `match_run`, `with_negatives` and `evaluate`.
+        MissingScoresError: naming the run.
+    """
+    if matches is None:
+        matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
+
+    def system(run: Run, matched: Matched) -> System:
+        images = matched if mode == "image" else match_run(qrels, run, products=products)
+        plain = rank_run(matched, order="trec" if trec else "id")
+        per_product = rank_run(images, one_per_product=True)
+        lists = Lists(plain, per_product, as_trec=trec)
+        return System(run.name, lists, has_list=run.name not in without_list)
+
+    systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
+    areas = random_areas = None
+    if any(m.is_area and not m.needs_negatives for m in measures):
+        areas = _areas(matches, runs, missing, None)
+    if negatives is not None and any(m.needs_negatives for m in measures):
+        against = with_negatives(qrels, negatives)
+        matches_random = [match_run(against, r, products=products, mode=mode) for r in runs]
+        random_areas = _areas(matches_random, runs, missing, contamination)
+    outcomes = evaluate(measures, systems, areas, random_areas)
+    return [
+        Scored(run.name, coverage(matched), found)
+        for run, matched, found in zip(runs, matches, outcomes, strict=True)
+    ]
+
+
+def coverage(matched: Matched) -> Coverage:
+    """Return how much of the labels a matched run speaks about."""
+    kept = ~matched.is_excluded
+    place = matched.judged_at[kept]
+    is_listed = np.bincount(matched.run_queries, minlength=matched.n_queries) > 0
+    return Coverage(
+        n_pairs=int(kept.sum()),
+        n_scored=int((place >= 0).sum()),
+        queries_not_in_run=tuple(
+            name for name, listed in zip(matched.query_ids, is_listed, strict=True) if not listed
+        ),
+        queries_not_in_labels=matched.unknown_queries,
+    )
+
+
+def _areas(
+    matches: Sequence[Matched],
+    runs: Sequence[Run],
+    missing: Missing,
+    contamination: float | None,
+) -> Areas:
+    rows = []
+    for run, matched in zip(runs, matches, strict=True):
+        try:
+            rows.append(pair_scores(matched, missing))
+        except MissingScoresError as error:
+            raise MissingScoresError(f"run {run.name!r}: {error}") from error
+    first = matches[0]
+    kept = ~first.is_excluded
+    scores = np.stack(rows)
+    return Areas(scores, first.labels[kept], first.queries[kept], first.n_queries, contamination)
+
+
+def _area_outcomes(measure: Measure, areas: Areas) -> list[Outcome]:
+    is_roc = "_roc_" in measure.family
+    n_systems = areas.scores.shape[0]
+    if measure.family.startswith("micro"):
+        return [
+            Outcome(
+                areas.micro_value(m, is_roc=is_roc),
+                None,
+                details=areas.micro_details(m, is_roc=is_roc),
+            )
+            for m in range(n_systems)
+        ]
+    outcomes = []
+    for m in range(n_systems):  # defined by the labels alone, so for every system alike
+        values = areas.macro_values(m, is_roc=is_roc)
+        mean = _mean(values, ~np.isnan(values))
+        details = areas.macro_details(values, is_roc=is_roc)
+        outcomes.append(Outcome(mean.value, mean.n_defined, values, details))
+    return outcomes
+
+
+def _ranked_outcomes(measure: Measure, systems: Sequence[System]) -> list[Outcome]:
+    values = [_as_averaged(measure.values(s.lists), s.lists) for s in systems]
+    is_known = [s.has_list or not measure.needs_list for s in systems]
+    known = [row for row, is_one in zip(values, is_known, strict=True) if is_one]
+    is_common = _common(known) if known else np.zeros_like(values[0], np.bool_)
+    return [
+        _mean(row, is_common) if is_one else Outcome(np.nan, 0, np.full_like(row, np.nan))
+        for row, is_one in zip(values, is_known, strict=True)
+    ]
+
+
+def _pair_mrr(system: System) -> Outcome:
+    lists = system.lists
+    n_positive = float(lists.one_per_product.count(1).sum())
+    value = vsd_pair_reciprocal_rank(lists.one_per_product) if system.has_list else np.nan
+    return Outcome(value, None, details={"n_positive": n_positive})
+
+
+def _as_averaged(values: Floats, lists: Lists) -> Floats:
+    """Return values as trec_eval averages them: queries in both, without positives 0."""
+    if not lists.as_trec:
+        return values
+    return np.where(lists.plain.n_listed > 0, np.nan_to_num(values), np.nan)
+
+
+def _common(values: Sequence[Floats]) -> Bools:
+    """Mark the queries that are defined for every system."""
+    is_common: Bools = np.all(~np.isnan(np.stack(values)), axis=0)
+    return is_common
+
+
+def _mean(values: Floats, kept: Bools) -> Outcome:
+    n = int(kept.sum())
+    return Outcome(float(values[kept].mean()) if n else float("nan"), n, values)

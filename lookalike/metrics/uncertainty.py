@@ -1,0 +1,109 @@
+"""How sure the numbers of a leaderboard are: intervals, paired tests, groups told apart by none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lookalike.metrics.scoring import Scored
+from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.grouped_auc import Floats, common_queries
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import MeasureTests, paired_tests
+
+ALPHA = 0.05
+
+
+def mean_intervals(scored: Sequence[Scored], resampling: Resampling) -> dict[str, list[Interval]]:
+    """Return the bootstrap intervals of every mean over queries.
+
+    Args:
+        scored: the models.
+        resampling: samples of the queries.
+
+    Returns:
+        {measure: one interval per model}; measures that are no mean over queries are left out.
+    """
+    found = {}
+    for name, values in _by_query(scored).items():
+        means = bootstrap_means(values.T, resampling.counts)
+        found[name] = [resampling.interval(means[:, m]) for m in range(len(scored))]
+    return found
+
+
+def leaderboard_tests(
+    scored: Sequence[Scored], measures: Sequence[str], resampling: Resampling
+) -> list[MeasureTests]:
+    """Return the paired tests of some measures, corrected by Holm within each.
+
+    Args:
+        scored: the models.
+        measures: names of means over queries.
+        resampling: samples of the queries and sign flips.
+    """
+    values = _by_query(scored)
+    names = [one.name for one in scored]
+    return [paired_tests(name, names, values[name], resampling) for name in measures]
+
+
+def significance_letters(
+    order: Sequence[str], differs: Mapping[tuple[str, str], bool]
+) -> dict[str, str]:
+    """Return the compact letter display: models that share a letter are not told apart.
+
+    Source: Piepho (Journal of Computational and Graphical Statistics 2004), insert and absorb.
+
+    Args:
+        order: the models, the best first.
+        differs: for two models in either order, whether a test tells them apart; a pair
+            without a test is not told apart.
+
+    Returns:
+        {model: its letters}, "a" for the group of the best.
+    """
+    groups = [set(order)]
+    for i, first in enumerate(order):
+        for second in order[i + 1 :]:
+            if differs.get((first, second), differs.get((second, first), False)):
+                groups = _split(groups, first, second)
+    place = {name: at for at, name in enumerate(order)}
+    groups.sort(key=lambda group: sorted(place[name] for name in group))
+    return {
+        name: "".join(_letter(at) for at, group in enumerate(groups) if name in group)
+        for name in order
+    }
+
+
+def _split(groups: list[set[str]], first: str, second: str) -> list[set[str]]:
+    """Cut every group that holds both models into two, and drop groups inside others."""
+    cut: list[set[str]] = []
+    for group in groups:
+        if first in group and second in group:
+            cut += [group - {first}, group - {second}]
+        else:
+            cut.append(group)
+    kept: list[set[str]] = []
+    for group in sorted(cut, key=len, reverse=True):
+        if not any(group <= other for other in kept):
+            kept.append(group)
+    return kept
+
+
+def _letter(at: int) -> str:
+    """Return a, b, … z, then α by its place: no leaderboard has that many groups by chance."""
+    return chr(ord("a") + at) if at < 26 else chr(ord("α") + at - 26)
+
+
+def _by_query(scored: Sequence[Scored]) -> dict[str, Floats]:
+    """Return {measure: (n_models, n_queries)}, NaN at queries that some model leaves undefined.
+
+    A model that defines none of them is undefined itself, and no reason to leave out a query.
+    """
+    found = {}
+    for name, outcome in scored[0].outcomes.items() if scored else ():
+        if outcome.by_query is None:
+            continue
+        values = np.stack([np.asarray(one.outcomes[name].by_query) for one in scored])
+        found[name] = np.where(common_queries(values), values, np.nan)
+    return found

@@ -1,0 +1,1 @@
+"""Frozen, verifiable benchmark releases: derived, checked and compared offline."""

@@ -1,0 +1,143 @@
+"""All of a release that follows from what was frozen: the same code writes and checks it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lookalike.release.conditional_sets import derive_sets
+from lookalike.release.documents import DOCUMENTS, Facts
+from lookalike.release.exports import text_files
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import excluded_columns, label_columns, pair_keys, votes_of
+from lookalike.release.layout import TABLES, tables_of
+from lookalike.release.manifest import entry_of
+from lookalike.release.random_negatives import negative_columns, own_product, product_codes
+from lookalike.release.scoring import result_columns, results_of
+from lookalike.release.statistics import statistics_of
+from lookalike.release.strata import strata_of
+from lookalike.release.tables import TableWriter, write_table
+
+DERIVED_JSON = ("statistics.json", "strata.json", "results.json")
+Told = Callable[[str], None]
+
+
+def derive(
+    folder: Path, *, hashes: Mapping[str, str] | None = None, tell: Told = lambda note: None
+) -> None:
+    """Add everything that follows to a folder that holds what was frozen.
+
+    Args:
+        folder: with the primary tables, runs/, release.json, models.json, guidelines.json and
+            bias.json.
+        hashes: SHA-256 of each table that croissant.json shall name; those of the folder's own
+            tables if None.
+        tell: told what is done now.
+
+    Raises:
+        ReleaseError: a table is missing or damaged, or no pair has a label.
+    """
+    tell("Counting votes")
+    release = Folder(folder)
+    _derive_tables(release)
+    tell("Scoring models")
+    _derive_results(release, tell)
+    conditional = derive_sets(release)
+    tell("Writing lists")
+    for path, pieces in (text_files(release) | conditional).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("wb") as file:
+            file.writelines(pieces(release))
+    tell("Writing documents")
+    if hashes is None:
+        tables = tables_of(release.info)
+        hashes = {table.path: entry_of(folder / table.path).sha256 for table in tables}
+    for path, text in documents_of(release, hashes).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8", newline="")
+
+
+def _derive_tables(release: Folder) -> None:
+    """Write labels, exclusions, random negatives, statistics and strata, all but results."""
+    out = release.path
+    ids = release.image_ids
+    votes = votes_of(ids, release.table("judgements"), release.table("rulings"))
+
+    def write(name: str, columns: Mapping[str, Any]) -> None:
+        write_table(out / TABLES[name].path, TABLES[name].schema, columns)
+
+    write("labels", label_columns(votes, release.info["tie_rule"]))
+    labels = release.table("labels")
+    asked = release.table("pairs", ["query_id", "image_id"])
+    is_own = own_product(asked, release.product_of)
+    if not release.info["exclude_same_product"]:
+        is_own[:] = False
+    hidden = _hidden(release)
+    public = np.array([q not in hidden for q in asked["query_id"].to_pylist()], np.bool_)
+    write("excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public]))
+    qrels = release.qrels()
+    products = product_codes(release.product_of, ids)
+    images = release.table("images", ["image_id", "is_candidate"])
+    order = np.argsort(np.array(images["image_id"].to_pylist()))
+    is_candidate = np.asarray(images["is_candidate"].to_numpy(), np.bool_)[order]
+    known = np.concatenate(
+        [
+            pair_keys(ids, release.table(name, ["query_id", "image_id"]), name)
+            for name in ("pairs", "pool")
+        ]
+    )
+    seed = release.info["seeds"]["negatives"]
+    write(
+        "negatives",
+        negative_columns(
+            qrels, ids, is_candidate=is_candidate, products=products, asked=known, seed=seed
+        ),
+    )
+    write(
+        "qrels",
+        {
+            "query-id": [query for query, _, _ in qrels],
+            "corpus-id": [candidate for _, candidate, _ in qrels],
+            "score": qrels.labels,
+        },
+    )
+    _write_json(out / "statistics.json", statistics_of(release, votes))
+    _write_json(out / "strata.json", strata_of(release))
+
+
+def _hidden(release: Folder) -> set[str]:
+    table = release.table("queries", ["query_id", "split"])
+    rows = zip(table["query_id"].to_pylist(), table["split"].to_pylist(), strict=True)
+    return {query for query, split in rows if split == "hidden"}
+
+
+def _derive_results(release: Folder, tell: Told) -> None:
+    """Score every model on the labels and write the table and the summary."""
+    found = results_of(release, tell=tell)
+    with TableWriter(release.path / TABLES["results"].path, TABLES["results"].schema) as writer:
+        for block in result_columns(found):
+            writer.add(block)
+    _write_json(release.path / "results.json", found.summary)
+
+
+def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
+    """Return the text of every document by path."""
+    facts = Facts.of(release, hashes)
+    found = {path: write(facts) for path, write in DOCUMENTS.items()}
+    for one in facts.guidelines:
+        found[f"guidelines/{one['campaign']}-v{one['version']}.md"] = one["text"]
+    return found
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(dump_json(content), encoding="utf-8", newline="")
+
+
+def dump_json(content: object) -> str:
+    """Return JSON as all files of a release have it."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,195 @@
+"""What changed between two releases: pairs, labels, judges, sets, and every model's scores."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lookalike.release.archive import opened
+from lookalike.release.diff_sets import SetsChange, templates_changed, triplets_changed
+from lookalike.release.folder import Folder
+from lookalike.release.verify import read_manifest
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class ScoreChange:
+    """A measure of a model in both releases; None where a release lacks it."""
+
+    model: str
+    measure: str
+    before: float | None
+    after: float | None
+
+    @property
+    def change(self) -> float | None:
+        """The difference, None where either side is missing."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the second release has that the first has not, and the other way round.
+
+    Pairs are named by the SHA-256 of query and candidate.
+
+    Attributes:
+        before, after: names and versions.
+        n_pairs_added, n_pairs_removed: pairs put to the judges.
+        n_labels_added, n_labels_removed: pairs with a label.
+        flipped: (query, candidate, label before, label after), in order.
+        n_judges: before and after; pseudonyms differ, so judges are only counted.
+        n_judgements: before and after.
+        models_added, models_removed: names.
+        scores: every measure of every model.
+        templates, triplets: of sets of the same slug.
+    """
+
+    before: str
+    after: str
+    n_pairs_added: int
+    n_pairs_removed: int
+    n_labels_added: int
+    n_labels_removed: int
+    flipped: list[tuple[str, str, int, int]]
+    n_judges: tuple[int, int]
+    n_judgements: tuple[int, int]
+    models_added: list[str]
+    models_removed: list[str]
+    scores: list[ScoreChange]
+    templates: SetsChange = field(default_factory=SetsChange)
+    triplets: SetsChange = field(default_factory=SetsChange)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it ready to be written."""
+        return {
+            **asdict(self),
+            "scores": [{**asdict(one), "change": one.change} for one in self.scores],
+        }
+
+
+def diff(before: Path, after: Path) -> Difference:
+    """Compare two release folders or zips.
+
+    Raises:
+        ReleaseError: one of them is no release.
+    """
+    with opened(before) as first, opened(after) as second:
+        read_manifest(first)
+        read_manifest(second)
+        return difference(Folder(first), Folder(second))
+
+
+def difference(first: Folder, second: Folder) -> Difference:
+    """Compare two unpacked releases."""
+    pairs = [_pairs(folder) for folder in (first, second)]
+    labels = [_labels(folder) for folder in (first, second)]
+    shared = labels[0].keys() & labels[1].keys()
+    flipped = sorted(
+        (*pair, labels[0][pair], labels[1][pair])
+        for pair in shared
+        if labels[0][pair] != labels[1][pair]
+    )
+    counts = [folder.json("statistics.json") for folder in (first, second)]
+    names = [{model["name"] for model in folder.models} for folder in (first, second)]
+    return Difference(
+        before=_title(first),
+        after=_title(second),
+        n_pairs_added=len(pairs[1] - pairs[0]),
+        n_pairs_removed=len(pairs[0] - pairs[1]),
+        n_labels_added=len(labels[1].keys() - labels[0].keys()),
+        n_labels_removed=len(labels[0].keys() - labels[1].keys()),
+        flipped=flipped,
+        n_judges=(counts[0]["n_judges"], counts[1]["n_judges"]),
+        n_judgements=(counts[0]["n_judgements"], counts[1]["n_judgements"]),
+        models_added=sorted(names[1] - names[0]),
+        models_removed=sorted(names[0] - names[1]),
+        scores=_scores(first, second),
+        templates=templates_changed(first, second),
+        triplets=triplets_changed(first, second),
+    )
+
+
+def _title(folder: Folder) -> str:
+    return f"{folder.info['name']} {folder.info['version']}"
+
+
+def _hashes(folder: Folder) -> dict[str, str]:
+    table = folder.table("images", ["image_id", "sha256"])
+    return dict(zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True))
+
+
+def _pairs(folder: Folder) -> set[tuple[str, str]]:
+    sha256 = _hashes(folder)
+    table = folder.table("pairs", ["query_id", "image_id"])
+    rows = zip(table["query_id"].to_pylist(), table["image_id"].to_pylist(), strict=True)
+    return {(sha256[query], sha256[image]) for query, image in rows}
+
+
+def _labels(folder: Folder) -> dict[tuple[str, str], int]:
+    sha256 = _hashes(folder)
+    table = folder.table("labels", ["query_id", "image_id", "label"])
+    columns = (table[name].to_pylist() for name in ("query_id", "image_id", "label"))
+    return {
+        (sha256[query], sha256[image]): label
+        for query, image, label in zip(*columns, strict=True)
+        if label is not None
+    }
+
+
+def _scores(first: Folder, second: Folder) -> list[ScoreChange]:
+    values = [_values(folder) for folder in (first, second)]
+    keys = list(dict.fromkeys([*values[0], *values[1]]))
+    return [ScoreChange(*key, values[0].get(key), values[1].get(key)) for key in keys]
+
+
+def _values(folder: Folder) -> dict[tuple[str, str], float | None]:
+    names = {model["id"]: model["name"] for model in folder.models}
+    return {
+        (names[model["id"]], measure): found["value"]
+        for model in folder.json("results.json")["models"]
+        for measure, found in model["measures"].items()
+    }
+
+
+def _sets_text(what: str, found: SetsChange) -> list[str]:
+    if not found.is_any:
+        return []
+    lines = [
+        f"{what}: {found.n_added:,} added, {found.n_removed:,} removed, {found.n_changed:,} "
+        f"changed, {len(found.flipped):,} flipped"
+    ]
+    for of, name, before, after in found.flipped[:SHOWN]:
+        lines.append(f"flipped: {of}, {name} from {before} to {after}")
+    if len(found.flipped) > SHOWN:
+        lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
+    return lines
+
+
+def difference_text(found: Difference) -> str:
+    """Return a difference for people, ready for a changelog."""
+    lines = [
+        f"{found.before} → {found.after}",
+        f"pairs: {found.n_pairs_added:,} added, {found.n_pairs_removed:,} removed",
+        f"labels: {found.n_labels_added:,} added, {found.n_labels_removed:,} removed, "
+        f"{len(found.flipped):,} flipped",
+        f"judges: {found.n_judges[0]:,} before, {found.n_judges[1]:,} now",
+        f"judgements: {found.n_judgements[0]:,} before, {found.n_judgements[1]:,} now",
+    ]
+    for what, names in (("added", found.models_added), ("removed", found.models_removed)):
+        if names:
+            lines.append(f"models {what}: {', '.join(names)}")
+    for query, candidate, label, now in found.flipped[:SHOWN]:
+        lines.append(f"flipped: {query[:16]} {candidate[:16]} from {label} to {now}")
+    if len(found.flipped) > SHOWN:
+        lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
+    lines += _sets_text("templates", found.templates) + _sets_text("triplets", found.triplets)
+    for one in found.scores:
+        if one.change:
+            lines.append(
+                f"{one.model}, {one.measure}: {one.before:.4f} → {one.after:.4f} "
+                f"({one.change:+.4f})"
+            )
+    return "\n".join(lines) + "\n"

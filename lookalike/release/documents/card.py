@@ -1,0 +1,95 @@
+"""README.md: the dataset card that `datasets.load_dataset` reads, and what a person reads."""
+
+from __future__ import annotations
+
+import json
+
+from lookalike.release.documents.citation import bibtex
+from lookalike.release.documents.facts import Facts, percent
+
+
+def card(facts: Facts) -> str:
+    """Return the card: YAML first, then what the release is and how to use it."""
+    return f"{_front(facts)}\n{_body(facts)}"
+
+
+def _front(facts: Facts) -> str:
+    info = facts.info
+    lines = [
+        "---",
+        f"pretty_name: {json.dumps(info['title'], ensure_ascii=False)}",
+        f"license: {json.dumps(info['licence']['labels'].lower(), ensure_ascii=False)}",
+        "task_categories:",
+        "- image-feature-extraction",
+        "tags:",
+        "- image-retrieval",
+        "- visual-similarity",
+        f"size_categories:\n- {_size(facts.statistics['n_pairs'])}",
+        "configs:",
+    ]
+    for table in sorted(facts.tables, key=lambda table: table.name != "qrels"):
+        split = "corpus" if table.name == "images" else "test"
+        lines += [
+            f"- config_name: {table.name}",
+            *(["  default: true"] if table.name == "qrels" else []),
+            "  data_files:",
+            f"  - split: {split}",
+            f"    path: {table.path}",
+        ]
+    return "\n".join([*lines, "---", ""])
+
+
+def _size(n: int) -> str:
+    for bound, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
+        if n < bound:
+            return name
+    return "100K<n<1M" if n < 1_000_000 else "1M<n<10M"
+
+
+def _body(facts: Facts) -> str:
+    info, counts = facts.info, facts.statistics
+    labels = counts["labels"]["label"]
+    n_pooled = sum(model["badge"] == "pooled" for model in facts.models)
+    simulated = (
+        "\n**The judgements are simulated: programs with stated error rates gave them, not "
+        "experts.**\n"
+        if facts.is_simulated
+        else ""
+    )
+    return f"""# {facts.title}
+
+{info["description"] or "A benchmark of visual similarity."}
+{simulated}
+{counts["n_queries"]:,} queries over {counts["n_images"]:,} images, judged by {facts.judges}:
+{counts["n_votes"]:,} votes on {counts["n_pairs"]:,} pairs that {n_pooled} models proposed.
+{labels["n_decided"]:,} pairs have a label, {percent(labels["share_similar"])} of them similar.
+
+## Use
+
+```python
+from datasets import load_dataset
+
+qrels = load_dataset("path/to/this/folder", "qrels", split="test")
+judgements = load_dataset("path/to/this/folder", "judgements", split="test")
+```
+
+`trec/qrels.txt` and `trec/runs/` are for trec_eval, pytrec_eval and ir_measures;
+`vsd/annotations.json` and `vsd/metadata.json` for the code of the VSD benchmark;
+`croissant.json` for mlcroissant. A pair without a label is unjudged, not different.
+
+Check that nothing was changed, and that every number follows from the data, offline:
+
+```sh
+python -m releases verify path/to/this/folder
+```
+
+## Cite
+
+```bibtex
+{bibtex(facts)}
+```
+
+Licence of the labels: {info["licence"]["labels"]}. Images: {info["licence"]["images"]}
+
+How it was made, and what it is not good for: datasheet.md. What changed: CHANGELOG.md.
+"""

@@ -1,0 +1,113 @@
+"""croissant.json: Croissant 1.0, as mlcroissant validates and loads it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lookalike.release.columns import Table
+from lookalike.release.documents.citation import cite_as
+from lookalike.release.documents.facts import Facts
+
+_TYPES = {
+    "text": "sc:Text",
+    "int8": "sc:Integer",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def croissant(facts: Facts) -> str:
+    """Return the metadata; one record set for each table."""
+    info = facts.info
+    described = {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": info["name"],
+        "description": info["description"] or info["title"],
+        "license": info["licence"]["labels"],
+        "url": info["url"] or f"urn:lookalike:{info['name']}:{info['version']}",
+        "version": info["version"],
+        "datePublished": info["date"],
+        "citeAs": cite_as(facts),
+        "creator": [{"@type": "sc:Organization", "name": name} for name in info["authors"]],
+        "distribution": [_file(facts, table) for table in facts.tables],
+        "recordSet": [_records(table) for table in facts.tables],
+    }
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+
+
+def _file(facts: Facts, table: Table) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": table.path,
+        "name": table.path,
+        "contentUrl": table.path,
+        "encodingFormat": "application/x-parquet",
+        "sha256": facts.hashes[table.path],
+    }
+
+
+def _records(table: Table) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": table.about,
+        "key": [{"@id": f"{table.name}/{name}"} for name in table.key],
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{table.name}/{column.name}",
+                "name": column.name,
+                "description": column.about,
+                "dataType": _TYPES[column.kind],
+                "source": {
+                    "fileObject": {"@id": table.path},
+                    "extract": {"column": column.name},
+                },
+            }
+            for column in table.columns
+        ],
+    }

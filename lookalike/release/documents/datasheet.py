@@ -1,0 +1,283 @@
+"""The datasheet of a release, in Markdown and as a page that prints.
+
+Source of the questions: Gebru et al., Datasheets for Datasets (CACM 2021).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from lookalike.release.documents.conditional import conditional_part
+from lookalike.release.documents.facts import Facts, number, percent
+from lookalike.release.documents.markdown import line_of, sentence, table
+
+_STYLE = """
+body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+h1 { line-height: 1.2 }
+h2 { margin-top: 2.2rem; border-bottom: 1px solid currentColor }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; font-size: .92rem }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid rgb(128 128 128 / 40%) }
+td { font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
+blockquote { margin: 1rem 0; padding: .1rem 1rem; border-left: 3px solid rgb(128 128 128 / 60%) }
+@page { size: A4; margin: 18mm }
+@media print {
+  body { font-size: 10pt; max-width: none; margin: 0 }
+  h2 { break-after: avoid }
+  tr { break-inside: avoid }
+}
+"""
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}</body>
+</html>
+"""
+
+
+def datasheet_page(facts: Facts) -> str:
+    """Return the datasheet as a page without scripts or outside resources."""
+    title = escape(f"Datasheet of {facts.title}")
+    return _PAGE.format(title=title, style=_STYLE, body=datasheet_html(facts))
+
+
+def datasheet_html(facts: Facts) -> str:
+    """Return the body of the page; raw HTML in what people wrote stays text."""
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(datasheet(facts)))
+
+
+def datasheet(facts: Facts) -> str:
+    """Return the datasheet in Markdown."""
+    parts = (
+        _head, _motivation, _composition, _proposers, _judging, _agreement, conditional_part,
+        _biases, _uses, _upkeep
+    )  # fmt: skip
+    found = [[*part(facts)] for part in parts]
+    return "\n".join(line for lines in found if lines for line in (*lines, "")).rstrip() + "\n"
+
+
+def _head(facts: Facts) -> Iterator[str]:
+    yield f"# Datasheet of {line_of(facts.title)}"
+    if facts.is_simulated:
+        yield ""
+        yield (
+            "> **The judgements are simulated.** Programs with stated error rates gave them, not "
+            "experts. Labels and scores show how the software works, not how good a model is."
+        )
+
+
+def _motivation(facts: Facts) -> Iterator[str]:
+    yield "## Motivation"
+    yield ""
+    yield sentence(facts.info["description"]) or "The curators gave no description."
+    yield ""
+    yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
+
+
+def _composition(facts: Facts) -> Iterator[str]:
+    counts, terms = facts.statistics, facts.info["licence"]
+    yield "## Composition"
+    yield ""
+    yield from table(
+        ("", "Number"),
+        [
+            ("Images", f"{counts['n_images']:,}"),
+            ("Products", f"{counts['n_products']:,}"),
+            ("Queries", f"{counts['n_queries']:,}"),
+            ("of these with hidden labels", f"{counts['n_hidden_queries']:,}"),
+            ("Pairs put to the judges", f"{counts['n_pairs']:,}"),
+            ("Judgements", f"{counts['n_judgements']:,}"),
+            ("Votes that count", f"{counts['n_votes']:,}"),
+            ("Pairs with a tied vote", f"{counts['n_tied']:,}"),
+            ("Rulings of an admin", f"{counts['n_rulings']:,}"),
+        ],
+    )
+    yield ""
+    yield from table(
+        ("Rule", "Similar", "Different", "Share similar"),
+        [
+            (
+                "the release’s own" if rule == "label" else rule.replace("_", "-"),
+                f"{found['n_similar']:,}",
+                f"{found['n_different']:,}",
+                percent(found["share_similar"]),
+            )
+            for rule, found in counts["labels"].items()
+        ],
+    )
+    yield ""
+    left_out = ", ".join(f"{reason} {n:,}" for reason, n in counts["n_excluded"].items())
+    yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
+    yield ""
+    held = "are part of the release" if terms["with_images"] else "are not part of the release"
+    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {sentence(terms['images'])}"
+
+
+def _proposers(facts: Facts) -> Iterator[str]:
+    yield "## Who proposed the pairs"
+    yield ""
+    for pool in facts.info["pools"]:
+        rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
+        yield (
+            f"Pool “{line_of(pool['name'])}”: the union of the {pool['k']} nearest candidates of "
+            f"each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
+            f"{pool['seed']}). "
+            f"Other images of a query’s product are {rule}."
+            + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
+        )
+        yield ""
+    measures = facts.results["measures"]
+    shown = [
+        name
+        for name in ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
+        if name in measures
+    ]
+    of = {model["id"]: model["measures"] for model in facts.results["models"]}
+    yield from table(
+        ("Model", "Part in the pool", *shown),
+        [
+            (
+                line_of(model["name"]),
+                model["badge"],
+                *(_value(of, model, name) for name in shown),
+            )
+            for model in facts.models
+        ],
+    )
+
+
+def _judging(facts: Facts) -> Iterator[str]:
+    yield "## Who judged, and how"
+    yield ""
+    yield (
+        f"{facts.judges[0].upper()}{facts.judges[1:]}, each blind to models, ranks and the answers "
+        "of others. Their names here are made for this release alone."
+    )
+    for name, title in (("expertise", "Expertise"), ("payment", "Payment and consent")):
+        yield ""
+        yield f"{title}: {line_of(facts.info['panel'][name]) or 'not stated by the curators'}."
+    yield ""
+    for campaign in facts.info["campaigns"]:
+        served = (
+            "every judge judged every pair"
+            if campaign["serving"] == "everyone"
+            else f"each pair was judged by {campaign['k']} of the panel"
+        )
+        tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
+        order = (
+            "; pairs that several models ranked high came first, in phases shuffled for each "
+            "judge, so that similar pairs became rarer as the judging went on"
+            if campaign.get("asking_order") == "phases"
+            else ""
+        )
+        yield f"- {line_of(campaign['name'])}: {served}; a tie is {tie}{order}."
+    yield ""
+    yield from table(
+        ("Judge", "Votes", "Share similar"),
+        [
+            (
+                name,
+                f"{of['n_votes']:,}",
+                percent(of["n_similar"] / of["n_votes"] if of["n_votes"] else None),
+            )
+            for name, of in facts.statistics["votes_by_judge"].items()
+        ],
+    )
+    yield ""
+    yield "Guidelines as shown (guidelines/):"
+    yield ""
+    for one in facts.guidelines:
+        yield f"- {line_of(one['campaign'])}, version {one['version']}, of {one['date']}"
+
+
+def _agreement(facts: Facts) -> Iterator[str]:
+    found = facts.statistics["agreement"]
+    yield "## Agreement"
+    yield ""
+    yield from table(
+        ("Figure", "Value"),
+        [
+            ("Pairs with at least two votes", f"{found['n_pairs_with_two_votes']:,}"),
+            ("Share of similar among all votes", percent(found["prevalence_of_similar_votes"])),
+            ("Percent agreement", percent(found["percent"])),
+            ("Krippendorff’s α", number(found["krippendorff_alpha"])),
+            ("Gwet’s AC1", number(found["gwet_ac1"])),
+            ("Fleiss’ κ", number(found["fleiss_kappa"])),
+        ],
+    )
+    yield ""
+    yield (
+        "α and κ fall when one answer is rare, however well judges agree; read them beside the "
+        "share of similar and AC1."
+    )
+
+
+def _biases(facts: Facts) -> Iterator[str]:
+    yield "## Known biases"
+    yield ""
+    if not facts.findings:
+        yield "No report on the pool’s bias was made before this release."
+    for finding in facts.findings:
+        yield f"- {line_of(finding)}"
+    yield ""
+    yield (
+        "Pairs that no model of the pool proposed are unjudged. Treating them as different "
+        "punishes models that find what the pool missed (strata.json says how much was judged)."
+    )
+
+
+def _uses(facts: Facts) -> Iterator[str]:
+    yield "## Uses"
+    yield ""
+    yield (
+        "Intended: "
+        + (
+            line_of(facts.info["uses"]["intended"])
+            or "comparing models of visual similarity on these queries"
+        )
+        + "."
+    )
+    yield ""
+    yield (
+        "Not intended: "
+        + (
+            line_of(facts.info["uses"]["excluded"])
+            or "training on the labels and testing on them; statements on images unlike these; "
+            "identifying judges"
+        )
+        + "."
+    )
+
+
+def _upkeep(facts: Facts) -> Iterator[str]:
+    yield "## Upkeep"
+    yield ""
+    yield (
+        "A release is never changed: a correction is a new version with its differences in "
+        "CHANGELOG.md. `python -m releases verify` checks every hash and every number offline."
+    )
+    yield ""
+    yield f"Computed by Lookalike {facts.info['code']['version']}."
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    """Say how queries were chosen, from the pool's own words."""
+    given = ", ".join(f"{name} {json.dumps(value)}" for name, value in rule.items() if value)
+    return line_of(given) or "all images"
+
+
+def _value(of: dict[str, Any], model: dict[str, Any], measure: str) -> str:
+    """Return a measure of a model, a dash for one that only proposed pairs."""
+    measures = of.get(model["id"])
+    return number(measures[measure]["value"] if measures else None)

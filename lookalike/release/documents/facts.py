@@ -1,0 +1,82 @@
+"""What the documents of a release are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lookalike.release.columns import Table
+from lookalike.release.folder import Folder
+from lookalike.release.layout import has_sets, tables_of
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that a document may say.
+
+    Attributes:
+        info: release.json.
+        models: models.json.
+        statistics: statistics.json.
+        results: results.json.
+        guidelines: guidelines.json.
+        findings: sentences of the bias report, empty without one.
+        hashes: SHA-256 of each data file.
+        conditional: conditional.json, empty where the release has no templates or triplets.
+    """
+
+    info: dict[str, Any]
+    models: list[dict[str, Any]]
+    statistics: dict[str, Any]
+    results: dict[str, Any]
+    guidelines: list[dict[str, Any]]
+    findings: list[str]
+    hashes: Mapping[str, str]
+    conditional: dict[str, Any]
+
+    @classmethod
+    def of(cls, folder: Folder, hashes: Mapping[str, str]) -> Facts:
+        """Read them from a release folder, all but the documents."""
+        return cls(
+            info=folder.info,
+            models=folder.models,
+            statistics=folder.json("statistics.json"),
+            results=folder.json("results.json"),
+            guidelines=folder.json("guidelines.json"),
+            findings=folder.json("bias.json")["findings"],
+            hashes=hashes,
+            conditional=folder.json("conditional.json") if has_sets(folder.info) else {},
+        )
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables of the release."""
+        return tables_of(self.info)
+
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        return f"{self.info['title']} {self.info['version']}"
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether programs judged."""
+        return any(one["is_simulated"] for one in self.info["campaigns"])
+
+    @property
+    def judges(self) -> str:
+        """Who judged, for a sentence."""
+        n = self.statistics["n_judges"]
+        kind = "simulated judge" if self.is_simulated else "judge"
+        return f"{n} {kind}{'' if n == 1 else 's'}"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number for a table, a dash where undefined."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def percent(value: float | None) -> str:
+    """Return a share in percent, a dash where undefined."""
+    return "–" if value is None else f"{100 * value:.1f} %"

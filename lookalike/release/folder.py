@@ -1,0 +1,149 @@
+"""A release folder as its readers see it: tables, labels, runs, and what was frozen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lookalike.io.tables import Qrels, Run
+from lookalike.release.errors import ReleaseError
+from lookalike.release.labelling import qrels_of
+from lookalike.release.layout import ALL_TABLES, RUN_SCHEMA
+from lookalike.release.tables import coded, read_table, values_of
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A release that lies unpacked in a folder."""
+
+    path: Path
+
+    @cached_property
+    def info(self) -> dict[str, Any]:
+        """What was frozen: release.json."""
+        found = self.json("release.json")
+        if not isinstance(found, dict):
+            raise ReleaseError(f"{self.path / 'release.json'} is no JSON object")
+        return found
+
+    @cached_property
+    def models(self) -> list[dict[str, Any]]:
+        """The models: models.json."""
+        found: list[dict[str, Any]] = self.json("models.json")
+        return found
+
+    @property
+    def scored(self) -> list[dict[str, Any]]:
+        """The models that have a run, and so results; others only proposed pairs."""
+        return [model for model in self.models if model["kind"] != "proposals"]
+
+    def json(self, name: str) -> Any:
+        """Return the content of a JSON file.
+
+        Raises:
+            ReleaseError: missing, or not JSON.
+        """
+        try:
+            return json.loads((self.path / name).read_bytes())
+        except FileNotFoundError:
+            raise ReleaseError(f"{self.path / name} is missing") from None
+        except ValueError as problem:
+            raise ReleaseError(f"{self.path / name} is not JSON: {problem}") from problem
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return a table, or some of its columns.
+
+        Raises:
+            ReleaseError: missing, not parquet, or of other columns.
+        """
+        return read_table(self.path / ALL_TABLES[name].path, ALL_TABLES[name].schema, columns)
+
+    def qrels(self, rule: str = "label") -> Qrels:
+        """Return the labels by a rule; `label` is the release's own.
+
+        Raises:
+            ReleaseError: no pair has one.
+        """
+        return qrels_of(self.compared(rule), rule)
+
+    def compared(self, rule: str = "label", labels: pa.Table | None = None) -> pa.Table:
+        """Return the labels of a rule that models are compared by: query_id, image_id, label.
+
+        Pairs drawn below the pool are left out: they would be judged candidates that no model
+        proposed.
+
+        Args:
+            rule: a column of the table labels.
+            labels: rows of such a table that this folder does not hold.
+        """
+        columns = ["query_id", "image_id", rule]
+        table = self.table("labels", columns) if labels is None else labels.select(columns)
+        return self._without_drawn(table.filter(pc.is_valid(table[rule])))
+
+    def asked(self) -> pa.Table:
+        """Return the pairs put to the judges that models are compared by: query_id, image_id."""
+        return self._without_drawn(self.table("pairs", ["query_id", "image_id"]))
+
+    def _without_drawn(self, table: pa.Table) -> pa.Table:
+        if not self.below_pool:
+            return table
+        rows = zip(values_of(table["query_id"]), values_of(table["image_id"]), strict=True)
+        return table.filter(pa.array([pair not in self.below_pool for pair in rows], pa.bool_()))
+
+    @cached_property
+    def below_pool(self) -> set[tuple[str, str]]:
+        """The pairs drawn below the pool that no model has proposed since."""
+        pairs = self.table("pairs", ["query_id", "image_id", "stratum"])
+        pairs = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
+        if not pairs.num_rows:
+            return set()
+        pool = self.table("pool", ["query_id", "image_id"])
+        drawn, proposed = (
+            set(zip(values_of(t["query_id"]), values_of(t["image_id"]), strict=True))
+            for t in (pairs, pool)
+        )
+        return drawn - proposed
+
+    def run(self, model_id: str) -> Run:
+        """Return the scores of a model.
+
+        Raises:
+            ReleaseError: the file is missing or damaged.
+        """
+        table = read_table(self.path / "runs" / f"{model_id}.parquet", RUN_SCHEMA)
+        query_ids, queries = coded(table["query"])
+        candidate_ids, candidates = coded(table["candidate"])
+        scores = table["score"].to_numpy().astype(np.float64)
+        return Run(model_id, query_ids, candidate_ids, queries, candidates, scores)
+
+    @cached_property
+    def image_ids(self) -> tuple[str, ...]:
+        """The names of all images, ascending."""
+        return tuple(sorted(self.table("images", ["image_id"])["image_id"].to_pylist()))
+
+    @cached_property
+    def product_of(self) -> dict[str, str]:
+        """Product of each image, "" where unknown."""
+        table = self.table("images", ["image_id", "product_id"])
+        ids, products = (values_of(table[name]) for name in ("image_id", "product_id"))
+        return dict(zip(ids, products, strict=True))
+
+    @property
+    def products(self) -> dict[str, str] | None:
+        """Product of each image, None where the query's own product is compared too."""
+        return self.product_of if self.info["exclude_same_product"] else None
+
+    @cached_property
+    def path_of(self) -> dict[str, str]:
+        """Path of each image under which it was imported."""
+        table = self.table("images", ["image_id", "path"])
+        ids, paths = (values_of(table[name]) for name in ("image_id", "path"))
+        return dict(zip(ids, paths, strict=True))

@@ -1,0 +1,193 @@
+"""From judgements and rulings to labels by each rule, and to the pairs without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lookalike.agreement.consensus import majority
+from lookalike.agreement.dawid_skene import chance_of_similar
+from lookalike.io.tables import Floats, Ints, Qrels
+from lookalike.metrics.match import Bools
+from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import RULES
+from lookalike.release.tables import coded, codes_in, named
+
+_RULE_NAMES = {"majority": "negative", "undecided": "undecided", "unanimous": "unanimous"}
+OWN_RULE = {"negative": "majority", "undecided": "undecided"}
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Judgements as codes.
+
+    Attributes:
+        ids: names of images, ascending.
+        keys: shape (n_pairs,), query code * len(ids) + candidate code of each pair with a
+            judgement or a ruling, ascending.
+        judges: names of the judges.
+        pair_of, judge_of, is_similar: shape (n_votes,), the votes that count.
+        n_other: shape (n_pairs,), can't tell and skip.
+        ruling: shape (n_pairs,), 1 or 0, -1 without one.
+    """
+
+    ids: tuple[str, ...]
+    keys: Ints
+    judges: tuple[str, ...]
+    pair_of: Ints
+    judge_of: Ints
+    is_similar: Ints
+    n_other: Ints
+    ruling: Ints
+
+    @property
+    def counts(self) -> Ints:
+        """Votes for different and for similar, shape (n_pairs, 2)."""
+        n = self.keys.size
+        similar = np.bincount(self.pair_of, weights=self.is_similar, minlength=n).astype(np.int64)
+        return np.stack([np.bincount(self.pair_of, minlength=n) - similar, similar], axis=1)
+
+
+def votes_of(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table) -> Votes:
+    """Code the judgements of a release.
+
+    Raises:
+        ReleaseError: a judgement names an image that the table of images lacks.
+    """
+    keys = _keys(ids, judgements, "judgements")
+    ruled = _keys(ids, rulings, "rulings")
+    pairs = np.union1d(keys, ruled)
+    judges, judge_of = coded(judgements["annotator"])
+    answer = judgements["answer"]
+    is_vote = _is_in(answer, ["similar", "different"]) & _bools(judgements["is_counted"])
+    place = np.searchsorted(pairs, keys)
+    ruling = np.full(pairs.size, -1, np.int64)
+    ruling[np.searchsorted(pairs, ruled)] = _is_in(rulings["answer"], ["similar"])
+    no_vote = _is_in(answer, ["cant_tell", "skip"])
+    return Votes(
+        ids=ids,
+        keys=pairs,
+        judges=judges,
+        pair_of=place[is_vote],
+        judge_of=judge_of[is_vote],
+        is_similar=_is_in(answer, ["similar"])[is_vote].astype(np.int64),
+        n_other=np.bincount(place[no_vote], minlength=pairs.size),
+        ruling=ruling,
+    )
+
+
+def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
+    """Return the columns of the table labels, one row for each pair with a vote or a ruling."""
+    different, similar = votes.counts.T
+    is_ruled = votes.ruling >= 0
+    kept = (different + similar > 0) | is_ruled
+    chances = chance_of_similar(
+        votes.pair_of, votes.judge_of, votes.is_similar, votes.keys.size, len(votes.judges)
+    )
+    by_rule: dict[str, tuple[Bools, Bools]] = {}
+    for rule in RULES[:-1]:
+        outcome = majority(similar, different, _RULE_NAMES[rule])
+        by_rule[rule] = (outcome.is_similar, outcome.is_decided)
+    by_rule["dawid_skene"] = (np.nan_to_num(chances) > 0.5, ~np.isnan(chances))
+    columns = {
+        rule: _nullable(
+            np.where(is_ruled, votes.ruling == 1, is_similar), is_decided | is_ruled, kept
+        )
+        for rule, (is_similar, is_decided) in by_rule.items()
+    }
+    n = len(votes.ids)
+    return {
+        "query_id": named(votes.ids, votes.keys[kept] // n),
+        "image_id": named(votes.ids, votes.keys[kept] % n),
+        "n_similar": similar[kept].astype(np.int32),
+        "n_different": different[kept].astype(np.int32),
+        "is_ruled": is_ruled[kept],
+        "label": columns[OWN_RULE[tie_rule]],
+        **columns,
+        "p_dawid_skene": pa.array(chances[kept], pa.float64(), from_pandas=True),
+    }
+
+
+def excluded_columns(
+    votes: Votes, pairs: pa.Table, labels: pa.Table, is_own: Bools
+) -> dict[str, Any]:
+    """Return the columns of the table excluded.
+
+    Args:
+        votes: from `votes_of`.
+        pairs: the pairs put to the judges.
+        labels: the table of labels.
+        is_own: shape (n_pairs of `pairs`,), True for an image of the query's own product.
+    """
+    n = len(votes.ids)
+    asked = _keys(votes.ids, pairs, "pairs")
+    labelled = _keys(votes.ids, labels, "labels")
+    decided = labelled[_is_valid(labels["label"])]
+    answered = votes.keys[votes.n_other > 0]
+    reason = np.full(asked.size, "unjudged", object)
+    reason[np.isin(asked, answered)] = "no_vote"
+    reason[np.isin(asked, labelled)] = "tie"
+    is_out = ~np.isin(asked, decided)
+    reason[is_own & ~is_out] = "own_product"
+    is_out |= is_own
+    order = np.argsort(asked[is_out])
+    out = asked[is_out][order]
+    return {
+        "query_id": named(votes.ids, out // n),
+        "image_id": named(votes.ids, out % n),
+        "reason": reason[is_out][order].tolist(),
+    }
+
+
+def qrels_of(labels: pa.Table, rule: str = "label") -> Qrels:
+    """Return the decided labels of a rule.
+
+    Raises:
+        ReleaseError: none is decided.
+    """
+    kept = labels.filter(pc.is_valid(labels[rule]))
+    if not kept.num_rows:
+        raise ReleaseError(f"no pair has a label by the rule “{rule}”")
+    query_ids, queries = coded(kept["query_id"])
+    candidate_ids, candidates = coded(kept["image_id"])
+    values = kept[rule].to_numpy().astype(np.int8)
+    order = np.lexsort((candidates, queries))
+    return Qrels(query_ids, candidate_ids, queries[order], candidates[order], values[order])
+
+
+def pair_keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
+    """Return query code * len(ids) + candidate code of each row."""
+    return _keys(ids, table, name)
+
+
+def _keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
+    queries, candidates = (codes_in(ids, table[column]) for column in ("query_id", "image_id"))
+    if (queries < 0).any() or (candidates < 0).any():
+        raise ReleaseError(f"data/{name}.parquet names an image that data/images.parquet lacks")
+    return queries * len(ids) + candidates
+
+
+def _nullable(is_similar: Bools, is_decided: Bools, kept: Bools) -> pa.Array:
+    return pa.array(is_similar[kept].astype(np.int8), mask=~is_decided[kept])
+
+
+def _is_in(column: pa.ChunkedArray, values: list[str]) -> Bools:
+    text = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    return _bools(pc.is_in(text, value_set=pa.array(values)))
+
+
+def _bools(column: pa.ChunkedArray) -> Bools:
+    return np.asarray(column.to_numpy(), np.bool_)
+
+
+def _is_valid(column: pa.ChunkedArray) -> Bools:
+    return _bools(pc.is_valid(column))
+
+
+def share(part: Floats | int, whole: int) -> float | None:
+    """Return a part of a whole, None where there is none."""
+    return float(part) / whole if whole else None

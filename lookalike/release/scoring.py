@@ -1,0 +1,177 @@
+"""The results of a release: every measure of every model, from its labels and runs alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lookalike.io.tables import Floats, Qrels, Run
+from lookalike.metrics.match import Bools, has_list, match_run
+from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.release.folder import Folder
+
+MEASURES = (  # those of the results pages
+    *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
+    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
+)
+FIRST_THAT_TELLS_LISTS = 3  # schema version
+DIGITS = 12  # what is written; the same on every machine
+HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results of several models.
+
+    Attributes:
+        models: ids, in the order of models.json.
+        query_ids: the queries with labels, ascending.
+        measures: in order.
+        values: by measure, shape (n_models, n_queries), for those that have values per query.
+        summary: what results.json holds.
+    """
+
+    models: list[str]
+    query_ids: tuple[str, ...]
+    measures: list[str]
+    values: dict[str, Floats]
+    summary: dict[str, Any]
+
+
+def results_of(
+    folder: Folder, qrels: Qrels | None = None, tell: Told = lambda note: None
+) -> Results:
+    """Score every run of a release, one in memory at a time.
+
+    A mean is over the queries that are defined for every model, as on the results pages; models
+    for which a measure is not defined at all do not count.
+
+    Args:
+        folder: the release.
+        qrels: other labels than the release's own.
+        tell: told what is done now.
+    """
+    labels = folder.qrels() if qrels is None else qrels
+    found = []
+    for model in folder.scored:
+        tell(f"Scoring {model['name']}")
+        run = folder.run(model["id"])
+        is_upload = model["kind"] == "scores" and tells_lists(folder)
+        is_listed = not is_upload or ranks_more(folder, labels, run)
+        found.append(score_one(folder, labels, run, is_listed=is_listed))
+    return gathered(folder, labels, found)
+
+
+def tells_lists(folder: Folder) -> bool:
+    """Whether a release leaves out cut-off measures of runs that score judged pairs alone."""
+    return bool(folder.info["schema_version"] >= FIRST_THAT_TELLS_LISTS)
+
+
+def ranks_more(folder: Folder, pairs: Qrels, run: Run) -> bool:
+    """Whether a run ranks other candidates than those of some pairs, too."""
+    return has_list(match_run(pairs, run, products=folder.products))
+
+
+def score_one(folder: Folder, qrels: Qrels, run: Run, *, is_listed: bool = True) -> Scored:
+    """Score one run by the measures of a release; missing scores count as the worst.
+
+    Args:
+        folder: the release.
+        qrels: its labels, or others.
+        run: the scores.
+        is_listed: False for scores of judged pairs alone, which have no cut-off measures.
+    """
+    return score_runs(
+        qrels,
+        [run],
+        [parse_measure(name) for name in folder.info["measures"]],
+        products=folder.products,
+        missing="worst",
+        without_list=() if is_listed else (run.name,),
+    )[0]
+
+
+def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
+    """Put the scores of single models together."""
+    measures: list[str] = list(folder.info["measures"])
+    values: dict[str, Floats] = {}
+    for name in measures:
+        rows = [one.outcomes[name].by_query for one in found]
+        if rows and all(row is not None for row in rows):
+            values[name] = np.stack(rows)  # type: ignore[arg-type]
+    has_rows: dict[str, Bools] = {
+        name: np.asarray(~np.isnan(of).all(axis=1))
+        if tells_lists(folder)
+        else np.ones(len(of), np.bool_)
+        for name, of in values.items()
+    }
+    models = [
+        {
+            "id": one.name,
+            "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
+            "measures": {
+                name: _outcome(one, name, values.get(name), has_rows.get(name), row)
+                for name in measures
+            },
+        }
+        for row, one in enumerate(found)
+    ]
+    summary = {"measures": measures, "n_queries": len(qrels.query_ids), "models": models}
+    return Results([one.name for one in found], qrels.query_ids, measures, values, summary)
+
+
+def _outcome(
+    one: Scored, name: str, values: Floats | None, has_row: Bools | None, row: int
+) -> dict[str, Any]:
+    outcome = one.outcomes[name]
+    details = {key: rounded(value) for key, value in outcome.details.items()}
+    if values is None or has_row is None:
+        return {"value": rounded(outcome.value), "n_queries": outcome.n_defined, **details}
+    is_common = ~np.isnan(values[has_row]).any(axis=0)
+    n = int(is_common.sum()) if has_row[row] else 0
+    mean = float(values[row, is_common].mean()) if n else math.nan
+    return {"value": rounded(mean), "n_queries": n, **details}
+
+
+def rounded(value: float) -> float | None:
+    """Return a number as it is written, None where undefined."""
+    return None if not math.isfinite(value) else round(float(value), DIGITS)
+
+
+def coarse(value: float | None, n_queries: int) -> float | None:
+    """Return a mean over hidden labels as it is shown: in steps of 2 / n, at least 0.001.
+
+    A step is twice what one query can move the mean, so that a single label seldom shows. It can
+    show where it carries the mean over the middle between two steps: what keeps people from
+    asking for label after label is the number of submissions a day.
+
+    Args:
+        value: the mean, None where undefined.
+        n_queries: that it is over.
+    """
+    exact = None if value is None else rounded(value)
+    if exact is None:
+        return None
+    step = max(HIDDEN_STEP, 2 / max(n_queries, 1))
+    return round(min(round(exact / step) * step, 1.0), DIGITS)
+
+
+def result_columns(results: Results) -> Iterator[dict[str, Any]]:
+    """Yield the columns of the table results, one block for each model."""
+    n, names = len(results.query_ids), list(results.values)
+    for row, model in enumerate(results.models):
+        yield {
+            "model_id": [model] * (n * len(names)),
+            "measure": [name for name in names for _ in range(n)],
+            "query_id": list(results.query_ids) * len(names),
+            "value": [
+                rounded(value) for name in names for value in results.values[name][row].tolist()
+            ],
+        }

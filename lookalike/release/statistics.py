@@ -1,0 +1,76 @@
+"""Counts and agreement of a release, computed from its tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from lookalike.agreement.coefficients import agreement
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import Votes, share
+from lookalike.release.layout import RULES
+from lookalike.release.scoring import rounded
+
+
+def statistics_of(folder: Folder, votes: Votes) -> dict[str, Any]:
+    """Return what statistics.json holds."""
+    labels = folder.table("labels")
+    counts = votes.counts
+    is_tied = (counts[:, 0] == counts[:, 1]) & (counts.sum(axis=1) > 0)
+    figures = agreement(counts[:, ::-1])
+    reasons = folder.table("excluded", ["reason"])["reason"].to_pylist()
+    queries = folder.table("queries", ["split"])["split"].to_pylist()
+    return {
+        "n_images": folder.table("images", ["n_bytes"]).num_rows,
+        "n_products": len(set(folder.product_of.values()) - {""}),
+        "n_queries": len(queries),
+        "n_hidden_queries": queries.count("hidden"),
+        "n_pairs": folder.table("pairs", ["campaign"]).num_rows,
+        "n_proposals": folder.table("pool", ["rank"]).num_rows,
+        "n_models": len(folder.models),
+        "n_judgements": folder.table("judgements", ["is_counted"]).num_rows,
+        "n_votes": int(votes.pair_of.size),
+        "n_judges": len(votes.judges),
+        "n_rulings": int((votes.ruling >= 0).sum()),
+        "n_tied": int(is_tied.sum()),
+        "n_excluded": {reason: reasons.count(reason) for reason in sorted(set(reasons))},
+        "labels": {rule: _label_counts(labels, rule) for rule in ("label", *RULES)},
+        "votes_by_judge": _by_judge(votes),
+        "agreement": {
+            "n_pairs_with_two_votes": int((counts.sum(axis=1) >= 2).sum()),
+            "percent": rounded(figures.percent),
+            "krippendorff_alpha": rounded(figures.alpha),
+            "gwet_ac1": rounded(figures.ac1),
+            "fleiss_kappa": rounded(figures.fleiss),
+            "prevalence_of_similar_votes": rounded(_share_similar(counts)),
+        },
+    }
+
+
+def _share_similar(counts: np.ndarray[Any, np.dtype[np.int64]]) -> float:
+    total = int(counts.sum())
+    return float(counts[:, 1].sum()) / total if total else float("nan")
+
+
+def _label_counts(labels: Any, rule: str) -> dict[str, Any]:
+    n_decided = labels.num_rows - labels[rule].null_count
+    n_similar = int(pc.sum(labels[rule]).as_py() or 0)
+    return {
+        "n_decided": n_decided,
+        "n_similar": n_similar,
+        "n_different": n_decided - n_similar,
+        "share_similar": share(n_similar, n_decided),
+    }
+
+
+def _by_judge(votes: Votes) -> dict[str, Any]:
+    n = np.bincount(votes.judge_of, minlength=len(votes.judges))
+    n_similar = np.bincount(
+        votes.judge_of, weights=votes.is_similar, minlength=len(votes.judges)
+    ).astype(np.int64)
+    return {
+        name: {"n_votes": int(n[j]), "n_similar": int(n_similar[j])}
+        for j, name in enumerate(votes.judges)
+    }

@@ -1,0 +1,124 @@
+"""What could be judged and what was: the strata of a release, campaign by campaign."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+
+from lookalike.release.exports import public_queries
+from lookalike.release.folder import Folder
+from lookalike.release.labelling import share
+from lookalike.release.tables import values_of
+
+POOL = "pool"
+OUTSIDE = "outside the pool"
+KNOWS_CAMPAIGNS = 3  # the schema version from which strata are told apart by campaign
+
+
+@dataclass
+class _Counted:
+    """Pairs of public queries in one stratum.
+
+    Attributes:
+        n_asked: put to the judges.
+        n_labelled: of these, with a label.
+        chance: sum over those with a label of the chance that they had to be asked.
+    """
+
+    n_asked: int = 0
+    n_labelled: int = 0
+    chance: float = 0.0
+
+
+def strata_of(folder: Folder) -> list[dict[str, Any]]:
+    """Return the strata of all pairs that could be judged: the pools, and what lies below them.
+
+    Only pairs of queries with public labels count, and no query is its own candidate. Within
+    the pool every pair was put to the judges, so its inclusion probability is the share that has
+    a label. Strata below the pool have the sizes that they had when they were drawn; where labels
+    are hidden, the size of the public part is not known: there N is null, and the probability is
+    that of the draw, times the share of the public pairs drawn that have a label.
+    """
+    if folder.info.get("schema_version", 1) < KNOWS_CAMPAIGNS:
+        return _strata_by_name(folder)
+    counted = _counted(folder)
+    has_hidden = folder.info["hidden_percent"] > 0
+    drawn = {sample["campaign"]: sample["strata"] for sample in folder.info["samples"]}
+    found = []
+    for one in folder.info["campaigns"]:
+        slug = one["slug"]
+        pool = counted[slug, POOL]
+        found.append({"campaign": slug, **_stratum(POOL, pool.n_asked, pool.n_labelled)})
+        for stratum in drawn.get(slug, ()):
+            of = counted[slug, stratum["name"]]
+            row = _stratum(stratum["name"], stratum["n_pairs"], of.n_labelled)
+            if has_hidden:
+                chance = of.chance / of.n_asked if of.n_asked else None
+                row |= {"N": None, "inclusion_probability": chance}
+            found.append({"campaign": slug, **row})
+    if not any(drawn.values()):
+        n_pool = sum(row["N"] for row in found)
+        found.append({"campaign": "", **_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0)})
+    return found
+
+
+def _counted(folder: Folder) -> dict[tuple[str, str], _Counted]:
+    """Count the pairs of public queries by campaign and stratum."""
+    found: dict[tuple[str, str], _Counted] = defaultdict(_Counted)
+    public, labelled = public_queries(folder), _labelled(folder)
+    names = ("query_id", "image_id", "campaign", "stratum", "inclusion")
+    for query, image, campaign, stratum, inclusion in _rows(folder, "pairs", names):
+        if query in public:
+            one = found[campaign, stratum]
+            one.n_asked += 1
+            if (query, image) in labelled:
+                one.n_labelled += 1
+                one.chance += inclusion
+    return found
+
+
+def _rows(folder: Folder, table: str, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    held = folder.table(table, names)
+    return zip(*(values_of(held[name]) for name in names), strict=True)
+
+
+def _labelled(folder: Folder) -> set[tuple[str, str]]:
+    labels = folder.table("labels", ["query_id", "image_id", "label"])
+    labels = labels.filter(pc.is_valid(labels["label"]))
+    return set(zip(*(values_of(labels[name]) for name in ("query_id", "image_id")), strict=True))
+
+
+def _n_universe(folder: Folder) -> int:
+    """Return how many pairs public queries make with all that models rank."""
+    is_candidate = dict(_rows(folder, "images", ("image_id", "is_candidate")))
+    n_ranked = sum(is_candidate.values())
+    return sum(n_ranked - is_candidate[query] for query in public_queries(folder))
+
+
+def _strata_by_name(folder: Folder) -> list[dict[str, Any]]:
+    """Return what schema versions 1 and 2 held: all campaigns' strata of a name counted as one."""
+    n_asked: Counter[str] = Counter()
+    n_labelled: Counter[str] = Counter()
+    for (_, stratum), one in _counted(folder).items():
+        n_asked[stratum] += one.n_asked
+        n_labelled[stratum] += one.n_labelled
+    n_pool = n_asked[POOL]
+    found = [_stratum(POOL, n_pool, n_labelled[POOL])]
+    drawn = [one for sample in folder.info["samples"] for one in sample["strata"]]
+    found += [_stratum(one["name"], one["n_pairs"], n_labelled[one["name"]]) for one in drawn]
+    if not drawn:
+        found.append(_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0))
+    return found
+
+
+def _stratum(name: str, n_pairs: int, n_labelled: int) -> dict[str, Any]:
+    return {
+        "stratum": name,
+        "N": n_pairs,
+        "n": n_labelled,
+        "inclusion_probability": share(n_labelled, n_pairs),
+    }

@@ -1,0 +1,127 @@
+"""Write and read the parquet tables of a release; the same rows give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lookalike.io.tables import Ints
+from lookalike.release.errors import ReleaseError
+
+ROWS = 65_536  # of one row group: what is held in memory at a time
+
+
+class TableWriter:
+    """A parquet file that grows by blocks of columns, in constant memory."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._schema = schema
+        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        self.n_rows = 0
+
+    def add(self, columns: Mapping[str, Sequence[Any] | pa.Array]) -> None:
+        """Append rows, given as one sequence for each column of the schema."""
+        arrays = [_as_type(columns[field.name], field.type) for field in self._schema]
+        block = pa.Table.from_arrays(arrays, schema=self._schema)
+        self.n_rows += block.num_rows
+        if block.num_rows:
+            self._writer.write_table(block, row_group_size=ROWS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+
+
+def _as_type(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values if values.type == kind else values.cast(kind)
+    return pa.array(values, kind)
+
+
+def write_table(path: Path, schema: pa.Schema, columns: Mapping[str, Any]) -> int:
+    """Write a whole table that is in memory; return the number of rows."""
+    with TableWriter(path, schema) as writer:
+        writer.add(columns)
+    return writer.n_rows
+
+
+def read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a table, or some of its columns; text comes dictionary-encoded.
+
+    Raises:
+        ReleaseError: missing, not parquet, or of other columns.
+    """
+    names = list(columns or schema.names)
+    texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
+    try:
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            if file.schema_arrow.names != schema.names:
+                raise ReleaseError(
+                    f"{path}: the columns are {', '.join(file.schema_arrow.names)}; "
+                    f"expected: {', '.join(schema.names)}"
+                )
+            return file.read(columns=names)
+    except FileNotFoundError:
+        raise ReleaseError(f"{path} is missing") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
+        raise ReleaseError(f"{path} is not readable as parquet: {problem}") from problem
+
+
+def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
+    """Return the distinct names of a text column in ascending order, and each row's code."""
+    if not len(column):
+        return (), np.zeros(0, np.int64)
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    names = whole.dictionary.to_pylist()
+    used = np.unique(codes)
+    ordered = sorted(used.tolist(), key=names.__getitem__)
+    place = np.zeros(len(names), np.int64)
+    place[ordered] = np.arange(len(ordered))
+    return tuple(names[code] for code in ordered), place[codes]
+
+
+def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Return a column as Python values; much faster than pyarrow where it can be."""
+    if isinstance(column, pa.ChunkedArray):
+        return [value for chunk in column.chunks for value in values_of(chunk)]
+    if pa.types.is_dictionary(column.type) and not column.null_count:
+        names = column.dictionary.to_pylist()
+        codes = column.indices.to_numpy(zero_copy_only=False).tolist()
+        return list(map(names.__getitem__, codes))
+    is_plain = pa.types.is_primitive(column.type) or pa.types.is_boolean(column.type)
+    if is_plain and not column.null_count:
+        plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+        return plain
+    held: list[Any] = column.to_pylist()
+    return held
+
+
+def codes_in(names: Sequence[str], column: pa.ChunkedArray) -> Ints:
+    """Return where the values of a text column stand in a list of names, -1 if nowhere."""
+    found, codes = coded(column)
+    place = {name: row for row, name in enumerate(names)}
+    at = np.array([place.get(name, -1) for name in found], np.int64)
+    return at[codes] if found else codes
+
+
+def named(names: Sequence[str] | pa.StringArray, codes: Ints) -> pa.Array:
+    """Return a text column from codes, without a Python string for each row."""
+    texts = names if isinstance(names, pa.StringArray) else pa.array(list(names), pa.string())
+    return texts.take(pa.array(codes.astype(np.int32)))

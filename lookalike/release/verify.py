@@ -1,0 +1,259 @@
+"""Check a release offline: every hash, and every number from the data that it follows from."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lookalike.release.archive import Unpacked, unpacked
+from lookalike.release.derive import derive
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.layout import ALL_TABLES, MANIFEST, tables_of
+from lookalike.release.manifest import Manifest, parse_manifest, paths_in
+from lookalike.release.verify_files import Finding, against_manifest
+
+TOLERANCE = 1e-9
+PROSE = (
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "croissant.json",
+    "datasheet.md",
+    "datasheet.html",
+)
+_NUMBER = re.compile(r"\d+(?:[.,:-]\d+)*")
+_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
+FROZEN = ("release.json", "models.json", "guidelines.json", "bias.json")
+# What content that this program did not write makes its readers raise.
+NOT_AS_WRITTEN = (
+    LookupError, ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException,
+)  # fmt: skip
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        release, version, seal: which release it is; empty where its manifest is not readable.
+        n_files: files of the manifest.
+        findings: empty if everything is right.
+        were_numbers_checked: False where damaged files left nothing to compute from.
+    """
+
+    release: str
+    version: str
+    seal: str
+    n_files: int
+    findings: tuple[Finding, ...]
+    were_numbers_checked: bool
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+
+def verify(source: Path, tell: Told = lambda note: None) -> Verdict:
+    """Check a release folder or zip.
+
+    First every file against the manifest; if all are whole, every table, list and number is
+    made again from the frozen data and compared. Of documents for people the numbers are: their
+    words are the manifest's to keep, and another version of this program may choose others.
+
+    Raises:
+        ReleaseError: not a release, of another schema version, or its manifest was changed.
+    """
+    with unpacked(source) as found:
+        return verify_unpacked(found, tell)
+
+
+def verify_unpacked(found: Unpacked, tell: Told = lambda note: None) -> Verdict:
+    """Check a release that is unpacked already, as `verify` does."""
+    try:
+        manifest = read_manifest(found.path)
+    except ReleaseError as problem:
+        if "seal" not in str(problem):
+            raise
+        return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
+    tell("Hashing files")
+    findings = list(against_manifest(found.path, manifest, found.strays))
+    is_whole = not findings
+    if is_whole:
+        findings = list(_against_data(found.path, manifest, tell))
+    return Verdict(
+        manifest.release,
+        manifest.version,
+        manifest.seal,
+        len(manifest.files),
+        tuple(findings),
+        is_whole,
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a release folder.
+
+    Raises:
+        ReleaseError: none, of another schema version, or changed.
+    """
+    try:
+        content = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        raise ReleaseError(
+            f"{folder} holds no {MANIFEST}: it is no release, or is incomplete"
+        ) from None
+    return parse_manifest(content, MANIFEST)
+
+
+def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Finding]:
+    """Make everything that follows from the frozen data again, and compare."""
+    try:
+        info = Folder(folder).info
+        tables = {table.path for table in tables_of(info)}
+    except (ReleaseError, *NOT_AS_WRITTEN) as problem:
+        yield Finding("release.json", f"cannot be read: {problem}")
+        return
+    if (info.get("name"), info.get("version")) != (manifest.release, manifest.version):
+        yield Finding("release.json", "names another release than the manifest")
+    if tables - manifest.files.keys():
+        yield from (Finding(path, "is missing") for path in sorted(tables - manifest.files.keys()))
+        return
+    hashes = {path: manifest.files[path].sha256 for path in tables}
+    with tempfile.TemporaryDirectory(prefix="verify-") as temporary:
+        again = Path(temporary)
+        for path in _frozen(manifest):
+            (again / path).parent.mkdir(parents=True, exist_ok=True)
+            (again / path).symlink_to((folder / path).resolve())
+        try:
+            derive(again, hashes=hashes, tell=tell)
+        except (ReleaseError, *NOT_AS_WRITTEN) as problem:
+            yield Finding("release.json", f"its numbers cannot be computed: {problem}")
+            return
+        tell("Comparing")
+        made = set(paths_in(again))
+        for path in sorted(manifest.files.keys() - made):
+            if not path.startswith("images/"):
+                yield Finding(path, "is no file of a release")
+        for path in sorted(made - manifest.files.keys()):
+            yield Finding(path, "is missing from the manifest")
+        for path in sorted(made & manifest.files.keys()):
+            if not (again / path).is_symlink():
+                yield from _compared(path, folder / path, again / path)
+    yield from _pictures(folder, manifest)
+
+
+def _frozen(manifest: Manifest) -> Iterator[str]:
+    primary = {table.path for table in ALL_TABLES.values() if table.is_primary}
+    for path in manifest.files:
+        if path in primary or path in FROZEN or path.startswith("runs/"):
+            yield path
+
+
+def _compared(path: str, given: Path, made: Path) -> Iterator[Finding]:
+    try:
+        reason = _difference(path, given, made)
+    except (ReleaseError, OSError, *NOT_AS_WRITTEN) as problem:
+        reason = f"cannot be read: {problem}"
+    if reason:
+        yield Finding(path, reason)
+
+
+def _difference(path: str, given: Path, made: Path) -> str:
+    """Return how a file differs from what the data give, "" if it does not."""
+    if path.endswith(".parquet"):
+        return _table_differs(pq.read_table(given), pq.read_table(made))
+    if path in PROSE:
+        return _numbers_differ(given, made)
+    if path.endswith(".json") and not path.startswith("vsd/"):
+        place = _value_differs(_json(given), _json(made), "")
+        return f"is not what the data give at {place}" if place else ""
+    if given.read_bytes() != made.read_bytes():
+        return f"is not what the data give, first in line {_first_line(given, made)}"
+    return ""
+
+
+def _json(path: Path) -> Any:
+    return Folder(path.parent).json(path.name)
+
+
+def _first_line(given: Path, made: Path) -> int:
+    with given.open("rb") as one, made.open("rb") as other:
+        for number, (mine, theirs) in enumerate(zip(one, other, strict=False), 1):
+            if mine != theirs:
+                return number
+        return number + 1
+
+
+def _numbers_differ(given: Path, made: Path) -> str:
+    """Compare the numbers that two documents show, in their order."""
+    shown, right = (
+        _NUMBER.findall(_STYLE.sub("", path.read_text(encoding="utf-8"))) for path in (given, made)
+    )
+    if shown == right:
+        return ""
+    for number, (mine, theirs) in enumerate(zip(shown, right, strict=False), 1):
+        if mine != theirs:
+            return f"shows {mine} as its number {number:,} where the data give {theirs}"
+    return f"shows {len(shown):,} numbers where the data give {len(right):,}"
+
+
+def _table_differs(given: pa.Table, made: pa.Table) -> str:
+    if given.schema != made.schema:
+        return "has other columns than the data give"
+    if given.num_rows != made.num_rows:
+        return f"has {given.num_rows:,} rows where the data give {made.num_rows:,}"
+    for name in given.schema.names:
+        if given[name].equals(made[name]):
+            continue
+        mine, theirs = given[name].to_pylist(), made[name].to_pylist()
+        for row, (a, b) in enumerate(zip(mine, theirs, strict=True), 1):
+            if not _same(a, b):
+                return f"has {a!r} for {name} in row {row:,} where the data give {b!r}"
+    return ""
+
+
+def _value_differs(given: Any, made: Any, place: str) -> str:
+    """Return the place of the first value that differs, "" if there is none."""
+    if isinstance(given, dict) and isinstance(made, dict):
+        if given.keys() != made.keys():
+            names = sorted(given.keys() ^ made.keys())
+            return f"{place}/{names[0]}"
+        found = (_value_differs(given[name], made[name], f"{place}/{name}") for name in given)
+        return next((one for one in found if one), "")
+    if isinstance(given, list) and isinstance(made, list):
+        if len(given) != len(made):
+            return f"{place}/{min(len(given), len(made))}"
+        pairs = enumerate(zip(given, made, strict=True))
+        found = (_value_differs(a, b, f"{place}/{row}") for row, (a, b) in pairs)
+        return next((one for one in found if one), "")
+    return "" if _same(given, made) else place or "/"
+
+
+def _same(given: object, made: object) -> bool:
+    if isinstance(given, float) and isinstance(made, float):
+        return math.isclose(given, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return given == made
+
+
+def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:
+    """Compare the images held with the table of images."""
+    table = Folder(folder).table("images", ["sha256", "file"])
+    named = dict(zip(table["file"].to_pylist(), table["sha256"].to_pylist(), strict=True))
+    named.pop("", None)
+    held = {path for path in manifest.files if path.startswith("images/")}
+    for path in sorted(held ^ named.keys()):
+        yield Finding(path, "is in the folder or in data/images.parquet, but not in both")
+    for path in sorted(held & named.keys()):
+        if manifest.files[path].sha256 != named[path]:
+            yield Finding(path, "is not the image that data/images.parquet names")

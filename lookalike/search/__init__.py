@@ -1,0 +1,1 @@
+"""Top-k search by inner product: exact on processor and GPU, and approximate."""

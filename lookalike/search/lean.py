@@ -1,0 +1,177 @@
+"""Exact top-k search in plain numpy, for processes that cannot afford torch and numba in memory.
+
+Block products propose, and every pair that is kept is scored again by one fixed order of sums,
+as in `lookalike.search.exact`. That takes several times as long; the scores agree to float32
+rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lookalike.search.filters import FilterArrays, Filters
+from lookalike.search.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
+
+_ROWS, _QUERIES = 2048, 512
+_SPARE = 16  # proposals beyond k, so that rounding seldom leaves a query open
+_PAIRS = 2048
+_HALF_ULP = 2.0**-24
+_EMPTY = np.float32(-np.inf)
+
+
+class Rows(Protocol):
+    """Vectors that may be made when asked for: float32, shape (n, d)."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of dimensions."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def __getitem__(self, rows: slice | Ints, /) -> Floats:
+        """Return some rows."""
+
+
+def top_k(queries: Floats, catalog: Rows, k: int, *, filters: Filters | None = None) -> TopK:
+    """Return the k catalog rows with the largest inner product for every query, exactly.
+
+    Ties go to the lower row. A query with fewer than k admissible candidates is padded with row
+    -1 and score -inf.
+
+    Args:
+        queries: shape (n_queries, d), float32, finite.
+        catalog: n_images rows, read block by block.
+        k: depth, 1 <= k <= n_images.
+        filters: candidates to leave out.
+
+    Returns:
+        Shape (n_queries, k).
+
+    Raises:
+        ValueError: for k out of range, or a row that is not finite.
+    """
+    n_images = len(catalog)
+    if not 1 <= k <= n_images:
+        raise ValueError(f"k is {k}; it must be between 1 and {n_images}")
+    rules = (filters or Filters()).arrays(len(queries), n_images)
+    parts = [
+        _answers(queries, catalog, k, rules, slice(start, start + _QUERIES))
+        for start in range(0, len(queries), _QUERIES)
+    ]
+    if not parts:
+        return TopK(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
+    return TopK(
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.scores for part in parts]),
+    )
+
+
+def _answers(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, part: slice) -> TopK:
+    """Return the best k of some of the queries."""
+    asked = queries[part]
+    kept = min(k + _SPARE, len(catalog))
+    scores = np.full((len(asked), kept), _EMPTY)
+    rows = np.full((len(asked), kept), -1, np.int64)
+    largest = 0.0
+    for start in range(0, len(catalog), _ROWS):
+        block = catalog[start : start + _ROWS]
+        _require_finite(block, start)
+        largest = max(largest, float(np.einsum("nd,nd->n", block, block).max()) ** 0.5)
+        found = asked @ block.T
+        found[_ruled_out(rules, part, start, len(block))] = _EMPTY
+        scores, rows = _best(scores, rows, found, start, kept)
+    floor = scores.min(axis=1)  # of what was kept; all else scores less, but for rounding
+    exact = pair_scores(asked, catalog, np.repeat(np.arange(len(asked)), kept), rows.ravel())
+    best = _sorted(exact.reshape(rows.shape), rows, k)
+    bound = 6 * (asked.shape[1] + 8) * _HALF_ULP * largest * np.linalg.norm(asked, axis=1)
+    is_open = (floor > _EMPTY) & (floor + bound >= best.scores[:, -1]) & (kept < len(catalog))
+    for at in np.flatnonzero(is_open).tolist():
+        row = _whole(queries, catalog, k, rules, part.start + at)
+        best.indices[at], best.scores[at] = row.indices[0], row.scores[0]
+    return best
+
+
+def _whole(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, at: int) -> TopK:
+    """Score the whole catalog for one query: more candidates tie than were kept."""
+    rows = np.arange(len(catalog))
+    scores = pair_scores(queries, catalog, np.full(rows.size, at), rows)
+    out = _ruled_out(rules, slice(at, at + 1), 0, rows.size)[0]
+    return _sorted(scores[None], np.where(out, -1, rows)[None], k)
+
+
+def _best(scores: Floats, rows: Ints, found: Floats, start: int, kept: int) -> tuple[Floats, Ints]:
+    """Return the best of what was kept and a block that follows it."""
+    both = np.concatenate([scores, found], axis=1)
+    place = np.argpartition(both, -kept, axis=1)[:, -kept:]
+    taken = np.take_along_axis(both, place, axis=1)
+    before = np.take_along_axis(rows, np.minimum(place, kept - 1), axis=1)
+    now = np.where(place < kept, before, place - kept + start)
+    return taken, np.where(taken > _EMPTY, now, -1)
+
+
+def _sorted(scores: Floats, rows: Ints, k: int) -> TopK:
+    keys = np.where(rows < 0, EMPTY, pack_keys(scores, rows))
+    keys.sort(axis=1)
+    return unpack_keys(keys[:, : -k - 1 : -1])
+
+
+def pair_scores(queries: Floats, catalog: Rows, of_query: Ints, rows: Ints) -> Floats:
+    """Return the inner product of each pair of rows in one order of sums; row -1 scores 0.
+
+    Args:
+        queries: shape (n_queries, d).
+        catalog: its rows.
+        of_query, rows: shape (n_pairs,).
+
+    Returns:
+        Shape (n_pairs,).
+    """
+    scores = np.zeros(rows.size, np.float32)
+    for at in range(0, rows.size, _PAIRS):
+        part = slice(at, at + _PAIRS)
+        np.einsum(
+            "nd,nd->n", queries[of_query[part]], catalog[np.maximum(rows[part], 0)],
+            out=scores[part],
+        )  # fmt: skip
+    scores[rows < 0] = 0
+    return scores
+
+
+def _ruled_out(rules: FilterArrays, part: slice, start: int, n: int) -> NDArray[np.bool_]:
+    block = slice(start, start + n)
+    keys = rules.queries[part], rules.catalog[block]
+    mask: NDArray[np.bool_] = ruled_out(
+        rules.own[part], np.arange(start, start + n), *keys, rules.n_apart
+    )
+    return mask
+
+
+def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: int) -> Any:
+    """Mark what each query may not be answered with, by the rules of `FilterArrays`.
+
+    Args:
+        own: shape (m,), the catalog row that is the query itself.
+        rows: shape (n,), catalog rows.
+        query_keys, image_keys: shape (m, n_keys) and (n, n_keys); arrays of numpy or, like the
+            others, tensors of torch on one device.
+        n_apart: how many of the keys must differ; the others must be alike.
+
+    Returns:
+        Shape (m, n), of booleans.
+    """
+    mask = own[:, None] == rows
+    for column in range(query_keys.shape[1]):
+        mine, theirs = query_keys[:, column, None], image_keys[:, column]
+        is_same = (mine == theirs) & (mine != -1)
+        mask |= is_same if column < n_apart else ~is_same
+    return mask
+
+
+def _require_finite(block: Floats, start: int) -> None:
+    bad = np.flatnonzero(~np.isfinite(block).all(axis=1))
+    if bad.size:
+        raise ValueError(f"catalog row {start + int(bad[0])} holds NaN or infinity")
