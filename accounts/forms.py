@@ -8,7 +8,7 @@ from allauth.account.forms import LoginForm
 from django import forms
 
 from accounts.models import Role, Scope, User
-from accounts.services_tokens import scopes_of
+from accounts.tokens.services import scopes_of
 
 
 class SignInForm(LoginForm):

@@ -2,13 +2,14 @@
 
 from django.urls import include, path
 
-from accounts import views, views_tokens
+from accounts import views
+from accounts.tokens import views as tokens_views
 
 pages = [
     path("profile/", views.profile, name="profile"),
-    path("profile/tokens/", views_tokens.tokens, name="tokens"),
-    path("profile/tokens/new/", views_tokens.new, name="new_token"),
-    path("profile/tokens/<uuid:uid>/revoke/", views_tokens.revoke, name="revoke_token"),
+    path("profile/tokens/", tokens_views.tokens, name="tokens"),
+    path("profile/tokens/new/", tokens_views.new, name="new_token"),
+    path("profile/tokens/<uuid:uid>/revoke/", tokens_views.revoke, name="revoke_token"),
     path("people/", views.people, name="people"),
     path("people/new/", views.invite, name="invite"),
     path("people/<int:pk>/", views.person, name="person"),

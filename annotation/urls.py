@@ -1,8 +1,8 @@
 from django.urls import path
 
-from annotation import campaign_changes as changes
-from annotation import campaign_pages as pages
-from annotation import judging
+from annotation.views import campaign_changes as changes
+from annotation.views import campaigns as pages
+from annotation.views import judging
 
 app_name = "annotation"
 urlpatterns = [

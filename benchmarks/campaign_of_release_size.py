@@ -21,7 +21,7 @@ from benchmarks.release import peak_mb
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from evaluation.models import Run
-from evaluation.runs import store_run
+from evaluation.runs.storage import store_run
 from jobs.services import run_here
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.io.tables import Run as Scores
@@ -31,7 +31,10 @@ from lookalike.release.labelling import label_columns, votes_of
 from lookalike.release.layout import TABLES
 from lookalike.release.tables import write_table
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
-from releases.freezing_tables import (
+from releases.freeze.requests import FreezeRequest
+from releases.freeze.scope import read_subjects
+from releases.freeze.snapshot import snapshot
+from releases.freeze.tables import (
     judges_of,
     write_images,
     write_judgements,
@@ -39,13 +42,10 @@ from releases.freezing_tables import (
     write_queries,
 )
 from releases.models import Release
-from releases.places import archive_of, final_folder
-from releases.queries import find_release_of
-from releases.requests import FreezeRequest
 from releases.services import freeze as freeze_release
 from releases.services import freeze_job
-from releases.snapshot import snapshot
-from releases.subjects import read_subjects
+from releases.site.queries import find_release_of
+from releases.storage import archive_of, final_folder
 
 SLUG = "release-size"
 N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3

@@ -45,7 +45,7 @@ from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters
 
 WAYS = ("plain", "forward", "ours, paused", "ours", "ours bfloat16")
-SHARD = 256  # as pooling.services_shards plans them
+SHARD = 256  # as pooling.embedding.shards plans them
 PHOTOS = ("chelsea.png", "coffee.png", "astronaut.png", "rocket.jpg", "retina.jpg", "ihc.png")
 BATCH, NEIGHBOURS = 32, 10
 

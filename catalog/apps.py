@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core.checks import register
 
-from catalog.checks import check_storage
+from catalog.images.checks import check_storage
 
 
 class CatalogConfig(AppConfig):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from catalog.cache import remembered
 from catalog.filters import ImageFilter
 from catalog.models import Catalog
 from catalog.queries import filtered_images
-from catalog.remembering import remembered
 
 MAX_FACET_VALUES = 60  # an attribute with more (a name, a path) divides nothing
 MAX_NUMBERS = 12  # sizes and prices are a scale, not a choice

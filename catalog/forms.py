@@ -11,10 +11,10 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
+from catalog.importing.origins import Origin, allowed_folder, offered_folders
+from catalog.importing.uploads import keep_upload
 from catalog.models import Catalog
-from catalog.origins import Origin, allowed_folder, offered_folders
 from catalog.services import CatalogError, check_slug
-from catalog.uploads import keep_upload
 from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
 from lookalike.images.sources import SourceError
 

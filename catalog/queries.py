@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
 
+from catalog.cache import remembered
 from catalog.embeddings import nearest
 from catalog.filters import ImageFilter, Place
 from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate
-from catalog.remembering import remembered
 from jobs.models import OPEN_STATES, Job, JobState
 
 IMPORT_TASK = "catalog.tasks.import_catalog"

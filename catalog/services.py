@@ -10,9 +10,11 @@ from django.core.validators import validate_slug
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import User
-from catalog.blobs import remove_unused_blobs
 from catalog.embeddings import remove_unused_vectors
-from catalog.importing import import_source
+from catalog.images.blobs import remove_unused_blobs
+from catalog.importing.batches import import_source
+from catalog.importing.origins import Origin
+from catalog.importing.uploads import drop_old_uploads, drop_upload
 from catalog.models import (
     Catalog,
     EmbeddingSet,
@@ -21,9 +23,7 @@ from catalog.models import (
     NearDuplicate,
     SourceFile,
 )
-from catalog.origins import Origin
 from catalog.queries import IMPORT_TASK
-from catalog.uploads import drop_old_uploads, drop_upload
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, Progress, cancel_job, enqueue, run_job
 from lookalike.images.metadata import MetadataError

@@ -1,6 +1,7 @@
 from django.urls import path
 
-from catalog import image_views, views
+from catalog import views
+from catalog.images import views as images_views
 
 app_name = "catalog"
 urlpatterns = [
@@ -11,13 +12,13 @@ urlpatterns = [
     path("catalogs/<slug:slug>/report/", views.report, name="report"),
     path("catalogs/<slug:slug>/report.csv", views.report_file, name="report_file"),
     path("catalogs/<slug:slug>/delete/", views.delete, name="delete"),
-    path("catalogs/<slug:slug>/duplicates/", image_views.duplicates, name="duplicates"),
-    path("catalogs/<slug:slug>/product/", image_views.product, name="product"),
-    path("catalogs/<slug:slug>/images/<uuid:uid>/", image_views.image, name="image"),
+    path("catalogs/<slug:slug>/duplicates/", images_views.duplicates, name="duplicates"),
+    path("catalogs/<slug:slug>/product/", images_views.product, name="product"),
+    path("catalogs/<slug:slug>/images/<uuid:uid>/", images_views.image, name="image"),
     path(
         "catalogs/<slug:slug>/images/<uuid:uid>/neighbours/<int:set_id>/",
-        image_views.neighbours,
+        images_views.neighbours,
         name="neighbours",
     ),
-    path("images/<uuid:uid>/<str:size>", image_views.picture, name="picture"),
+    path("images/<uuid:uid>/<str:size>", images_views.picture, name="picture"),
 ]

@@ -15,6 +15,7 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.facets import attributes_of, facets
 from catalog.filters import parse_filter, parse_place
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
+from catalog.importing.uploads import UploadError
 from catalog.models import Catalog
 from catalog.pages import frame_of
 from catalog.queries import catalog_cards, image_page, latest_report
@@ -25,7 +26,6 @@ from catalog.services import (
     dependents,
     start_import,
 )
-from catalog.uploads import UploadError
 from jobs.services import JobConflictError
 from lookalike.images.problems import safe_cell
 

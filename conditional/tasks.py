@@ -10,14 +10,14 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from catalog.models import Catalog
-from conditional.services import BUILD_TASK, build_set
-from conditional.services_alignment import ALIGN_TASK, align_set
-from conditional.services_files import Annotations, build_file_set
-from conditional.services_import import IMPORT_TASK as TEMPLATES_TASK
-from conditional.services_recall import SCORE_TASK
-from conditional.services_suggest import SUGGEST_TASK, suggest_set
-from conditional.services_triplets import IMPORT_TASK as TRIPLETS_TASK
-from conditional.services_uploads import import_uploads
+from conditional.alignment.services import ALIGN_TASK, align_set
+from conditional.template_sets.annotation_files import Annotations, build_file_set
+from conditional.template_sets.recall_services import SCORE_TASK
+from conditional.template_sets.services import BUILD_TASK, build_set
+from conditional.triplets.services import IMPORT_TASK as TRIPLETS_TASK
+from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
+from conditional.uploads.services import import_uploads
+from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
 from jobs.models import Job
 from jobs.services import Progress, run_job
 from lookalike.conditional.recipes import Recipe
@@ -82,7 +82,7 @@ def score(job_uid: str) -> None:
     """Score a model on the set that a job names. It may load torch, so it is found by name."""
 
     def work(progress: Progress) -> dict[str, Any]:
-        found: dict[str, Any] = import_string("conditional.recall.score_model")(
+        found: dict[str, Any] = import_string("conditional.template_sets.recall.score_model")(
             progress=progress, **progress.job.arguments
         )
         return found

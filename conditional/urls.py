@@ -1,15 +1,12 @@
 from django.urls import path
 
-from conditional import (
-    judging,
-    views,
-    views_alignment,
-    views_closer,
-    views_import,
-    views_recall,
-    views_suggest,
-    views_verify,
-)
+from conditional.alignment import views as alignment_views
+from conditional.template_sets import recall_views, views
+from conditional.triplets import suggest_views
+from conditional.triplets import views as triplets_views
+from conditional.uploads import views as uploads_views
+from conditional.verification import judging
+from conditional.verification import views as verification_views
 
 app_name = "conditional"
 _PICTURE = "<int:number>/<uuid:question_uid>/<str:slot>/<str:size>"
@@ -17,41 +14,43 @@ urlpatterns = [
     # readers and admins
     path("templates/", views.sets, name="sets"),
     path("templates/new/", views.new_set, name="new"),
-    path("templates/import/", views_import.import_file, name="import"),
+    path("templates/import/", uploads_views.import_file, name="import"),
     path("templates/new/preview", views.preview, name="preview"),
     path("templates/crops/<uuid:template_uid>/<str:slot>/<str:size>", views.crop, name="crop"),
     path("templates/sets/<slug:slug>/", views.template_set, name="set"),
     path("templates/sets/<slug:slug>/export.json", views.export, name="export"),
     path("templates/sets/<slug:slug>/delete", views.delete, name="delete"),
-    path("templates/sets/<slug:slug>/score", views_recall.score, name="score"),
+    path("templates/sets/<slug:slug>/score", recall_views.score, name="score"),
     path(
         "templates/sets/<slug:slug>/verify/",
-        views_verify.new_verification,
+        verification_views.new_verification,
         name="new_verification",
     ),
-    path("templates/verifications/<slug:slug>/", views_verify.verification, name="verification"),
-    path("templates/verifications/<slug:slug>/rule", views_verify.rule, name="rule"),
-    path("templates/verifications/<slug:slug>/answers.csv", views_closer.answers_csv, name="csv"),
-    path("templates/verifications/<slug:slug>/keep", views_closer.keep, name="keep"),
-    path("templates/verifications/<slug:slug>/<str:verb>", views_verify.move, name="move"),
-    path("templates/suggest/", views_suggest.new_suggestion, name="suggest"),
-    path("templates/suggest/preview", views_suggest.suggestion_preview, name="suggest_preview"),
-    path("templates/triplets/<slug:slug>/", views_closer.triplets, name="triplets"),
+    path(
+        "templates/verifications/<slug:slug>/", verification_views.verification, name="verification"
+    ),
+    path("templates/verifications/<slug:slug>/rule", verification_views.rule, name="rule"),
+    path("templates/verifications/<slug:slug>/answers.csv", triplets_views.answers_csv, name="csv"),
+    path("templates/verifications/<slug:slug>/keep", triplets_views.keep, name="keep"),
+    path("templates/verifications/<slug:slug>/<str:verb>", verification_views.move, name="move"),
+    path("templates/suggest/", suggest_views.new_suggestion, name="suggest"),
+    path("templates/suggest/preview", suggest_views.suggestion_preview, name="suggest_preview"),
+    path("templates/triplets/<slug:slug>/", triplets_views.triplets, name="triplets"),
     path(
         "templates/triplets/<slug:slug>/delete",
-        views_closer.delete_triplets,
+        triplets_views.delete_triplets,
         name="delete_triplets",
     ),
-    path("templates/triplets/<slug:slug>/alignment/", views_alignment.alignment, name="alignment"),
-    path("templates/triplets/<slug:slug>/align", views_alignment.align, name="align"),
+    path("templates/triplets/<slug:slug>/alignment/", alignment_views.alignment, name="alignment"),
+    path("templates/triplets/<slug:slug>/align", alignment_views.align, name="align"),
     path(
         "templates/triplets/<slug:slug>/alignment/<uuid:uid>/<str:part>.csv",
-        views_alignment.matrix,
+        alignment_views.matrix,
         name="matrix",
     ),
     path(
         "templates/triplets/<slug:slug>/judge/",
-        views_verify.new_triplet_campaign,
+        verification_views.new_triplet_campaign,
         name="new_triplet_campaign",
     ),
     # the judge

@@ -229,7 +229,7 @@ WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS  # a file may change while it is served
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_HANDLERS = [
-    "catalog.upload_handlers.BoundedUploads",  # who may send how much
+    "catalog.importing.upload_handlers.BoundedUploads",  # who may send how much
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

@@ -17,7 +17,7 @@ OPTION_OF = {
 
 
 def given() -> dict[str, str]:
-    """Return the variables of the object storage that are set; `catalog.checks` judges them."""
+    """Return the object storage's variables that are set; `catalog.images.checks` judges them."""
     found = {name: env.optional(name) for name in OPTION_OF}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -25,6 +25,6 @@ def given() -> dict[str, str]:
 def blobs(variables: Mapping[str, str]) -> dict[str, object]:
     """Return Django's entry for the default storage."""
     if "S3_BUCKET" not in variables:
-        return {"BACKEND": "catalog.storage.LocalBlobs"}
+        return {"BACKEND": "catalog.images.storage.LocalBlobs"}
     options = {OPTION_OF[name]: value for name, value in variables.items()}
-    return {"BACKEND": "catalog.storage_s3.S3Blobs", "OPTIONS": options}
+    return {"BACKEND": "catalog.images.storage_s3.S3Blobs", "OPTIONS": options}

@@ -5,8 +5,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from config.api import api
-from config.api_reference import reference
+from api.reference import reference
+from api.root import api
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

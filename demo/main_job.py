@@ -20,10 +20,10 @@ from django.utils.text import slugify
 from accounts.models import User
 from annotation.models import Campaign
 from catalog.models import Catalog
+from demo.drawing.catalog import render_catalog
 from demo.experts import EXPERTS
 from demo.judging import judge_all, username
 from demo.people import ensure_simulated
-from demo.render import render_catalog
 from pooling.models import Pool
 
 MODELS = (

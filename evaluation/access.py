@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
 from accounts.access import reader_required, signed_in
-from evaluation.queries import campaigns_with_judges, may_see
+from evaluation.results.queries import campaigns_with_judges, may_see
 
 CampaignView = Callable[..., HttpResponseBase]
 

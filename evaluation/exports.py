@@ -10,7 +10,7 @@ import numpy as np
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels
 from catalog.models import Image, SourceFile
-from evaluation.sample_pairs import drawn_beside_pool, without_pairs
+from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.io.errors import InputError
 from lookalike.io.writers import csv_pieces, trec_qrels_pieces, vsd_pieces
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from celery import shared_task
 
 from annotation.models import Campaign
-from evaluation.draw_sample import draw_sample as draw
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
-from evaluation.services_samples import SAMPLE_TASK
-from evaluation.work import check_upload, evaluate_again_if_runs_came, evaluate_campaign
+from evaluation.below_pool.draw import draw_sample as draw
+from evaluation.below_pool.services import SAMPLE_TASK
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.results.work import check_upload, evaluate_again_if_runs_came, evaluate_campaign
 from jobs.models import Job
 from jobs.services import run_job
 

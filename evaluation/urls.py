@@ -2,7 +2,10 @@
 
 from django.urls import path
 
-from evaluation import views, views_bias, views_models, views_runs, views_samples
+from evaluation.below_pool import views as below_pool_views
+from evaluation.bias_report import views as bias_report_views
+from evaluation.results import model_views, views
+from evaluation.runs import views as runs_views
 
 app_name = "evaluation"
 urlpatterns = [
@@ -10,10 +13,10 @@ urlpatterns = [
     path("results/<slug:slug>/", views.results, name="results"),
     path("results/<slug:slug>/evaluate/", views.evaluate, name="evaluate"),
     path("results/<slug:slug>/labels/<slug:name>/", views.export, name="export"),
-    path("results/<slug:slug>/models/<slug:key>/", views_models.model, name="model"),
-    path("results/<slug:slug>/compare/", views_models.compare, name="compare"),
-    path("results/<slug:slug>/bias/", views_bias.bias, name="bias"),
-    path("results/<slug:slug>/below/", views_samples.below, name="below"),
-    path("results/<slug:slug>/runs/", views_runs.runs, name="runs"),
-    path("results/<slug:slug>/runs/<uuid:uid>/delete/", views_runs.delete, name="delete_run"),
+    path("results/<slug:slug>/models/<slug:key>/", model_views.model, name="model"),
+    path("results/<slug:slug>/compare/", model_views.compare, name="compare"),
+    path("results/<slug:slug>/bias/", bias_report_views.bias, name="bias"),
+    path("results/<slug:slug>/below/", below_pool_views.below, name="below"),
+    path("results/<slug:slug>/runs/", runs_views.runs, name="runs"),
+    path("results/<slug:slug>/runs/<uuid:uid>/delete/", runs_views.delete, name="delete_run"),
 ]

@@ -11,7 +11,7 @@ from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from jobs.models import OPEN_STATES, Job, JobState
 from pooling.models import Pool
-from pooling.queries import pools_for_pages
+from pooling.pools.queries import pools_for_pages
 
 MAX_SHOWN = 5
 

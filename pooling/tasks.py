@@ -9,26 +9,26 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from jobs.services import Progress, run_job
-from pooling.services_settle import settle_after, settle_left
+from pooling.pools.settle import settle_after, settle_left
 
 
 @shared_task(name="pooling.tasks.embed")
 def embed(job_uid: str) -> None:
     """Embed one catalog by one backbone."""
-    _run(job_uid, "pooling.services_embed.embed_as_asked")
+    _run(job_uid, "pooling.embedding.embed.embed_as_asked")
 
 
 @shared_task(name="pooling.tasks.help_embed")
 def help_embed(job_uid: str) -> None:
     """Take part in an embedding that another worker is at."""
-    _run(job_uid, "pooling.services_embed.help_embed")
+    _run(job_uid, "pooling.embedding.embed.help_embed")
 
 
 @shared_task(name="pooling.tasks.run_source")
 def run_source(job_uid: str) -> None:
     """Let one source of a pool propose; the last one opens what is new to its campaigns."""
     try:
-        _run(job_uid, "pooling.services_fill.run_source")
+        _run(job_uid, "pooling.sources.fill.run_source")
     finally:
         settle_after(job_uid)
 
@@ -42,7 +42,7 @@ def settle() -> int:
 @shared_task(name="pooling.probe")  # not routed to the devices: it needs none
 def probe(job_uid: str) -> None:
     """Let the models that have vectors answer some queries of a pool to come."""
-    _run(job_uid, "pooling.services_probe.probe")
+    _run(job_uid, "pooling.probe.services.probe")
 
 
 def _run(job_uid: str, service: str) -> None:

@@ -7,7 +7,7 @@ class ReleasesConfig(AppConfig):
 
     def ready(self) -> None:
         """Keep what releases were made from."""
-        from conditional.services_triplets import add_holder  # noqa: PLC0415 - models are loaded
-        from releases.queries import release_of_triplets  # noqa: PLC0415 - now
+        from conditional.triplets.services import add_holder  # noqa: PLC0415 - models are loaded
+        from releases.site.queries import release_of_triplets  # noqa: PLC0415 - now
 
         add_holder(release_of_triplets)

@@ -14,12 +14,12 @@ from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
 from lookalike.release.errors import ReleaseError
-from releases.importing import LABELS
+from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.models import Release, Submission
-from releases.queries import releasable_triplets, releasable_verifications
-from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
+from releases.restore.release import LABELS
 from releases.services import check_request
-from releases.submitted import file_problem
+from releases.site.queries import releasable_triplets, releasable_verifications
+from releases.submissions.submission_scoring import file_problem
 
 
 class FreezeForm(forms.Form):

@@ -19,11 +19,11 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
 from lookalike.release.manifest import entry_of
 from lookalike.release.verify import read_manifest
-from releases.freezing import build
+from releases.freeze.freeze import build
+from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility
-from releases.places import building_folder, files_of, final_folder, left_building
-from releases.queries import FREEZE_TASK, earlier_versions
-from releases.requests import FreezeRequest, parse_version
+from releases.site.queries import FREEZE_TASK, earlier_versions
+from releases.storage import building_folder, files_of, final_folder, left_building
 
 N_STEPS = 14  # roughly what `build` tells, before one for each model
 

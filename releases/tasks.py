@@ -5,11 +5,11 @@ from __future__ import annotations
 from celery import shared_task
 
 from jobs.services import run_job
-from releases.importing_jobs import import_back as import_release
-from releases.queries import FREEZE_TASK, IMPORT_TASK, SCORE_TASK
-from releases.requests import FreezeRequest
+from releases.freeze.requests import FreezeRequest
+from releases.restore.jobs import import_back as import_release
 from releases.services import freeze as freeze_release
-from releases.submitting import score as score_submission
+from releases.site.queries import FREEZE_TASK, IMPORT_TASK, SCORE_TASK
+from releases.submissions.services import score as score_submission
 
 
 @shared_task(name=FREEZE_TASK)

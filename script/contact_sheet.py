@@ -20,7 +20,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from demo.render import RenderedImage, render_catalog  # noqa: E402
+from demo.drawing.catalog import RenderedImage, render_catalog  # noqa: E402
 
 FRONTS, FURTHER, GAP = 7, 3, 4
 

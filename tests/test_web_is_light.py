@@ -43,6 +43,6 @@ def test_it_imports_with_torch_and_its_kin_blocked(module):
 
 
 def test_the_block_itself_works():
-    done = imported_with_blocks("pooling.services_fill")
+    done = imported_with_blocks("pooling.sources.fill")
     assert done.returncode != 0
     assert "the web process must not import" in done.stderr

@@ -12,17 +12,7 @@ from annotation.models.campaigns import (
     Preference,
     StateChange,
 )
-from annotation.models.judgements import (
-    Adjudication,
-    Judgement,
-    JudgementEvent,
-)
-from annotation.models.questions import (
-    Gold,
-    Question,
-    QueueEntry,
-)
-from annotation.models.words import (
+from annotation.models.choices import (
     VOTES,
     Answer,
     AskingOrder,
@@ -35,6 +25,16 @@ from annotation.models.words import (
     Serving,
     Stage,
     TieRule,
+)
+from annotation.models.judgements import (
+    Adjudication,
+    Judgement,
+    JudgementEvent,
+)
+from annotation.models.questions import (
+    Gold,
+    Question,
+    QueueEntry,
 )
 
 __all__ = [

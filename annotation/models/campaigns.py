@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from annotation.models.words import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
+from annotation.models.choices import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
 
 
 class Campaign(models.Model):

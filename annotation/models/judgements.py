@@ -7,8 +7,8 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.campaigns import PanelMember
+from annotation.models.choices import VOTES, Answer, Device, Mode, Reason
 from annotation.models.questions import Question
-from annotation.models.words import VOTES, Answer, Device, Mode, Reason
 
 
 class JudgementEvent(models.Model):

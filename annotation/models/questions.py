@@ -7,7 +7,7 @@ import uuid
 from django.db import models
 
 from annotation.models.campaigns import Campaign, PanelMember
-from annotation.models.words import VOTES, Answer, EntryState, QuestionKind, Stage
+from annotation.models.choices import VOTES, Answer, EntryState, QuestionKind, Stage
 from catalog.models import Image
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
+from annotation.answering.submissions import RejectedError
 from annotation.models import Campaign, CampaignState, Serving
-from annotation.queries.hot import prepared_cursor
-from annotation.submissions import RejectedError
+from annotation.queries.prepared import prepared_cursor
 
 
 class NotOnPanelError(Exception):

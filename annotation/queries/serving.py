@@ -21,8 +21,8 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
+from annotation.queries.prepared import prepared_cursor
 from catalog.models import Image
 
 # A question of an earlier stage is asked again only if its answer was taken back.

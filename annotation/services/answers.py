@@ -12,14 +12,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.answering.register import VOTING, Known, Outcome, Register, change_of_done, fold
+from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Gold, QuestionKind, Stage
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge, find_judge
-from annotation.register import VOTING, Known, Outcome, Register, change_of_done, fold
+from annotation.queries.prepared import prepared_cursor
 from annotation.services.counting import count_votes, lock_questions, surplus_questions
 from annotation.services.first_answers import record_first_answer
 from annotation.services.stages import advance
-from annotation.submissions import RejectedError, Submission
 
 FIND_ENTRIES = """
 select q.uid, q.kind, e.stage, q.id, e.id, e.place, e.state = 'done',
@@ -117,7 +117,7 @@ def record_answers(
     Args:
         campaign_uid: which campaign, as the URL names it.
         annotator_id: who is signed in.
-        submissions: as `annotation.submissions.read_batch` returns them.
+        submissions: as `annotation.answering.submissions.read_batch` returns them.
 
     Raises:
         NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.

@@ -21,8 +21,8 @@ from annotation.models import (
     Stage,
 )
 from annotation.ordering import GAP
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge
+from annotation.queries.prepared import prepared_cursor
 
 # Controls are few: counting them by their index spares reading the judge's whole queue.
 ASKED = """

@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import CountingRules, Judge, rules_of
+from annotation.queries.prepared import prepared_cursor
 from lookalike.agreement.consensus import is_settled
 
 LOCK = """

@@ -18,11 +18,11 @@ from functools import lru_cache
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from annotation.answering.register import FINAL, VOTING
+from annotation.answering.submissions import Submission
 from annotation.models import Campaign, CampaignState, Serving
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError
-from annotation.register import FINAL, VOTING
-from annotation.submissions import Submission
+from annotation.queries.prepared import prepared_cursor
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
 # deadlocks. A judge's row that is held (by another tab, or while the campaign is being closed) is

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Stage
-from annotation.queries.hot import prepared_cursor
 from annotation.queries.judges import Judge, find_judge
+from annotation.queries.prepared import prepared_cursor
 from annotation.services.controls import append_due_controls
 
 MAX_HELD = 96  # pairs lent to one judge at once

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.keys import DEFAULT_KEYS, KeyMapError, key_map
+from annotation.answering.keys import DEFAULT_KEYS, KeyMapError, key_map
 from annotation.models import Mode, Preference
 
 

@@ -74,7 +74,9 @@ class TemplateScore(models.Model):
     is_normalised = models.BooleanField(
         default=False, help_text="Features were scaled to length 1 before they were combined."
     )
-    figures = models.JSONField(help_text="As `conditional.services_recall.figures_of`.")
+    figures = models.JSONField(
+        help_text="As `conditional.template_sets.recall_services.figures_of`."
+    )
     scored_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -6,7 +6,7 @@ from django import template
 from django.template import RequestContext
 
 from accounts.models import User
-from conditional.queries_verify import Queue, queues_of
+from conditional.verification.queries import Queue, queues_of
 
 register = template.Library()
 

@@ -10,10 +10,10 @@ from typing import Any
 from lookalike.io.errors import InputError
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolSource
-from pooling.services import FILL_TASK, source_subject
-from pooling.services_uploads import keep_embeddings, keep_ranking
-from pooling.uploaded import Asked
-from pooling.uploads import Arriving, Upload
+from pooling.pools.services import FILL_TASK, source_subject
+from pooling.sources.upload_services import keep_embeddings, keep_ranking
+from pooling.sources.uploaded import Asked
+from pooling.sources.uploads import Arriving, Upload
 
 MODELS_HELP = (
     "model specs, presets, random:SEED or plugin:DOTTED.PATH, with commas between them; a depth "
@@ -87,7 +87,7 @@ def work_on(pool: Pool, source: PoolSource) -> dict[str, Any]:
     """Return what `ByModelCommand.try_model` needs to let a source propose."""
     return {
         "spec": source.spec,
-        "service": "pooling.services_fill.run_source",
+        "service": "pooling.sources.fill.run_source",
         "task": FILL_TASK,
         "subject": source_subject(source),
         "title": f"{source.spec} for {pool}",

@@ -12,7 +12,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope
-from accounts.services_tokens import (
+from accounts.tokens.secret import digest_of, new_token, prefix_of
+from accounts.tokens.services import (
     MAX_USABLE,
     TokenError,
     TokenRefusedError,
@@ -20,7 +21,6 @@ from accounts.services_tokens import (
     revoke_token,
     use_token,
 )
-from accounts.tokens import digest_of, new_token, prefix_of
 from tests.accounts.conftest import PASSWORD
 
 ASKED = {"name": "notebook", "scopes": ["read"], "days": "30"}

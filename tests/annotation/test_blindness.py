@@ -27,12 +27,12 @@ from annotation.services import (
     open_campaign,
 )
 from annotation.services.gold import GoldPair
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, Image, SourceFile
 from conditional.models import TripletQuestion, TripletSet, TripletSource, Verification
-from conditional.queries_verify import find_verifier, next_questions
-from conditional.services_verify import open_verification, record_verdicts
-from conditional.verifier_answers import read_answers
+from conditional.verification.answers import read_answers
+from conditional.verification.queries import find_verifier, next_questions
+from conditional.verification.services import open_verification, record_verdicts
 from jobs.models import Job
 from pooling.models import Pool, PoolSource, Proposal
 from tests.annotation.browser import Browser, answer_to

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation.answering.submissions import read_submission
 from annotation.models import Judgement, JudgementEvent, PanelMember, Question, QueueEntry
 from annotation.services import answers as long_way
 from annotation.services import close_campaign, open_campaign, reap_leases, reconcile
 from annotation.services.first_answers import record_first_answer
-from annotation.submissions import read_submission
 from tests.annotation.browser import Browser, answer_to
 from tests.annotation.locks import wait_for_a_lock
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.register import Known, Outcome, Register, change_of_done, fold
-from annotation.submissions import RejectedError, Submission
+from annotation.answering.register import Known, Outcome, Register, change_of_done, fold
+from annotation.answering.submissions import RejectedError, Submission
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 QUESTION = uuid.uuid4()

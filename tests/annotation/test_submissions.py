@@ -2,7 +2,7 @@ import uuid
 
 import pytest
 
-from annotation.submissions import (
+from annotation.answering.submissions import (
     MAX_BATCH,
     MalformedError,
     RejectedError,

@@ -12,9 +12,9 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts.models import Role, Scope, User
-from accounts.services_tokens import create_token, scopes_of
+from accounts.tokens.services import create_token, scopes_of
 from evaluation.models import Result
-from evaluation.work import evaluate_campaign
+from evaluation.results.work import evaluate_campaign
 from jobs.services import run_here
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
 

@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from accounts.api_limits import REQUESTS, UNKNOWN_TOKENS
 from accounts.models import AccessToken, Role, Scope
-from accounts.services_tokens import revoke_token
-from accounts.tokens import new_token
+from accounts.tokens.secret import new_token
+from accounts.tokens.services import revoke_token
+from api.limits import REQUESTS, UNKNOWN_TOKENS
 from tests.api.conftest import API, Caller
 
 pytestmark = pytest.mark.django_db
@@ -110,7 +110,7 @@ def test_a_wrong_token_is_not_mended_by_a_session(researcher):
 def test_requests_are_limited_by_person_and_the_answer_says_when_to_come_back(
     researcher, caller, monkeypatch
 ):
-    monkeypatch.setattr("accounts.api_access.REQUESTS", type(REQUESTS)("requests", 3, 3600))
+    monkeypatch.setattr("api.access.REQUESTS", type(REQUESTS)("requests", 3, 3600))
     for left in (2, 1, 0):
         reply = Client().get(f"{API}/me", headers=researcher.headers)
         assert reply["RateLimit-Remaining"] == str(left)
@@ -122,7 +122,7 @@ def test_requests_are_limited_by_person_and_the_answer_says_when_to_come_back(
 
 def test_guessing_tokens_is_limited_by_address(researcher, monkeypatch):
     monkeypatch.setattr(
-        "accounts.api_access.UNKNOWN_TOKENS", type(UNKNOWN_TOKENS)("unknown-tokens", 2, 3600)
+        "api.access.UNKNOWN_TOKENS", type(UNKNOWN_TOKENS)("unknown-tokens", 2, 3600)
     )
     wrong = {"Authorization": f"Bearer {new_token().token}"}
     assert [answered(Client(), "/me", **wrong)[0] for _ in range(3)] == [401, 401, 429]
@@ -159,7 +159,7 @@ def test_a_crash_is_an_answer_in_json_without_its_insides(researcher, monkeypatc
     def crash(*given: object) -> None:
         raise RuntimeError("secret inside")
 
-    monkeypatch.setattr("catalog.api.part_of", crash)
+    monkeypatch.setattr("api.routes.catalogs.part_of", crash)
     client = Client(raise_request_exception=False)
     reply = client.get(f"{API}/catalogs", headers=researcher.headers)
     assert (reply.status_code, reply.json()["code"]) == (500, "server_error")

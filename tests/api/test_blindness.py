@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AccessToken, Scope, User
-from accounts.tokens import digest_of, new_token
-from config.api import api
+from accounts.tokens.secret import digest_of, new_token
+from api.root import api
 from evaluation.models import Result
 from tests.evaluation.campaign.conftest import SPECS, World
 

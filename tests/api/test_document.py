@@ -16,7 +16,7 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, seed, settings
 from schemathesis import checks
 
-from accounts.api_limits import Limit
+from api.limits import Limit
 from config.wsgi import application
 from evaluation.models import Result
 from tests.api.conftest import Caller
@@ -36,8 +36,8 @@ PLENTY = Limit("requests", 10**9, 60)
 @pytest.fixture(autouse=True)
 def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of requests in a minute are what this test is about."""
-    monkeypatch.setattr("accounts.api_access.REQUESTS", PLENTY)
-    monkeypatch.setattr("evaluation.api.UPLOADS", PLENTY)
+    monkeypatch.setattr("api.access.REQUESTS", PLENTY)
+    monkeypatch.setattr("api.routes.results.UPLOADS", PLENTY)
 
 
 @pytest.fixture(autouse=True)

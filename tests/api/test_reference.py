@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from accounts.api_limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, UPLOADS
 from accounts.models import Scope
-from config.api import api
+from api.limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, UPLOADS
+from api.root import api
 from config.settings import BASE_DIR
 
 DOCS = (BASE_DIR / "docs" / "api.md").read_text()

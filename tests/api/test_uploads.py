@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from accounts.api_limits import UPLOADS
 from accounts.models import Role
+from api.limits import UPLOADS
 from evaluation.models import Run
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from tests.evaluation.campaign.conftest import World
@@ -116,13 +116,13 @@ def test_a_name_is_taken_once(world, researcher, path, tmp_path):
 
 
 def test_too_large_an_upload_is_refused_before_it_is_read(researcher, path, monkeypatch):
-    monkeypatch.setattr("catalog.upload_handlers.SMALL", 1000)
+    monkeypatch.setattr("catalog.importing.upload_handlers.SMALL", 1000)
     told = researcher.post(path, {"name": "big", "file": csv(b"x" * 2000)}, 413)
     assert told["code"] == "too_large"
 
 
 def test_uploads_are_limited(researcher, path, monkeypatch):
-    monkeypatch.setattr("evaluation.api.UPLOADS", type(UPLOADS)("uploads", 1, 3600))
+    monkeypatch.setattr("api.routes.results.UPLOADS", type(UPLOADS)("uploads", 1, 3600))
     researcher.post(path, {"name": "a", "file": csv(b"x")}, 202)
     assert researcher.post(path, {"name": "b", "file": csv(b"x")}, 429)["code"] == "rate_limited"
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from accounts.models import Role, User
+from catalog.importing.origins import Origin
 from catalog.models import Catalog
-from catalog.origins import Origin
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import run_here

@@ -17,8 +17,8 @@ from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from catalog.importing.origins import Origin
 from catalog.models import Catalog, Image
-from catalog.origins import Origin
 from catalog.services import create_catalog, import_job
 from jobs.models import Job, JobState
 from tests.catalog.made import jpeg, write_folder

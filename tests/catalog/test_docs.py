@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from catalog import importing
+from catalog.importing import batches
 from lookalike.images import decode, near_duplicates, sources
 from lookalike.images.metadata import MAX_ATTRIBUTE, MAX_PRODUCT, read_metadata
 
@@ -20,7 +20,7 @@ def test_the_numbers_are_those_of_the_code():
         f"{sources.MAX_RATIO} times",
         f"{sources.MAX_FILES:,} files",
         f"{sources.MAX_UNPACKED // 2**30} GB",
-        f"batches of {importing.BATCH} files",
+        f"batches of {batches.BATCH} files",
         f"{MAX_PRODUCT} characters",
         f"{MAX_ATTRIBUTE:,}",
     ):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from catalog.blobs import SIZES, blob_path
+from catalog.images.blobs import SIZES, blob_path
+from catalog.importing.origins import Origin
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
-from catalog.origins import Origin
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import JobError, JobLostError, Progress, cancel_job, run_here, run_job
@@ -182,7 +182,7 @@ def test_batches_do_not_show(import_files: Importer, monkeypatch: pytest.MonkeyP
     files = {f"{i:02}.jpg": jpeg(i % 7) for i in range(20)}
     sheet = "path,product_id\n" + "".join(f"{i:02}.jpg,P{i % 5}\n" for i in range(20))
     whole = import_files(files, sheet, slug="whole").result
-    monkeypatch.setattr("catalog.importing.BATCH", 3)
+    monkeypatch.setattr("catalog.importing.batches.BATCH", 3)
     parts = import_files(files, sheet, slug="parts").result
     assert parts == whole
     assert state_of("parts") == state_of("whole")
@@ -199,7 +199,7 @@ def test_the_same_picture_in_two_catalogs_is_stored_once(import_files: Importer,
 def test_a_cancelled_import_stops_and_keeps_whole_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("catalog.importing.BATCH", 2)
+    monkeypatch.setattr("catalog.importing.batches.BATCH", 2)
     files = {f"{i}.jpg": jpeg(i) for i in range(10)}
     origin = Origin(path=str(write_folder(tmp_path / "p", files)), is_restricted=False)
     catalog = create_catalog(slug="c", name="C")
@@ -237,7 +237,7 @@ def test_a_batch_read_after_the_job_was_lost_is_not_stored(
             progress._lost.set()  # what the heartbeat does when another worker holds the job
             return read_picture(content, name)
 
-        monkeypatch.setattr("catalog.importing.read_picture", read_late)
+        monkeypatch.setattr("catalog.importing.batches.read_picture", read_late)
         with pytest.raises(JobLostError):
             import_work(progress)
         raise JobLostError

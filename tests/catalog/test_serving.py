@@ -12,9 +12,9 @@ from django.test import Client, RequestFactory
 from PIL import Image as Pillow
 
 from accounts.models import User
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
+from catalog.images.serving import image_response
 from catalog.models import Image
-from catalog.serving import image_response
 from jobs.models import Job
 from tests.catalog.made import encoded, jpeg, picture, png
 

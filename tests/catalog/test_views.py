@@ -15,8 +15,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import User
-from catalog import uploads
 from catalog.embeddings import shard_path, write_shard
+from catalog.importing import uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.services import create_catalog, run_import
 from jobs.models import Job, JobState
@@ -333,7 +333,7 @@ def test_an_upload_over_the_limit_is_refused_and_not_kept(
 def test_a_large_form_of_somebody_who_may_not_upload_is_not_read(
     admin: User, researcher: User, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("catalog.upload_handlers.SMALL", 100)
+    monkeypatch.setattr("catalog.importing.upload_handlers.SMALL", 100)
     form = {"login": "x", "file": upload({"a.jpg": jpeg()})}
     for user, url in ((None, "/accounts/login/"), (researcher, "/catalogs/new/")):
         client = Client(enforce_csrf_checks=True)  # the check reads the form before the view

@@ -19,7 +19,7 @@ N_IMAGES = 300
 QUEUE = """
 from pathlib import Path
 from accounts.models import User
-from catalog.origins import Origin
+from catalog.importing.origins import Origin
 from catalog.services import create_catalog, start_import
 owner, _ = User.objects.get_or_create(username="ada", defaults={{"role": "admin"}})
 origin = Origin(path={folder!r}, metadata_path={sheet!r}, source_name="p", is_restricted=False)

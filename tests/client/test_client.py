@@ -10,11 +10,11 @@ import pytest
 from django.core.cache import cache
 from django.db import connections
 
-from accounts.api_limits import Limit
 from accounts.models import Role, Scope, User
-from accounts.services_tokens import create_token, revoke_token, scopes_of
+from accounts.tokens.services import create_token, revoke_token, scopes_of
 from annotation.models import Judgement
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK
+from api.limits import Limit
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.client import (
@@ -169,7 +169,7 @@ def test_errors_are_told_apart(world, site, tmp_path, live_server, monkeypatch):
     client.upload_run(world.campaign.slug, "twice", scores)
     with pytest.raises(ConflictError):
         client.upload_run(world.campaign.slug, "twice", scores)
-    monkeypatch.setattr("accounts.api_access.REQUESTS", Limit("requests", 0, 3600))
+    monkeypatch.setattr("api.access.REQUESTS", Limit("requests", 0, 3600))
     with pytest.raises(RateLimitedError) as limited:
         client.me()
     assert limited.value.retry_after is not None
@@ -192,7 +192,7 @@ def test_a_crash_of_the_site_is_an_error_of_the_site(world, site, monkeypatch):
         raise RuntimeError("secret inside")
 
     client = site()
-    monkeypatch.setattr("catalog.api.part_of", crash)
+    monkeypatch.setattr("api.routes.catalogs.part_of", crash)
     with pytest.raises(ServerError) as caught:
         list(client.catalogs())
     assert "secret" not in str(caught.value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import Role, Scope, User
-from accounts.services_tokens import create_token
+from accounts.tokens.services import create_token
 from jobs.models import Job, JobState
 from lookalike.client import Client, NotAuthenticatedError, NotFoundError, RefusedError, verify
 from releases.models import Download, Release, Visibility
-from releases.queries import SCORE_TASK
+from releases.site.queries import SCORE_TASK
 from releases.tasks import score
 from tests.evaluation.campaign.test_runs import by_sha256, scores_csv
 from tests.releases.conftest import release, world

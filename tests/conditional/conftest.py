@@ -12,7 +12,7 @@ import pytest
 from accounts.models import Role, User
 from catalog.models import Catalog, Image, SourceFile
 from conditional.models import TemplateSet
-from conditional.services import BUILD_TASK, build_set
+from conditional.template_sets.services import BUILD_TASK, build_set
 from jobs.services import run_here
 from lookalike.conditional.recipes import Recipe
 from lookalike.conditional.types import Task

@@ -6,10 +6,10 @@ from django.core.management import CommandError, call_command
 from catalog.models import Catalog
 from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateSet
-from conditional.queries import catalog_rows, conditions_of, shown_templates
-from conditional.services import delete_set, preview_of, request_build
-from conditional.storing import template_of
 from conditional.tasks import build
+from conditional.template_sets.queries import catalog_rows, conditions_of, shown_templates
+from conditional.template_sets.rows import template_of
+from conditional.template_sets.services import delete_set, preview_of, request_build
 from jobs.services import JobError
 from lookalike.conditional.recipes import Recipe, cook
 from lookalike.conditional.types import Task

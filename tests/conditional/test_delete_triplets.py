@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import Role, User
 from catalog.models import Catalog
 from conditional.models import Triplet, TripletSet
-from conditional.services_verify import open_verification
+from conditional.verification.services import open_verification
 from releases.models import Release
 
 pytestmark = pytest.mark.django_db

@@ -8,13 +8,13 @@ from django.core.management import CommandError, call_command
 from PIL import Image as PillowImage
 
 from accounts.models import Role
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
-from conditional.crops_store import crop_file
 from conditional.models import TemplateSet
-from conditional.queries_verify import picture_for
-from conditional.services_import import exported_entries
-from conditional.services_verify import open_verification
+from conditional.template_sets.crops import crop_file
+from conditional.uploads.template_files import exported_entries
+from conditional.verification.queries import picture_for
+from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, write_vaw
 from tests.conditional.cases import TYPES, vaw_instances

@@ -12,10 +12,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Role, User
+from catalog.importing.uploads import upload_path
 from catalog.models import Catalog
-from catalog.uploads import upload_path
-from conditional import services_import, services_uploads, tasks
+from conditional import tasks
 from conditional.models import TemplateSet, Triplet, TripletSet
+from conditional.uploads import services, template_files
 from jobs.models import Job, JobState
 from jobs.services import retry_job
 from tests.conditional.conftest import make_catalog
@@ -77,7 +78,7 @@ def test_templates_are_imported_by_a_worker_and_linked(admin: Client) -> None:
     stored = TemplateSet.objects.get()
     assert (stored.task, stored.file_name) == ("focus_object", "focus_object.json")
     assert stored.owner == User.objects.get()
-    assert services_import.exported_entries(stored) == given
+    assert template_files.exported_entries(stored) == given
     assert uploads() == []
     page = admin.get(PAGE).content.decode()
     assert '<a href="/templates/sets/others/">Others</a>: 2 of 2 entries.' in page
@@ -98,7 +99,7 @@ def test_cirr_is_imported(admin: Client) -> None:
     }  # fmt: skip
     post(admin, file_of([given], "cap.json"), kind="cirr")
     assert done().result["task"] == "composed"
-    assert services_import.exported_entries(TemplateSet.objects.get()) == [given]
+    assert template_files.exported_entries(TemplateSet.objects.get()) == [given]
 
 
 def test_what_cannot_go_in_is_listed_and_nothing_is_stored(admin: Client) -> None:
@@ -180,7 +181,7 @@ def test_files_of_integers_give_their_names_to_conditions_and_reasons(admin: Cli
 def test_a_file_that_is_too_large_is_refused_and_leaves_nothing(
     admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services_uploads, "MAX_BYTES", 40)
+    monkeypatch.setattr(services, "MAX_BYTES", 40)
     page = post(
         admin, file_of("a\n", "a.csv"), kind="triplets", scale=file_of("x" * 41, "long.csv")
     )
@@ -230,7 +231,7 @@ def test_a_worker_that_is_killed_after_storing_leaves_one_whole_set(
 
     post(admin, file_of([entry(0), entry(30)], "focus_object.json"))
     with monkeypatch.context() as patch:
-        patch.setattr(services_import, "make_crops", killed)
+        patch.setattr(template_files, "make_crops", killed)
         with pytest.raises(KilledError):
             done()
     assert Job.objects.get().state == JobState.RUNNING

@@ -7,15 +7,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as PillowImage
 
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
-from conditional.crops_store import crop_file
 from conditional.errors import ConditionalError
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
-from conditional.services_import import exported_entries
-from conditional.services_recall import store_scores
-from conditional.services_verify import open_verification
+from conditional.template_sets.crops import crop_file
+from conditional.template_sets.recall_services import store_scores
+from conditional.uploads.template_files import exported_entries
+from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.validate import defects_of
 from tests.pooling.run_command import printed

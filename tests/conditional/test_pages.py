@@ -6,9 +6,9 @@ from django.urls import reverse
 
 from accounts.models import Role
 from conditional.models import TemplateSet, TripletSet, Verification
-from conditional.queries import catalog_rows
-from conditional.services import BUILD_TASK
-from conditional.services_verify import open_verification
+from conditional.template_sets.queries import catalog_rows
+from conditional.template_sets.services import BUILD_TASK
+from conditional.verification.services import open_verification
 from jobs.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -112,23 +112,23 @@ def test_the_preview_says_what_is_wrong_or_waits(admin, catalog, changes, words)
 def test_the_preview_of_a_large_catalog_looks_at_a_part_of_it_and_says_so(
     admin, catalog, monkeypatch
 ):
-    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 100)
+    monkeypatch.setattr("conditional.template_sets.services.PREVIEW_IMAGES", 100)
     given = {**BUILD, "catalog": catalog.pk}
     first = admin.post(reverse("conditional:preview"), given).content.decode()
     assert first.count("<article") == 4
     assert "Drawn from 100 of the catalog’s 120 images" in first
     assert admin.post(reverse("conditional:preview"), given).content.decode() == first
-    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 9)
+    monkeypatch.setattr("conditional.template_sets.services.PREVIEW_IMAGES", 9)
     none = admin.post(reverse("conditional:preview"), given).content.decode()
     assert "references of 9 of 120 images; the set tries all." in none
-    monkeypatch.setattr("conditional.services.PREVIEW_IMAGES", 120)
+    monkeypatch.setattr("conditional.template_sets.services.PREVIEW_IMAGES", 120)
     assert "The first 4 of what this draws" in (
         admin.post(reverse("conditional:preview"), given).content.decode()
     )
 
 
 def test_a_preview_that_finds_nothing_gives_up(admin, catalog, monkeypatch):
-    monkeypatch.setattr("conditional.services.PREVIEW_TRIES", 7)
+    monkeypatch.setattr("conditional.template_sets.services.PREVIEW_TRIES", 7)
     given = {**BUILD, "catalog": catalog.pk, "filters": "kind=bag"}  # no other kind: no template
     reply = admin.post(reverse("conditional:preview"), given).content.decode()
     assert "7 × too few images" in reply

@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from safetensors.torch import save_file
 
 from accounts.models import Role
-from catalog.blobs import read_blob
+from catalog.images.blobs import read_blob
 from catalog.models import Image
 from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateScore, TemplateSet
-from conditional.recall import score_model
-from conditional.services_recall import SCORE_TASK, known_model, request_score
+from conditional.template_sets.recall import score_model
+from conditional.template_sets.recall_services import SCORE_TASK, known_model, request_score
 from jobs.models import Job
 from jobs.services import JobError, run_here
 from lookalike.backbones.clip_models import load_clip
@@ -87,7 +87,8 @@ def tiny(monkeypatch, tmp_path):
     folder.mkdir()
     save_file(model.state_dict(), folder / "tiny.t.safetensors")
     monkeypatch.setattr(
-        "conditional.recall.load_clip", lambda spec, device: load_clip(spec, device, folder)
+        "conditional.template_sets.recall.load_clip",
+        lambda spec, device: load_clip(spec, device, folder),
     )
     transform = open_clip.image_transform(
         32, is_train=False, mean=(0.4, 0.5, 0.6), std=(0.2, 0.3, 0.4)

@@ -16,9 +16,9 @@ from catalog.embeddings import load_vectors
 from catalog.models import Image
 from conditional.errors import ConditionalError
 from conditional.models import TripletQuestion, TripletSet
-from conditional.services_suggest import SUGGEST_TASK, find_triplets, request_suggestion
-from conditional.services_verify import open_verification
 from conditional.tasks import suggest
+from conditional.triplets.suggest import SUGGEST_TASK, find_triplets, request_suggestion
+from conditional.verification.services import open_verification
 from jobs.models import Job, JobState
 from lookalike.conditional.suggestions import SuggestRecipe
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal

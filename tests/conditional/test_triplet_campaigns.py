@@ -17,10 +17,10 @@ from django.urls import reverse
 from accounts.models import Role
 from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification, VerifierAnswer
-from conditional.queries_triplets import triplet_results, triplet_statistics
-from conditional.queries_verify import find_verifier, next_questions, progress_of, seen_order
-from conditional.services_judged import ensure_questions, judged_triplets, keep_answers
-from conditional.services_verify import open_verification, set_state
+from conditional.triplets.judged import ensure_questions, judged_triplets, keep_answers
+from conditional.triplets.queries import triplet_results, triplet_statistics
+from conditional.verification.queries import find_verifier, next_questions, progress_of, seen_order
+from conditional.verification.services import open_verification, set_state
 from lookalike.conditional.triplet_majority import Standing
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.conditional.test_verification import answer, record

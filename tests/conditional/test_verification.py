@@ -13,10 +13,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from annotation.submissions import MalformedError
+from annotation.answering.submissions import MalformedError
 from conditional.errors import ConditionalError
 from conditional.models import Choice, VerifierAnswer
-from conditional.queries_verify import (
+from conditional.template_sets.services import delete_set
+from conditional.uploads.template_files import exported_entries
+from conditional.verification.answers import read_answers
+from conditional.verification.queries import (
     NotVerifierError,
     find_verifier,
     next_questions,
@@ -27,15 +30,12 @@ from conditional.queries_verify import (
     statistics_of,
     verified_templates,
 )
-from conditional.services import delete_set
-from conditional.services_import import exported_entries
-from conditional.services_verify import (
+from conditional.verification.services import (
     open_verification,
     record_verdicts,
     rule_template,
     set_state,
 )
-from conditional.verifier_answers import read_answers
 from lookalike.conditional.verdicts import Outcome
 
 pytestmark = pytest.mark.django_db

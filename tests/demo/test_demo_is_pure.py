@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_generator_and_the_experts_load_no_framework():
     code = (
-        "import sys, demo.render, demo.experts;"
+        "import sys, demo.drawing.catalog, demo.experts;"
         "loaded = {name.partition('.')[0] for name in sys.modules};"
         "print(sorted(loaded & {'django', 'torch', 'scipy', 'skimage', 'pandas', 'config'}))"
     )

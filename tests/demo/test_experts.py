@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from demo.drawing.catalog import COLUMNS
+from demo.drawing.colours import DYES
+from demo.drawing.plan import products
 from demo.experts import (
     EXPERTS,
     FAR_FACTOR,
@@ -26,9 +29,6 @@ from demo.experts import (
     pair_rng,
     similarity,
 )
-from demo.render import COLUMNS
-from demo.render_colours import DYES
-from demo.render_plan import products
 
 COAT = {
     "category": "coat",

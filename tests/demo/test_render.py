@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from demo.render import COLUMNS, cut_out, render_catalog, render_picture
-from demo.render_kinds import KINDS
-from demo.render_light import LIGHTS
-from demo.render_plan import VIEWS, shot
-from demo.render_product import Product
-from demo.render_scene import BACKGROUNDS
+from demo.drawing.catalog import COLUMNS, cut_out, render_catalog, render_picture
+from demo.drawing.kinds import KINDS
+from demo.drawing.light import LIGHTS
+from demo.drawing.plan import VIEWS, shot
+from demo.drawing.product import Product
+from demo.drawing.scene import BACKGROUNDS
 
 SMALL = 64
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
 
-from demo.render_camera import Camera, Stand
-from demo.render_canvas import Canvas
-from demo.render_colours import linear, mixed, scaled, to_bytes
-from demo.render_light import LIGHTS, shaded
-from demo.render_parts import Groove, Paint, Part, Relief, Turned, thin
-from demo.render_relief import blurred, lathe
-from demo.render_scene import BACKGROUNDS, backdrop, shadow
-from demo.shapes import ellipse, outline
-from demo.textures import MATERIALS
+from demo.drawing.camera import Camera, Stand
+from demo.drawing.canvas import Canvas
+from demo.drawing.colours import linear, mixed, scaled, to_bytes
+from demo.drawing.light import LIGHTS, shaded
+from demo.drawing.parts import Groove, Paint, Part, Relief, Turned, thin
+from demo.drawing.relief import blurred, lathe
+from demo.drawing.scene import BACKGROUNDS, backdrop, shadow
+from demo.drawing.shapes.outlines import ellipse, outline
+from demo.drawing.textures import MATERIALS
 
 SQUARE = outline((-0.5, -0.5, "c"), (0.5, -0.5, "c"), (0.5, 0.5, "c"), (-0.5, 0.5, "c"))
 GREY = Paint(colour=(0.2, 0.2, 0.2), material=replace(MATERIALS["cotton"], grain=0.0))

@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from demo.render_colours import DYES, PARTNERS
-from demo.render_kinds import KINDS
-from demo.render_plan import products, shot
-from demo.render_product import Product
-from demo.textures import MATERIALS, SCALES, TEXTURES
+from demo.drawing.colours import DYES, PARTNERS
+from demo.drawing.kinds import KINDS
+from demo.drawing.plan import products, shot
+from demo.drawing.product import Product
+from demo.drawing.textures import MATERIALS, SCALES, TEXTURES
 
 LOOKS = (
     "category",

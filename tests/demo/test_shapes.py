@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
-from demo.shapes import arc, ellipse, flipped, hull, mirrored, outline, ribbon, smooth
-from demo.shapes_round import Space, profile
+from demo.drawing.shapes.outlines import (
+    arc,
+    ellipse,
+    flipped,
+    hull,
+    mirrored,
+    outline,
+    ribbon,
+    smooth,
+)
+from demo.drawing.shapes.round import Space, profile
 
 
 def contains(points, wanted) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from demo.textures import MATERIALS, TEXTURES, Material, Plane, grain, second_colour_share
+from demo.drawing.textures import MATERIALS, TEXTURES, Material, Plane, grain, second_colour_share
 
 
 def patch(n: int = 400, side: float = 4.0) -> tuple[Plane, Plane]:

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw
 
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image
 
 N_DISTINCT = 24

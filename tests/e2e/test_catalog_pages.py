@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from catalog.embeddings import write_shard
+from catalog.importing.origins import Origin
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
-from catalog.origins import Origin
 from catalog.services import create_catalog, import_job, import_work, run_import
 from jobs.models import Job
 from jobs.services import run_here

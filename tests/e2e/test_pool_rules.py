@@ -10,14 +10,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
-from catalog.blobs import read_blob, store_blobs
+from catalog.images.blobs import read_blob, store_blobs
 from catalog.models import Catalog, NearDuplicate
 from jobs.models import Job
 from lookalike.images.decode import read_picture
 from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
-from pooling.pool_requests import PoolRequest
-from pooling.services import create_pool
+from pooling.pools.requests import PoolRequest
+from pooling.pools.services import create_pool
 from pooling.tasks import probe, run_source
 from tests.e2e.conftest import overflow, serious_problems
 from tests.pooling.conftest import MODELS, catalog_of_photos

@@ -20,7 +20,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from config import settings
-from demo.render import render_catalog
+from demo.drawing.catalog import render_catalog
 from tests.e2e.conftest import overflow, serious_problems
 from tests.e2e.test_judging_page import see_pair
 from tests.e2e.test_whole_path import MAKE_PEOPLE, MINUTES, sign_in
@@ -139,7 +139,7 @@ FACTS = """
 import json
 from annotation.models import Judgement, Question
 from pooling.models import Pool, Proposal
-from pooling.queries import pool_pairs
+from pooling.pools.queries import pool_pairs
 pool = Pool.objects.get()
 facts = {{"pairs": len(pool_pairs(pool)), "questions": Question.objects.count(),
          "judgements": Judgement.objects.count(), "sources": pool.sources.count(),

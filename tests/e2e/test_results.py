@@ -14,11 +14,11 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import Image
-from evaluation.assessment import assess
-from evaluation.leaderboard import model_key
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.results.assessment import assess
+from evaluation.results.leaderboard import model_key
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job
 from tests.e2e.conftest import overflow, serious_problems

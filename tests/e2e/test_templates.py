@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from conditional.models import RetrievalTemplate, TemplateSet, Verification, VerifierAnswer
-from conditional.queries_verify import current_answers, find_verifier, results_of, seen_order
-from conditional.services import BUILD_TASK
 from conditional.tasks import build
+from conditional.template_sets.services import BUILD_TASK
+from conditional.verification.queries import current_answers, find_verifier, results_of, seen_order
 from jobs.models import Job
 from tests.e2e.conftest import overflow, see_pictures, serious_problems
 

@@ -14,12 +14,12 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from catalog.models import Catalog
+from conditional.alignment.services import ALIGN_TASK
 from conditional.models import TripletQuestion, TripletSet, Verification, VerifierAnswer
-from conditional.queries_verify import current_answers, find_verifier, seen_order
-from conditional.services_alignment import ALIGN_TASK
-from conditional.services_suggest import SUGGEST_TASK
-from conditional.services_verify import open_verification
 from conditional.tasks import align, suggest
+from conditional.triplets.suggest import SUGGEST_TASK
+from conditional.verification.queries import current_answers, find_verifier, seen_order
+from conditional.verification.services import open_verification
 from jobs.models import Job
 from lookalike.conditional.formats.tables import read_matrix
 from tests.conditional.test_suggestions import pool_over

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from demo.render import render_catalog
+from demo.drawing.catalog import render_catalog
 from tests.e2e.conftest import PASSWORD, SIZES
 from tests.e2e.test_judging_page import see_pair
 from tests.site import Site

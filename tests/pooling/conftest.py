@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from accounts.models import Role, User
-from catalog.blobs import blob_path
+from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from lookalike.images.decode import read_picture
 from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
-from pooling.pool_requests import PoolRequest
-from pooling.services import create_pool
+from pooling.pools.requests import PoolRequest
+from pooling.pools.services import create_pool
 from tests.catalog.made import jpeg
 
 MODELS = ["descriptor:colour-histogram", "descriptor:colour-layout"]

@@ -18,11 +18,11 @@ from lookalike.pooling.query_rule import QueryRule
 from lookalike.search.collapse_duplicates import one_of_each
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.scored import admissible
-from pooling.admission import n_admissible
 from pooling.errors import PoolError
 from pooling.models import Pool
-from pooling.services import create_pool
-from pooling.services_fill import run_source
+from pooling.pools.services import create_pool
+from pooling.sources.admission import n_admissible
+from pooling.sources.fill import run_source
 from tests.pooling.conftest import MODELS, catalog_of_photos
 
 pytestmark = pytest.mark.django_db

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.figures import (
+from pooling.pools.figures import (
     BOTTOM,
     HEIGHT,
     LEFT,

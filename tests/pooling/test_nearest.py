@@ -12,7 +12,7 @@ from lookalike.search import exact, gpu
 from lookalike.search.topk import TopK
 from pooling import tasks
 from pooling.models import Index, Proposal
-from pooling.services import start_source
+from pooling.pools.services import start_source
 
 pytestmark = pytest.mark.django_db
 

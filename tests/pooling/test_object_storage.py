@@ -21,7 +21,8 @@ from django.test import Client
 from PIL import Image as Pillow
 
 from accounts.models import Role, User
-from catalog.blobs import (
+from catalog.embeddings import load_vectors
+from catalog.images.blobs import (
     SIZES,
     blob_name,
     blob_path,
@@ -29,14 +30,13 @@ from catalog.blobs import (
     read_blob,
     remove_unused_blobs,
 )
-from catalog.embeddings import load_vectors
-from catalog.origins import Origin
+from catalog.images.storage_s3 import ObjectStorageError, client_config
+from catalog.importing.origins import Origin
 from catalog.services import create_catalog, delete_catalog, import_job, import_work
-from catalog.storage_s3 import ObjectStorageError, client_config
 from config import storage
 from jobs.services import Progress, run_here
 from lookalike.backbones.loading import load_backbone
-from pooling.services_embed import embed_catalog
+from pooling.embedding.embed import embed_catalog
 from tests.catalog.made import jpeg, write_folder
 
 pytestmark = pytest.mark.django_db
@@ -265,6 +265,6 @@ def test_the_settings_are_read_from_the_environment(monkeypatch):
     given = storage.given()
     assert given == {"S3_BUCKET": "shop", "S3_ENDPOINT_URL": "https://minio.example.org"}
     assert storage.blobs(given) == {
-        "BACKEND": "catalog.storage_s3.S3Blobs",
+        "BACKEND": "catalog.images.storage_s3.S3Blobs",
         "OPTIONS": {"bucket_name": "shop", "endpoint_url": "https://minio.example.org"},
     }

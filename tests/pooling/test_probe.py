@@ -12,11 +12,11 @@ from jobs.models import Job
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
 from lookalike.pooling.query_rule import QueryRule
-from pooling import services_probe
 from pooling.models import Pool
-from pooling.pool_requests import choose_queries
-from pooling.services import create_pool
-from pooling.services_probe import start_probe
+from pooling.pools.requests import choose_queries
+from pooling.pools.services import create_pool
+from pooling.probe import services
+from pooling.probe.services import start_probe
 from pooling.tasks import probe
 from tests.pooling.conftest import MODELS, catalog_of_photos
 from tests.pooling.test_candidate_rules import filled
@@ -106,7 +106,7 @@ def test_a_probe_of_all_queries_counts_the_pool_that_comes(request_of, admin, ru
 
 @pytest.mark.django_db
 def test_a_sample_is_drawn_and_models_without_vectors_are_estimates(request_of, admin, monkeypatch):
-    monkeypatch.setattr(services_probe, "N_PROBED", 5)
+    monkeypatch.setattr(services, "N_PROBED", 5)
     catalog = catalog_of_photos(20)
     filled(create_pool(request=request_of(catalog=catalog), created_by=None))
     request = request_of(

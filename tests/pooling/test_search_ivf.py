@@ -15,7 +15,7 @@ from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.topk import TopK
 from pooling.models import Index, PoolSource
-from pooling.services_fill import run_source
+from pooling.sources.fill import run_source
 from tests.pooling.conftest import MODELS, catalog_of_photos
 
 

@@ -14,7 +14,7 @@ from jobs.services import JobConflictError
 from lookalike.pooling.query_rule import QueryRule
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolState, SourceState
-from pooling.services import (
+from pooling.pools.services import (
     cancel_pool,
     create_pool,
     delete_pool,

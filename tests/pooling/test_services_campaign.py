@@ -9,10 +9,10 @@ from accounts.models import Role, User
 from annotation.models import AskingOrder, Campaign, CampaignState, Question, TieRule
 from catalog.models import Image
 from jobs.models import Job, JobState
+from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.errors import PoolError
 from pooling.models import PoolCampaign, Proposal
-from pooling.services import start_source
-from pooling.services_campaign import open_pool_campaign, panel_by_name
+from pooling.pools.services import start_source
 
 pytestmark = pytest.mark.django_db
 

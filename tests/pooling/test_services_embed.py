@@ -14,18 +14,20 @@ import torch
 from django.db import connection
 from django.utils import timezone
 
-from catalog.blobs import blob_path
 from catalog.embeddings import load_vectors, shard_path, write_shard
+from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, Progress
 from lookalike.backbones.descriptors import DescriptorBackbone
 from lookalike.backbones.embed import embed_images, embed_in_turn
 from lookalike.backbones.loading import load_backbone
-from pooling import proposers, services_embed, services_shards, tasks
+from pooling import tasks
+from pooling.embedding import embed, shards
+from pooling.embedding.embed import embed_catalog
+from pooling.embedding.shards import claim_shard, plan_shards, store_shard
 from pooling.models import PlannedShard
-from pooling.services_embed import embed_catalog
-from pooling.services_shards import claim_shard, plan_shards, store_shard
+from pooling.sources import proposers
 from tests.catalog.made import jpeg
 from tests.pooling.conftest import MODELS, add_photo
 
@@ -35,8 +37,8 @@ COLOUR, LAYOUT = MODELS
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(services_shards, "SHARD_SIZE", 4)
-    monkeypatch.setattr(services_embed, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(shards, "SHARD_SIZE", 4)
+    monkeypatch.setattr(embed, "WAIT_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
     def full(*_):
         raise problem
 
-    monkeypatch.setattr(services_embed, "load_backbone", full)
+    monkeypatch.setattr(embed, "load_backbone", full)
     job = Job.objects.create(
         task="pooling.tasks.embed",
         subject="x",
@@ -252,7 +254,7 @@ def test_shards_in_a_row_are_those_that_each_would_be_alone(
             claims.append(EmbeddingShard.objects.count())
         return found
 
-    monkeypatch.setattr(services_embed, "claim_shard", claim)
+    monkeypatch.setattr(embed, "claim_shard", claim)
     found = embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
     assert len(claims) == 10
     assert all(n_stored < number for number, n_stored in enumerate(claims[1:], start=1))
@@ -282,7 +284,7 @@ def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, bac
                 Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED)
             yield vectors
 
-    monkeypatch.setattr(services_embed, "embed_in_turn", cancelled_at_the_second)
+    monkeypatch.setattr(embed, "embed_in_turn", cancelled_at_the_second)
     with pytest.raises(JobLostError):
         embed_catalog(catalog=catalog_of(12), backbone=backbone, progress=Progress(job))
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
@@ -305,8 +307,8 @@ def test_loading_and_searching_may_be_silent_for_long_and_embedding_may_not(
 
         monkeypatch.setattr(module, name, and_noted)
 
-    noted(services_embed, "load_backbone")
-    noted(services_embed, "store_shard")
+    noted(embed, "load_backbone")
+    noted(embed, "store_shard")
     noted(proposers, "nearest_candidates")
     proposers.propose(pool.sources.get(), 3, progress)
     assert allowed == {"load_backbone": 99, "store_shard": 7, "nearest_candidates": 99}

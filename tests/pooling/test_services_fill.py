@@ -15,13 +15,13 @@ from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
 from lookalike.search.topk import TopK
 from pooling import tasks
-from pooling.admission import rows_of
 from pooling.models import Pool, PoolState, Proposal
-from pooling.nearest import Found
-from pooling.proposers import Answer
-from pooling.services import start_pool, start_source
-from pooling.services_fill import run_source, store_proposals
-from pooling.services_stats import update_stats
+from pooling.pools.services import start_pool, start_source
+from pooling.pools.statistics import update_stats
+from pooling.sources.admission import rows_of
+from pooling.sources.fill import run_source, store_proposals
+from pooling.sources.nearest import Found
+from pooling.sources.proposers import Answer
 
 pytestmark = pytest.mark.django_db
 

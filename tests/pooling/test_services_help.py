@@ -8,11 +8,11 @@ from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
 from jobs.services import JobError, JobLostError, Progress, run_job
 from lookalike.backbones.loading import load_backbone
-from pooling import services_embed, services_help, services_shards
+from pooling.embedding import embed, help, shards
+from pooling.embedding.embed import embed_catalog, help_embed
+from pooling.embedding.help import ask_for_help, end_help
+from pooling.embedding.shards import claim_shard, plan_shards
 from pooling.models import PlannedShard
-from pooling.services_embed import embed_catalog, help_embed
-from pooling.services_help import ask_for_help, end_help
-from pooling.services_shards import claim_shard, plan_shards
 from tests.pooling.conftest import MODELS
 from tests.pooling.test_services_embed import everything, running_job
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch):
-    monkeypatch.setattr(services_shards, "SHARD_SIZE", 4)
+    monkeypatch.setattr(shards, "SHARD_SIZE", 4)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_others_of_the_same_kind_are_asked_once_on_their_own_queues(catalog_of, 
     job = job_of(mine)
     assert ask_for_help(embedding_set=embedding_set, job=job) == 1
     assert ask_for_help(embedding_set=embedding_set, job=job) == 0
-    asked = Job.objects.get(task=services_help.HELP_TASK)
+    asked = Job.objects.get(task=help.HELP_TASK)
     assert (asked.queue, asked.arguments) == (other.queue, {"embedding_set_id": embedding_set.pk})
     end_help(embedding_set=embedding_set)
     asked.refresh_from_db()
@@ -100,10 +100,10 @@ def test_helpers_are_called_off_when_the_work_is_cancelled(catalog_of, backbone,
         def cancelled(*_, **__):
             raise JobLostError
 
-        monkeypatch.setattr(services_embed, "embed_in_turn", cancelled)
+        monkeypatch.setattr(embed, "embed_in_turn", cancelled)
         embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
         return {}
 
     run_job(job.uid, work)
-    asked = Job.objects.get(task=services_help.HELP_TASK)
+    asked = Job.objects.get(task=help.HELP_TASK)
     assert asked.state == JobState.CANCELLED

@@ -14,7 +14,7 @@ from lookalike.pooling.source_spec import (
     uploaded_spec,
 )
 from pooling.errors import PoolError
-from pooling.reading import depths_of, source_wishes
+from pooling.pools.parsing import depths_of, source_wishes
 
 
 @pytest.mark.parametrize(

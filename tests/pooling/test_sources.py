@@ -11,14 +11,14 @@ import pytest
 from catalog.models import EmbeddingSet, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
-from pooling.asked import asked_of
 from pooling.errors import PoolError
 from pooling.models import Pool, Proposal
-from pooling.plugins import load_plugin
-from pooling.services import start_source
-from pooling.services_fill import run_source
-from pooling.services_uploads import keep_embeddings, keep_ranking
-from pooling.uploads import Arriving
+from pooling.pools.services import start_source
+from pooling.sources.fill import run_source
+from pooling.sources.plugins import load_plugin
+from pooling.sources.ranking_task import asked_of
+from pooling.sources.upload_services import keep_embeddings, keep_ranking
+from pooling.sources.uploads import Arriving
 from tests.pooling.conftest import catalog_of_photos
 from tests.pooling.plugin_models import Brightness
 
@@ -141,7 +141,7 @@ def test_random_pairs_are_the_same_for_a_seed_and_never_of_the_query_s_own_produ
 
 @pytest.mark.parametrize("name", ["Brightness", "ready"])
 def test_a_plug_in_proposes_by_its_scores_and_its_version_is_kept(pool_of, settings, name):
-    from catalog.blobs import blob_path
+    from catalog.images.blobs import blob_path
 
     settings.POOL_PLUGINS = [f"{HERE}.{name}"]
     spec = f"plugin:{HERE}.{name}"
@@ -196,7 +196,7 @@ def test_each_source_goes_to_a_depth_of_its_own(pool_of):
 
 
 def test_an_upload_that_was_changed_on_disk_fails_the_source_by_name(pool_of):
-    from pooling.uploads import upload_path
+    from pooling.sources.uploads import upload_path
 
     draft = pool_of(name="draft")
     ids = list(draft.catalog.images.values_list("sha256", flat=True))

@@ -13,13 +13,13 @@ from annotation.services.reconciling import reconcile
 from jobs.models import Job, JobState
 from lookalike.pooling.query_rule import QueryRule
 from pooling import tasks
+from pooling.campaign.services import open_pool_campaign
 from pooling.errors import PoolError
 from pooling.models import Index, Pool, PoolState, Proposal, SourceState
-from pooling.queries import pool_pairs, unasked_pairs
-from pooling.services import start_pool, start_source
-from pooling.services_campaign import open_pool_campaign
-from pooling.services_settle import settle_left, settle_pool
-from pooling.services_top_up import TopUp, start_change, top_up_pool, withdraw_depth
+from pooling.pools.queries import pool_pairs, unasked_pairs
+from pooling.pools.services import start_pool, start_source
+from pooling.pools.settle import settle_left, settle_pool
+from pooling.top_up.services import TopUp, start_change, top_up_pool, withdraw_depth
 from tests.annotation.test_labels import rows_of
 from tests.pooling.conftest import MODELS, catalog_of_photos
 from tests.pooling.run_command import printed

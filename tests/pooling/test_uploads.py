@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pooling import uploads
-from pooling.asked import asked_of
 from pooling.errors import PoolError
-from pooling.services_uploads import keep_embeddings, keep_ranking
-from pooling.uploads import Arriving, upload_path
+from pooling.sources import uploads
+from pooling.sources.ranking_task import asked_of
+from pooling.sources.upload_services import keep_embeddings, keep_ranking
+from pooling.sources.uploads import Arriving, upload_path
 from tests.pooling.test_sources import npz, upload
 
 pytestmark = pytest.mark.django_db

@@ -15,12 +15,14 @@ from django.utils import timezone
 from annotation.models import Campaign, QueueEntry
 from catalog.models import Catalog, Image
 from jobs.models import Job, JobState
-from pooling import services_fill, services_settle, tasks
+from pooling import tasks
+from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool, PoolState, Proposal
-from pooling.services import start_pool
-from pooling.services_campaign import open_pool_campaign
-from pooling.services_settle import settle_pool
-from pooling.services_stats import update_stats
+from pooling.pools import settle
+from pooling.pools.services import start_pool
+from pooling.pools.settle import settle_pool
+from pooling.pools.statistics import update_stats
+from pooling.sources import fill
 from tests.pooling.conftest import MODELS
 
 pytestmark = pytest.mark.django_db
@@ -268,9 +270,9 @@ def test_the_page_asks_on_until_the_pool_is_settled(
 
     at: Any
     if moment == "before its figures":
-        at, name = services_fill, "update_stats"
+        at, name = fill, "update_stats"
     else:
-        at, name = services_settle, "settle_pool"
+        at, name = settle, "settle_pool"
     real = getattr(at, name)
     monkeypatch.setattr(at, name, lambda **given: (look(), real(**given)))
     tasks.run_source(str(pool.sources.get().job.uid))

@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement
+from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
-from pooling.services import start_pool
-from pooling.services_campaign import open_pool_campaign
+from pooling.pools.services import start_pool
 from tests.annotation.test_labels import rows_of
 from tests.pooling.conftest import MODELS
 from tests.pooling.test_sources import npz

@@ -34,8 +34,8 @@ FILL = """
 from django.db import connection
 from catalog.models import Catalog
 from lookalike.pooling.query_rule import QueryRule
-from pooling.pool_requests import PoolRequest
-from pooling.services import create_pool, start_pool
+from pooling.pools.requests import PoolRequest
+from pooling.pools.services import create_pool, start_pool
 catalog, is_new = Catalog.objects.get_or_create(slug={slug!r}, defaults={{"name": {slug!r}}})
 if is_new:
     facts = "sha256, product_id, attributes, width, height, image_format, n_bytes, perceptual_hash"

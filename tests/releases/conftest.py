@@ -9,15 +9,15 @@ import pytest
 
 from accounts.models import Role, User
 from annotation.services.campaigns import close_campaign
-from evaluation.assessment import assess
-from evaluation.services import store_result
+from evaluation.results.assessment import assess
+from evaluation.results.services import store_result
 from jobs.services import run_here
-from releases.freezing import build
+from releases.freeze.freeze import build
+from releases.freeze.requests import FreezeRequest
 from releases.models import Release
-from releases.places import files_of, releases_folder
-from releases.queries import find_release_of
-from releases.requests import FreezeRequest
 from releases.services import freeze, freeze_job
+from releases.site.queries import find_release_of
+from releases.storage import files_of, releases_folder
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
 
 
@@ -59,7 +59,7 @@ def world(transactional_db: None) -> World:
 @pytest.fixture(autouse=True)
 def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the eight queries of the world be hidden; the rule itself has tests of its own."""
-    monkeypatch.setattr("releases.hiding.MIN_HIDDEN", 1)
+    monkeypatch.setattr("releases.freeze.holdout.MIN_HIDDEN", 1)
 
 
 def close_world(made: World) -> World:

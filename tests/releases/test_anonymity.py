@@ -22,7 +22,7 @@ from lookalike.release.archive import write_archive
 from lookalike.release.manifest import paths_in
 from lookalike.release.tables import ROWS
 from releases.models import Release
-from releases.places import archive_of, releases_folder
+from releases.storage import archive_of, releases_folder
 from tests.evaluation.campaign.conftest import World, build_world, judge_world
 from tests.releases.conditional_world import add_templates, add_triplets
 from tests.releases.conftest import close_world, freeze_now, request_for

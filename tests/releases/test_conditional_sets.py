@@ -16,7 +16,7 @@ from django.test import Client
 from accounts.models import Role, User
 from catalog.models import Catalog, SourceFile
 from conditional.models import TripletSet, Verification
-from conditional.queries_verify import results_of, statistics_of
+from conditional.verification.queries import results_of, statistics_of
 from jobs.models import Job
 from jobs.services import JobError
 from lookalike.conditional.formats.genecis import read_genecis
@@ -29,10 +29,10 @@ from lookalike.release.folder import Folder
 from lookalike.release.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.manifest import paths_in
 from lookalike.release.verify import read_manifest, verify
+from releases.freeze.requests import FreezeRequest
 from releases.models import Release
-from releases.places import archive_of, files_of
-from releases.queries import FREEZE_TASK
-from releases.requests import FreezeRequest
+from releases.site.queries import FREEZE_TASK
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
 from tests.releases.conftest import build_now, freeze_now, request_for

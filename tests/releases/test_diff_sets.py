@@ -8,7 +8,7 @@ from conditional.models import RetrievalTemplate, TripletSet, Verification
 from lookalike.cli.release import main
 from lookalike.release.diff import diff
 from releases.models import Release
-from releases.places import archive_of, files_of
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.releases.conftest import freeze_now, request_for

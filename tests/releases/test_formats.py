@@ -22,7 +22,7 @@ from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.folder import Folder
 from lookalike.release.layout import TABLES
-from releases.places import files_of
+from releases.storage import files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 

@@ -13,9 +13,9 @@ import pytest
 
 from annotation.models import Campaign, Question
 from annotation.queries.labels import labels
-from evaluation.assessment import MEASURES as SHOWN
-from evaluation.assessment import assess
 from evaluation.models import Sample, SampledPair
+from evaluation.results.assessment import MEASURES as SHOWN
+from evaluation.results.assessment import assess
 from jobs.models import Job
 from jobs.services import JobError, Progress, run_here
 from lookalike.agreement.pseudonyms import pseudonyms
@@ -26,12 +26,12 @@ from lookalike.release.manifest import paths_in
 from lookalike.release.scoring import MEASURES
 from lookalike.release.verify import verify
 from pooling.models import Pool, Proposal
-from releases.freezing import _secret
-from releases.importing import import_release
+from releases.freeze.freeze import _secret
+from releases.freeze.requests import FreezeRequest
 from releases.models import Release
-from releases.places import archive_of, building_folder, files_of, releases_folder
-from releases.requests import FreezeRequest
+from releases.restore.release import import_release
 from releases.services import freeze, freeze_job
+from releases.storage import archive_of, building_folder, files_of, releases_folder
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import build_now, freeze_now, request_for
 

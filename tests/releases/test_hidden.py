@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import Role, User
-from accounts.services_tokens import TokenError, create_token, scopes_of
+from accounts.tokens.services import TokenError, create_token, scopes_of
 from annotation.models import Campaign
 from evaluation.models import Result
 from jobs.services import JobError
 from lookalike.release.errors import ReleaseError
 from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
-from releases.hiding import hidden_queries, percent_hidden, require_enough
+from releases.freeze.holdout import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
-from releases.places import files_of
+from releases.storage import files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 
@@ -99,7 +99,7 @@ def test_a_label_of_one_query_of_many_changes_no_more_than_one_step() -> None:
 def test_fewer_than_fifty_labelled_queries_are_not_hidden(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("releases.hiding.MIN_HIDDEN", 50)
+    monkeypatch.setattr("releases.freeze.holdout.MIN_HIDDEN", 50)
     require_enough(50)
     with pytest.raises(ReleaseError, match="49 queries with labels would be hidden"):
         require_enough(49)

@@ -14,9 +14,9 @@ from annotation.models import Adjudication, Campaign, Guideline, Judgement, Ques
 from annotation.queries.labels import labels
 from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
-from releases.importing import import_any, import_release
 from releases.models import Release
-from releases.places import archive_of, files_of
+from releases.restore.release import import_any, import_release
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 

@@ -12,13 +12,13 @@ from accounts.models import Role, User
 from annotation.models import Campaign, Judgement
 from annotation.services import create_campaign
 from catalog.models import SourceFile
-from evaluation.run_files import kept_path
+from evaluation.runs.upload_files import kept_path
 from jobs.models import Job, JobState
 from jobs.services import retry_job
 from lookalike.release.errors import ReleaseError
 from releases.models import Release
-from releases.places import archive_of, files_of
-from releases.queries import IMPORT_TASK
+from releases.site.queries import IMPORT_TASK
+from releases.storage import archive_of, files_of
 from releases.tasks import import_back
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import request_for
@@ -136,7 +136,7 @@ def test_an_import_of_a_job_that_was_taken_over_stores_nothing(
     def store_rulings(*given: object) -> None:
         Job.objects.filter(task=IMPORT_TASK).update(n_attempts=7)
 
-    monkeypatch.setattr("releases.importing.store_rulings", store_rulings)
+    monkeypatch.setattr("releases.restore.release.store_rulings", store_rulings)
     job = done()
     assert job.state == JobState.RUNNING  # of the other worker
     assert "made" not in job.arguments

@@ -10,12 +10,12 @@ import pytest
 
 from annotation.models import PanelMember
 from conditional.models import RetrievalTemplate, TemplateSet, TripletSet, Verification
-from conditional.queries_verify import results_of
+from conditional.verification.queries import results_of
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
-from releases.importing import import_release
 from releases.models import Release
-from releases.places import archive_of, files_of
+from releases.restore.release import import_release
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.releases.test_import import rows_of

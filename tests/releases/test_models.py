@@ -10,14 +10,14 @@ import pyarrow.parquet as pq
 
 from catalog.embeddings import write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image, SourceFile
-from evaluation.assessment import assess
 from evaluation.models import Run
-from evaluation.runs import store_run
+from evaluation.results.assessment import assess
+from evaluation.runs.storage import store_run
 from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.verify import verify
 from pooling.models import PoolSource
-from releases.places import files_of
+from releases.storage import files_of
 from tests.evaluation.campaign.conftest import SPECS, World
 from tests.releases.conftest import freeze_now, request_for
 

@@ -13,12 +13,12 @@ from annotation.models import Campaign, CampaignState
 from annotation.services.campaigns import close_campaign
 from jobs.models import Job, JobState
 from releases.forms import first_words
+from releases.freeze.requests import short_name
 from releases.models import Download, Release
-from releases.places import archive_of, files_of
-from releases.queries import FREEZE_TASK, file_lines
-from releases.ranges import parse_range
-from releases.requests import short_name
 from releases.services import set_visibility
+from releases.site.queries import FREEZE_TASK, file_lines
+from releases.site.ranges import parse_range
+from releases.storage import archive_of, files_of
 from releases.tasks import freeze
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for

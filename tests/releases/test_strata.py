@@ -11,7 +11,7 @@ from lookalike.release.derive import dump_json
 from lookalike.release.folder import Folder
 from lookalike.release.strata import strata_of
 from lookalike.release.verify import verify
-from releases.places import files_of
+from releases.storage import files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 from tests.releases.two_campaigns import STRATUM, add_campaign, draw_below, freeze_both, strata

@@ -14,13 +14,13 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
-from evaluation.arrivals import Missing
+from evaluation.runs.run_upload import Missing
 from jobs.models import Job, JobState
 from lookalike.io.errors import InputError
 from releases.models import Release, Submission
-from releases.places import files_of
-from releases.queries import SCORE_TASK, leaderboard, quota
-from releases.submitting import QuotaError, delete, submit
+from releases.site.queries import SCORE_TASK, leaderboard, quota
+from releases.storage import files_of
+from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
 from tests.evaluation.campaign.conftest import SPECS, World
 from tests.releases.conftest import freeze_now, request_for

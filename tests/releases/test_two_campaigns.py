@@ -12,8 +12,8 @@ from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
 from pooling.models import Pool, PoolCampaign
-from releases.importing import import_release
-from releases.places import archive_of, files_of
+from releases.restore.release import import_release
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.test_import import rows_of
 from tests.releases.test_old_versions import GOLDEN

@@ -23,7 +23,7 @@ from lookalike.release.layout import FILES, MANIFEST
 from lookalike.release.manifest import manifest_of, paths_in
 from lookalike.release.verify import verify
 from releases.models import Release
-from releases.places import archive_of, files_of
+from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
 from tests.releases.conftest import freeze_now, request_for
 

@@ -11,14 +11,14 @@ from annotation.services.campaigns import close_campaign
 from catalog.models import EmbeddingSet
 from evaluation.models import Sample, SampledPair
 from lookalike.pooling.query_rule import QueryRule
+from pooling.campaign.services import open_pool_campaign
 from pooling.models import Proposal
-from pooling.nearest import nearest_candidates
-from pooling.pool_requests import PoolRequest
-from pooling.proposers import Answer
-from pooling.services import create_pool
-from pooling.services_campaign import open_pool_campaign
-from pooling.services_fill import store_proposals
-from pooling.services_stats import update_stats
+from pooling.pools.requests import PoolRequest
+from pooling.pools.services import create_pool
+from pooling.pools.statistics import update_stats
+from pooling.sources.fill import store_proposals
+from pooling.sources.nearest import nearest_candidates
+from pooling.sources.proposers import Answer
 from releases.models import Release
 from tests.evaluation.campaign.conftest import SPECS, World, answer_all, same_colour
 from tests.releases.conftest import freeze_now, request_for

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from catalog.importing.origins import Origin
 from catalog.models import Catalog
-from catalog.origins import Origin
 from catalog.services import CatalogError, create_catalog, import_job, import_work
 from jobs.commands import JobCommand
 from lookalike.images.metadata import MetadataError

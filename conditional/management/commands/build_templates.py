@@ -10,9 +10,9 @@ from django.core.management.base import CommandError
 
 from catalog.models import Catalog
 from conditional.models import TemplateSet
-from conditional.services import BUILD_TASK, build_set
-from conditional.services_files import Annotations, build_file_set
 from conditional.stored_sets import slug_to_make
+from conditional.template_sets.annotation_files import Annotations, build_file_set
+from conditional.template_sets.services import BUILD_TASK, build_set
 from jobs.commands import JobCommand
 from jobs.services import JobError, Work
 from lookalike.conditional.crops import DILATIONS

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conditional.models import TemplateSet
-from conditional.services_vaw import INSTANCES, TYPES, write_facts
+from conditional.template_sets.vaw import INSTANCES, TYPES, write_facts
 from jobs.services import JobError
 
 

@@ -10,8 +10,8 @@ from django.core.management.base import CommandError
 
 from catalog.models import Catalog
 from conditional.models import TemplateSet
-from conditional.services_import import FORMATS, IMPORT_TASK, import_set
 from conditional.stored_sets import digest_of, slug_to_make
+from conditional.uploads.template_files import FORMATS, IMPORT_TASK, import_set
 from jobs.commands import JobCommand
 from jobs.services import JobError
 from lookalike.conditional.crops import DILATIONS

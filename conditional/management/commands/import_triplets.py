@@ -10,13 +10,13 @@ from django.core.management.base import CommandError
 
 from catalog.models import Catalog
 from conditional.models import TripletSet
-from conditional.services_triplets import (
+from conditional.stored_sets import slug_to_make
+from conditional.triplets.services import (
     IMPORT_TASK,
     MIN_VOTES,
     TripletFiles,
     import_triplet_set,
 )
-from conditional.stored_sets import slug_to_make
 from jobs.commands import JobCommand
 from jobs.services import JobError
 from lookalike.conditional.column_spec import parse_where

@@ -10,14 +10,14 @@ from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.models import TripletSet
-from conditional.services_alignment import (
+from conditional.alignment.services import (
     ALIGN_TASK,
     align_set,
     arguments_of,
     matrix_of,
     subject_of,
 )
+from conditional.models import TripletSet
 from jobs.commands import JobCommand
 from lookalike.conditional.formats.tables import matrix_csv
 

@@ -10,8 +10,8 @@ from django.core.management.base import CommandError
 
 from conditional.errors import ConditionalError
 from conditional.models import BASELINE_LABELS, TemplateSet
-from conditional.recall import score_model
-from conditional.services_recall import SCORE_TASK, known_model, subject_of
+from conditional.template_sets.recall import score_model
+from conditional.template_sets.recall_services import SCORE_TASK, known_model, subject_of
 from jobs.commands import JobCommand
 
 

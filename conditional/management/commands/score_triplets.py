@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from catalog.models import EmbeddingSet
 from conditional.models import TripletSet
-from conditional.services_score import score_set
+from conditional.triplets.scores import score_set
 from jobs.services import JobError
 
 

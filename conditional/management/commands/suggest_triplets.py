@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 
 from catalog.models import Catalog
 from conditional.models import TripletSet
-from conditional.services_suggest import SUGGEST_TASK, suggest_set
 from conditional.stored_sets import slug_to_make
+from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
 from jobs.commands import JobCommand
 from jobs.services import JobError
 from lookalike.conditional.suggestions import SuggestRecipe

@@ -9,8 +9,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import Campaign
-from evaluation.services import ADD_RUN_TASK, run_subject
-from evaluation.work import ArrivingRun, check_and_add_run
+from evaluation.results.services import ADD_RUN_TASK, run_subject
+from evaluation.results.work import ArrivingRun, check_and_add_run
 from jobs.commands import JobCommand
 
 

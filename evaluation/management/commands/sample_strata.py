@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import Campaign
-from evaluation.draw_sample import draw_sample
+from evaluation.below_pool.draw import draw_sample
+from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
 from evaluation.models import SampleAim
-from evaluation.services_samples import SAMPLE_TASK, sample_subject
 from jobs.commands import JobCommand
 
 

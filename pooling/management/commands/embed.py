@@ -9,9 +9,9 @@ from django.core.management.base import CommandError
 
 from jobs.services import JobError
 from pooling.management.by_model import ByModelCommand
-from pooling.pool_requests import check_specs
-from pooling.reading import catalog_by_slug, model_specs
-from pooling.services import EMBED_TASK
+from pooling.pools.parsing import catalog_by_slug, model_specs
+from pooling.pools.requests import check_specs
+from pooling.pools.services import EMBED_TASK
 
 
 class Command(ByModelCommand):
@@ -36,7 +36,7 @@ class Command(ByModelCommand):
         tried = [
             self.try_model(
                 spec,
-                "pooling.services_embed.embed_as_asked",
+                "pooling.embedding.embed.embed_as_asked",
                 task=EMBED_TASK,
                 subject=f"catalog {catalog.pk} by {spec}",
                 title=f"Embed {catalog} by {spec}",

@@ -18,18 +18,18 @@ from pooling.management.sources import (
     work_on,
 )
 from pooling.models import Index, Pool
-from pooling.pool_requests import PoolRequest, choose_queries
-from pooling.reading import (
+from pooling.pools.parsing import (
     candidate_rule,
     catalog_by_slug,
     depths_of,
     query_rule,
     source_wishes,
 )
-from pooling.services import pool_as_requested
-from pooling.services_settle import settle_pool
-from pooling.services_stats import summary
-from pooling.uploaded import Asked
+from pooling.pools.requests import PoolRequest, choose_queries
+from pooling.pools.services import pool_as_requested
+from pooling.pools.settle import settle_pool
+from pooling.pools.statistics import summary
+from pooling.sources.uploaded import Asked
 
 
 class Command(ByModelCommand):

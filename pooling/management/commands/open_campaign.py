@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
 from jobs.services import JobError
-from pooling.reading import pool_by_slug
-from pooling.services_campaign import open_pool_campaign, panel_by_name
+from pooling.campaign.services import open_pool_campaign, panel_by_name
+from pooling.pools.parsing import pool_by_slug
 
 
 class Command(JobCommand):

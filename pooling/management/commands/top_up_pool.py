@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 from jobs.services import JobError
 from lookalike.backbones.spec import SpecError
 from lookalike.pooling.source_spec import parse_depths
-from pooling.asked import asked_of
 from pooling.errors import PoolError
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
@@ -22,9 +21,10 @@ from pooling.management.sources import (
     work_on,
 )
 from pooling.models import Pool, PoolChange
-from pooling.reading import depths_of, pool_by_slug, source_wishes
-from pooling.services_settle import settle_pool
-from pooling.services_top_up import TopUp, top_up_pool
+from pooling.pools.parsing import depths_of, pool_by_slug, source_wishes
+from pooling.pools.settle import settle_pool
+from pooling.sources.ranking_task import asked_of
+from pooling.top_up.services import TopUp, top_up_pool
 
 
 class Command(ByModelCommand):

@@ -13,9 +13,9 @@ from annotation.models import Campaign
 from jobs.models import Job
 from jobs.services import JobError, run_here
 from lookalike.release.errors import ReleaseError
-from releases.places import final_folder
-from releases.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
+from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.services import check_request, freeze, freeze_job
+from releases.storage import final_folder
 
 
 class Command(BaseCommand):

@@ -13,22 +13,22 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Role, User
+from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Campaign
 from annotation.queries.judges import find_judge
 from annotation.queries.serving import next_questions
 from annotation.services import record_answers
-from annotation.submissions import RejectedError, Submission
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from lookalike.pooling.query_rule import QueryRule
+from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
-from pooling.nearest import nearest_candidates
-from pooling.pool_requests import PoolRequest
-from pooling.proposers import Answer
-from pooling.services import create_pool
-from pooling.services_campaign import open_pool_campaign
-from pooling.services_fill import store_proposals
-from pooling.services_stats import update_stats
+from pooling.pools.requests import PoolRequest
+from pooling.pools.services import create_pool
+from pooling.pools.statistics import update_stats
+from pooling.sources.fill import store_proposals
+from pooling.sources.nearest import nearest_candidates
+from pooling.sources.proposers import Answer
 
 SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
 Truth = Callable[[Image, Image], bool]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evaluation.assessment import assess
-from evaluation.details import details_path, load_details, store_details
+from evaluation.results.assessment import assess
+from evaluation.results.details import details_path, load_details, store_details
 from lookalike.io.errors import InputError
 from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.metrics.uncertainty import significance_letters

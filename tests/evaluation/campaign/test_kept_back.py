@@ -9,12 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Role, User
-from accounts.services_tokens import create_token, scopes_of
+from accounts.tokens.services import create_token, scopes_of
 from annotation.models import Campaign
-from evaluation.assessment import assess
-from evaluation.leaderboard import model_key
 from evaluation.models import Result, Run
-from evaluation.services import EVALUATE_TASK, add_run, store_result
+from evaluation.results.assessment import assess
+from evaluation.results.leaderboard import model_key
+from evaluation.results.services import EVALUATE_TASK, add_run, store_result
 from jobs.models import Job
 from lookalike.io.tables import Run as Scores
 from tests.evaluation.campaign.conftest import SPECS, World

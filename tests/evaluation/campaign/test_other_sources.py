@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.assessment import assess
+from evaluation.results.assessment import assess
 from pooling.models import PoolSource
 from tests.evaluation.campaign.conftest import SPECS, World
 

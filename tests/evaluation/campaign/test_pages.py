@@ -9,13 +9,13 @@ from django.test import Client
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from evaluation.assessment import assess
-from evaluation.bias_page import bias_context
-from evaluation.details import details_path
-from evaluation.leaderboard import COLUMNS, leaderboard, model_key, stored_tests
-from evaluation.model_page import paired_test
+from evaluation.bias_report.tables import bias_context
 from evaluation.models import Result
-from evaluation.services import store_result
+from evaluation.results.assessment import assess
+from evaluation.results.details import details_path
+from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key, stored_tests
+from evaluation.results.model_page import paired_test
+from evaluation.results.services import store_result
 from tests.evaluation.campaign.conftest import SPECS, World
 
 pytestmark = pytest.mark.django_db

@@ -16,10 +16,10 @@ from sklearn.metrics import roc_auc_score
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from evaluation.assessment import assess
 from evaluation.exports import export_pieces
-from evaluation.gather import family_of, gather
 from evaluation.models import Result
+from evaluation.results.assessment import assess
+from evaluation.results.inputs import family_of, gather
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.metrics.embedding_runs import unit_rows

@@ -20,11 +20,11 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from accounts.models import Role, User
-from evaluation.assessment import assess
-from evaluation.leaderboard import leaderboard, model_key
 from evaluation.models import Result, Run
-from evaluation.runs import load_run, run_path, store_run
-from evaluation.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.results.assessment import assess
+from evaluation.results.leaderboard import leaderboard, model_key
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.runs.storage import load_run, run_path, store_run
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.io.tables import Run as Scores
@@ -306,8 +306,10 @@ def test_an_upload_is_checked_by_a_job_then_evaluated_and_stands_on_the_leaderbo
 def answer_to_large_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Refuse forms over a thousand bytes, but for runs; what a researcher's run then gets."""
     allowed, status = request.param
-    monkeypatch.setattr("catalog.upload_handlers.SMALL", 1_000)
-    monkeypatch.setattr("catalog.upload_handlers.READER_PAGES", {"evaluation:runs": allowed})
+    monkeypatch.setattr("catalog.importing.upload_handlers.SMALL", 1_000)
+    monkeypatch.setattr(
+        "catalog.importing.upload_handlers.READER_PAGES", {"evaluation:runs": allowed}
+    )
     return int(status)
 
 

@@ -18,16 +18,16 @@ from annotation.queries.judges import find_judge
 from annotation.queries.labels import labels
 from annotation.queries.serving import next_questions
 from annotation.services import close_campaign
-from evaluation.assessment import assess
+from evaluation.below_pool.estimates import sample_estimates
+from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw
+from evaluation.below_pool.services import request_sample
 from evaluation.exports import export_pieces
 from evaluation.models import Sample, SampledPair
-from evaluation.sample_estimates import sample_estimates
-from evaluation.sample_pairs import drawn_beside_pool, pooled_at_draw
-from evaluation.services_samples import request_sample
-from evaluation.targets import Target
+from evaluation.results.assessment import assess
+from evaluation.runs.targets import Target
 from jobs.models import Job, JobState
 from lookalike.io.errors import InputError
-from pooling.queries import pool_pairs
+from pooling.pools.queries import pool_pairs
 from tests.evaluation.campaign.conftest import World, judge_world, same_colour
 
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""Access tokens of people who use the API: made, listed, revoked."""

@@ -1,0 +1,1 @@
+"""What a judge's answer is, and what it does: from the posted batch to the reply."""

@@ -1,0 +1,157 @@
+"""What a batch of answers does to the questions of one judge.
+
+Pure. Each question of a judge is a register: the event that arrived last holds. A browser sends
+its acts in the order in which they were done, and the clocks of two devices cannot be compared,
+so their times order nothing. Taking back names the event that holds.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from annotation.answering.submissions import RejectedError, Submission
+
+FINAL = frozenset({"similar", "different", "cant_tell", "skip"})
+VOTING = frozenset({"similar", "different"})
+
+
+@dataclass(frozen=True)
+class Register:
+    """One question of one judge as it stands; `question_id` and `entry_id` name its rows.
+
+    `answer` is that of the event that holds, "" when there is none or it was taken back.
+    """
+
+    question_id: int
+    entry_id: int
+    place: int
+    is_done: bool
+    answer: str
+    last_uuid: uuid.UUID | None
+    decided_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """An event that the server has already."""
+
+    member_id: int
+    question_id: int
+    answer: str
+    undoes: uuid.UUID | None
+
+
+@dataclass
+class Outcome:
+    """What to write, and what to reply.
+
+    Attributes:
+        events: new events with their question and their clamped time, in the order of arrival.
+        registers: the changed registers, by question id.
+        results: for each submission, in order: "saved", "duplicate" or why it is rejected.
+        last_place: end of the judge's queue afterwards.
+    """
+
+    events: list[tuple[Submission, Register]] = field(default_factory=list)
+    registers: dict[int, Register] = field(default_factory=dict)
+    results: list[str | RejectedError] = field(default_factory=list)
+    last_place: int = 0
+
+
+def fold(
+    submissions: Sequence[Submission | RejectedError],
+    *,
+    served: Mapping[uuid.UUID, Register],
+    known: Mapping[uuid.UUID, Known],
+    member_id: int,
+    last_place: int,
+    guideline_version: int,
+    closed: RejectedError | None,
+    now: datetime,
+) -> Outcome:
+    """Return what a batch does, answer by answer.
+
+    Args:
+        submissions: in the order sent.
+        served: the registers of this judge's questions, by question uid.
+        known: events of anybody that have one of the batch's UUIDs.
+        member_id: the judge.
+        last_place: end of the judge's queue.
+        guideline_version: the newest there is.
+        closed: why nothing new is taken now, or None. A duplicate is still a duplicate.
+        now: times after it are set back to it.
+    """
+    outcome = Outcome(last_place=last_place)
+    seen = dict(known)
+    registers = {register.question_id: register for register in served.values()}
+    for given in submissions:
+        try:
+            if isinstance(given, RejectedError):
+                raise given
+            register = _register_of(given, served, registers)
+            if given.uuid in seen:
+                _same_or_refused(given, register, seen[given.uuid], member_id)
+                outcome.results.append("duplicate")
+                continue
+            if closed is not None:
+                raise closed
+            if given.guideline_version > guideline_version:
+                raise RejectedError("bad_value", "There is no such version of the guidelines.")
+            timed = _timed(given, now)
+            after = _after(timed, register, outcome)
+        except RejectedError as problem:
+            outcome.results.append(problem)
+            continue
+        seen[given.uuid] = Known(member_id, register.question_id, given.answer, given.undoes)
+        outcome.events.append((timed, register))
+        outcome.registers[after.question_id] = registers[after.question_id] = after
+        outcome.results.append("saved")
+    return outcome
+
+
+def change_of_done(before: Iterable[Register], outcome: Outcome) -> int:
+    """Return by how much the number of answered questions grows; `before` are those changed."""
+    after = outcome.registers.values()
+    return sum(register.is_done for register in after) - sum(r.is_done for r in before)
+
+
+def _register_of(
+    given: Submission, served: Mapping[uuid.UUID, Register], registers: Mapping[int, Register]
+) -> Register:
+    if given.question not in served:
+        raise RejectedError("not_served", "This question was not given to you.")
+    return registers[served[given.question].question_id]
+
+
+def _same_or_refused(given: Submission, register: Register, known: Known, member_id: int) -> None:
+    same = Known(member_id, register.question_id, given.answer, given.undoes)
+    if known != same:
+        raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
+
+
+def _timed(given: Submission, now: datetime) -> Submission:
+    """Set back a clock that runs ahead."""
+    decided_at = min(given.decided_at, now)
+    return replace(given, decided_at=decided_at, shown_at=min(given.shown_at, decided_at))
+
+
+def _after(given: Submission, register: Register, outcome: Outcome) -> Register:
+    """Return the register after an answer."""
+    if given.undoes is not None and (given.undoes != register.last_uuid or not register.answer):
+        raise RejectedError("not_current", "That answer does not hold any more.")
+    place = register.place
+    if given.answer == "later":
+        outcome.last_place += 1
+        place = outcome.last_place
+    is_final = given.answer in FINAL
+    return replace(
+        register,
+        place=place,
+        is_done=is_final,
+        last_uuid=given.uuid,
+        decided_at=given.decided_at,
+        answer="" if given.answer == "withdrawn" else given.answer,
+    )

@@ -1,0 +1,147 @@
+"""What the judging page gets as JSON: the only place where rows become bytes for a judge."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from django.urls import reverse
+
+from annotation.answering.submissions import RejectedError
+from annotation.markdown import to_html
+from annotation.models import Guideline
+from annotation.queries.guidelines import Example
+from annotation.queries.judges import Judge
+from annotation.queries.serving import (
+    AskedQuestion,
+    Picture,
+    RecentAnswer,
+    may_be_lent_more,
+    progress,
+)
+from annotation.services.answers import Receipt
+
+NOT_NOW = frozenset({"closed", "paused"})
+NO_UID = str(uuid.UUID(int=0))
+
+
+def next_reply(
+    campaign_uid: uuid.UUID, judge: Judge, asked: Iterable[AskedQuestion], n_done: int
+) -> dict[str, Any]:
+    """Return the next open questions, and how far the judge has come.
+
+    Waiting: there is none just now, but pairs may yet come back from other judges.
+    """
+    questions = [question_reply(campaign_uid, question) for question in asked]
+    return {
+        "questions": questions,
+        "is_waiting": not questions and may_be_lent_more(judge),
+        "progress": progress_reply(judge, n_done),
+        "guideline_version": judge.guideline_version,
+        "state": judge.state,
+        "stage": judge.stage,
+    }
+
+
+def question_reply(campaign_uid: uuid.UUID, question: AskedQuestion) -> dict[str, Any]:
+    """Return one question; only training differs from any other."""
+    return {
+        "uid": str(question.uid),
+        "position": question.place,
+        "kind": "training" if question.is_training else "pair",
+        "query": picture_reply(campaign_uid, question.query),
+        "candidate": picture_reply(campaign_uid, question.candidate),
+    }
+
+
+def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
+    """Return an image's addresses and shape."""
+    uid = str(picture.uid)
+    whole, thumb = (address.replace(NO_UID, uid) for address in _addresses(campaign_uid))
+    return {
+        "url": whole,
+        "thumb_url": thumb,
+        "width": picture.width,
+        "height": picture.height,
+    }
+
+
+@lru_cache(maxsize=256)
+def _addresses(campaign_uid: uuid.UUID) -> list[str]:
+    """Return a campaign's image addresses with `NO_UID` in the image's place.
+
+    To find an address by its name takes longer than all else in a question's reply.
+    """
+    return [
+        reverse("annotation:image", args=[campaign_uid, NO_UID, size]) for size in ("view", "thumb")
+    ]
+
+
+def progress_reply(judge: Judge, n_done: int) -> dict[str, int]:
+    """Return how far the judge has come."""
+    done, total = progress(judge, n_done)
+    return {"n_done": done, "n_total": total}
+
+
+def receipt_reply(keys: Sequence[uuid.UUID], receipt: Receipt) -> dict[str, Any]:
+    """Return what became of each answer, by its UUID; training answers bring their feedback."""
+    results = []
+    for key, result in zip(keys, receipt.results, strict=True):
+        if isinstance(result, RejectedError):
+            status, code, message = "rejected", result.code, result.message
+        else:
+            status, code, message = result, "", ""
+        row: dict[str, Any] = {
+            "uuid": str(key), "status": status, "code": code, "message": message
+        }  # fmt: skip
+        if key in receipt.feedback:
+            expected, why = receipt.feedback[key]
+            row["feedback"] = {"expected": expected, "why": why}
+        results.append(row)
+    return {"results": results, "progress": progress_reply(receipt.judge, receipt.n_done)}
+
+
+def receipt_status(receipt: Receipt) -> int:
+    """Return 200 if anything was taken, 409 if nothing is taken now, 422 if all was wrong."""
+    rejected = [r.code for r in receipt.results if isinstance(r, RejectedError)]
+    if len(rejected) < len(receipt.results):
+        return 200
+    return 409 if NOT_NOW.issuperset(rejected) else 422
+
+
+def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> dict[str, Any]:
+    """Return the judge's own last answers."""
+    return {
+        "answers": [
+            {
+                "uuid": str(answer.uuid),
+                "question": question_reply(campaign_uid, answer.question),
+                "answer": answer.answer,
+                "reason": answer.reason,
+                "decided_at": answer.decided_at.isoformat(),
+                "is_current": answer.is_current,
+            }
+            for answer in answers
+        ]
+    }
+
+
+def guidelines_reply(
+    campaign_uid: uuid.UUID, guideline: Guideline, examples: Iterable[Example]
+) -> dict[str, Any]:
+    """Return the guidelines as HTML, with the worked examples."""
+    return {
+        "version": guideline.version,
+        "html": to_html(guideline.text),
+        "examples": [
+            {
+                "query": picture_reply(campaign_uid, example.query),
+                "candidate": picture_reply(campaign_uid, example.candidate),
+                "answer": example.answer,
+                "why": example.why,
+            }
+            for example in examples
+        ],
+    }

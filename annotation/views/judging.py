@@ -1,0 +1,257 @@
+"""The judging page's addresses: JSON in and out, for the judge who is signed in.
+
+Who answers is always the session's person. A campaign that somebody does not judge does not
+exist for them. Replies are never cached, and name images and questions by random uids only.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+)
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.access import annotator_required, signed_in
+from annotation.answering.keys import ALLOWED_KEYS, DEFAULT_KEYS, KeyMapError
+from annotation.answering.replies import (
+    guidelines_reply,
+    next_reply,
+    receipt_reply,
+    receipt_status,
+    recent_reply,
+)
+from annotation.answering.submissions import MalformedError, read_batch
+from annotation.markdown import to_html
+from annotation.models import Campaign, Mode, Stage
+from annotation.queries.guidelines import guideline_in_force, worked_examples
+from annotation.queries.judges import Judge, NotOnPanelError, find_judge
+from annotation.queries.preferences import preferred
+from annotation.queries.serving import (
+    AskedQuestion,
+    are_lent_for_long,
+    image_for,
+    next_questions,
+    progress,
+    recent_answers,
+    standings_of,
+)
+from annotation.services import claim_questions, record_answers, save_preference
+from catalog.images.serving import image_response
+
+AHEAD = 24
+MAX_AHEAD = 200
+private = cache_control(private=True, no_store=True)
+
+
+@annotator_required
+@private
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """List the campaigns that the person judges, with progress and a way in."""
+    campaigns = [
+        {
+            **vars(standing),
+            "percent": 100 * standing.n_done // standing.n_total if standing.n_total else 0,
+            "can_judge": standing.campaign.is_open and standing.stage != Stage.NOT_QUALIFIED,
+        }
+        for standing in standings_of(signed_in(request).pk)
+    ]
+    return render(request, "annotation/home.html", {"campaigns": campaigns})
+
+
+@annotator_required
+@private
+@require_GET
+def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
+    """Show the judging page; the questions come by `next`."""
+    judge = _judge(request, campaign_uid)
+    campaign = Campaign.objects.get(pk=judge.campaign_id)
+    done, total = progress(judge)
+    keys, mode = preferred(signed_in(request).pk)
+    addresses = {
+        f"{name}_url": reverse(f"annotation:{name}", args=[campaign_uid])
+        for name in ("next", "answers", "recent", "guidelines")
+    }
+    context = {
+        "campaign_name": campaign.name,
+        "campaign_uid": str(campaign_uid),
+        "state": judge.state,
+        "stage": judge.stage,
+        "is_simulated": campaign.is_simulated,
+        "guideline_version": judge.guideline_version,
+        "guidelines_html": to_html(guideline_in_force(judge.campaign_id).text),
+        "n_done": done,
+        "n_total": total,
+        "preferences_url": reverse("annotation:preferences"),
+        "keys": keys,
+        "default_keys": DEFAULT_KEYS,
+        "allowed_keys": ALLOWED_KEYS,
+        "mode": mode,
+        **addresses,
+    }
+    return render(request, "annotation/judge.html", context)
+
+
+@annotator_required
+@private
+@require_GET
+def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
+    """Return the judge's next open questions behind a place, and how far they have come."""
+    after = _number(request, "after", 0, 0, 2**62)
+    n = _number(request, "n", AHEAD, 1, MAX_AHEAD)
+    if after is None or n is None:
+        return _bad_request("“after” and “n” are whole numbers, n at most 200.")
+    judge = _judge(request, campaign_uid)
+    asked = _asked(request, campaign_uid, judge, after, n)
+    return JsonResponse(next_reply(campaign_uid, judge, asked, judge.n_done))
+
+
+@annotator_required
+@private
+@require_POST
+def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
+    """Take a batch of answers; each is saved, a duplicate, or rejected with a code.
+
+    200 if any of them was taken, 409 if the campaign takes none now, 422 if none could be
+    taken. With "next": {"after": place, "n": number} the reply brings the next questions too.
+    """
+    if request.content_type != "application/json":
+        return _bad_request("Send application/json.", status=415)
+    try:
+        body = json.loads(request.body)
+        batch = read_batch(body)
+        wanted = _wanted(body)
+    except (ValueError, MalformedError, RecursionError) as problem:
+        return _bad_request(str(problem))
+    try:
+        receipt = record_answers(
+            campaign_uid=campaign_uid,
+            annotator_id=signed_in(request).pk,
+            submissions=batch,
+        )
+    except NotOnPanelError:
+        raise Http404 from None
+    reply = receipt_reply([key for key, _ in batch], receipt)
+    if wanted is not None:
+        asked = _asked(request, campaign_uid, receipt.judge, *wanted)
+        reply |= next_reply(campaign_uid, receipt.judge, asked, receipt.n_done)
+    return JsonResponse(reply, status=receipt_status(receipt))
+
+
+@annotator_required
+@private
+@require_GET
+def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
+    """Return the judge's own last answers, newest first."""
+    n = _number(request, "n", 20, 1, MAX_AHEAD)
+    if n is None:
+        return _bad_request("“n” is a whole number from 1 to 200.")
+    judge = _judge(request, campaign_uid)
+    return JsonResponse(recent_reply(campaign_uid, recent_answers(judge, n=n)))
+
+
+@annotator_required
+@private
+@require_GET
+def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
+    """Return the guidelines in force as HTML, with the worked examples."""
+    judge = _judge(request, campaign_uid)
+    guideline = guideline_in_force(judge.campaign_id)
+    examples = worked_examples(judge.campaign_id)
+    return JsonResponse(guidelines_reply(campaign_uid, guideline, examples))
+
+
+@annotator_required
+@cache_control(private=True, max_age=86_400, immutable=True)  # an address never changes its picture
+@require_GET
+def image(
+    request: HttpRequest, campaign_uid: uuid.UUID, image_uid: uuid.UUID, size: str
+) -> HttpResponseBase:
+    """Return a picture of one of the judge's own questions; any other does not exist."""
+    found = image_for(_judge(request, campaign_uid), image_uid)
+    if found is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
+        raise Http404
+    return image_response(request, found, size)
+
+
+@annotator_required
+@private
+@require_POST
+def preferences(request: HttpRequest) -> HttpResponseBase:
+    """Store the judge's own keys and mode; the person is always the one signed in."""
+    if request.content_type != "application/json":
+        return _bad_request("Send application/json.", status=415)
+    try:
+        body = json.loads(request.body)
+        if not isinstance(body, dict):
+            raise KeyMapError("Send an object.")
+        keys, mode = save_preference(
+            annotator_id=signed_in(request).pk,
+            keys=body.get("keys", {}),
+            mode=body.get("mode", Mode.PAIR),
+        )
+    except (ValueError, RecursionError) as problem:
+        return _bad_request(str(problem))
+    return JsonResponse({"keys": keys, "mode": mode})
+
+
+def _judge(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
+    try:
+        return find_judge(campaign_uid, signed_in(request).pk)
+    except NotOnPanelError:
+        raise Http404 from None
+
+
+def _asked(
+    request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int
+) -> list[AskedQuestion]:
+    """Return the next open questions; none while the campaign is not open.
+
+    Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
+    anew when half of the time is over.
+    """
+    if judge.refusal is not None:
+        return []
+    asked = next_questions(judge, after=after, n=n)
+    if not judge.is_leased or (len(asked) >= n and are_lent_for_long(judge, asked)):
+        return asked
+    claim_questions(
+        campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
+    )
+    return next_questions(judge, after=after, n=n)
+
+
+def _wanted(body: Any) -> tuple[int, int] | None:
+    """Return which next questions the body asks for, as (after, n), if any."""
+    wanted = body.get("next")
+    if wanted is None:
+        return None
+    after, n = (wanted.get("after"), wanted.get("n")) if isinstance(wanted, dict) else (None, None)
+    if type(after) is not int or type(n) is not int:  # True is an int, too
+        raise MalformedError("“next” must be {after: number, n: number}.")
+    if not (0 <= after < 2**62 and 1 <= n <= MAX_AHEAD):
+        raise MalformedError(f"“next” asks for 1 to {MAX_AHEAD} questions behind a place.")
+    return after, n
+
+
+def _number(request: HttpRequest, name: str, default: int, low: int, high: int) -> int | None:
+    """Return a whole number of the query string, or None if it is none or out of range."""
+    raw = request.GET.get(name, str(default))
+    if not (raw.isascii() and raw.isdigit() and len(raw) < 20):
+        return None
+    return int(raw) if low <= int(raw) <= high else None
+
+
+def _bad_request(message: str, status: int = 400) -> JsonResponse:
+    return JsonResponse({"error": message}, status=status)

@@ -1,0 +1,1 @@
+"""The REST API: access, errors, limits, paging, and the routes of every app."""

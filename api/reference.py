@@ -1,0 +1,125 @@
+"""The OpenAPI document as a page: no scripts, so that the site's content policy need not give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.access import reader_required
+from api.root import api
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter, or a field of an answer; `link` is the name of the schema that it holds."""
+
+    name: str
+    kind: str
+    link: str
+    is_required: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """One thing that can be asked."""
+
+    method: str
+    path: str
+    title: str
+    text: str
+    fields: list[Field]
+    answers: str
+    errors: list[str]
+
+
+@require_safe
+@reader_required
+def reference(request: HttpRequest) -> HttpResponse:
+    """Show every route and every schema."""
+    document = api.get_openapi_schema()
+    context = {"groups": groups_of(document), "schemas": schemas_of(document)}
+    return render(request, "api/reference.html", context)
+
+
+def groups_of(document: Document) -> dict[str, list[Route]]:
+    """Return the routes by tag, in the order of the document."""
+    found: dict[str, list[Route]] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            [tag] = operation["tags"]
+            found.setdefault(tag, []).append(_route(method.upper(), path, operation))
+    return found
+
+
+def schemas_of(document: Document) -> list[tuple[str, str, list[Field]]]:
+    """Return (name, text, fields) of every schema that an answer is made of."""
+    schemas = document["components"]["schemas"]
+    return [
+        (name, one.get("description", ""), _fields(one))
+        for name, one in sorted(schemas.items())
+        if not name.endswith("Query") and one.get("type") == "object"
+    ]
+
+
+def _route(method: str, path: str, operation: Document) -> Route:
+    fields = [
+        Field(
+            one["name"],
+            _kind(one["schema"]),
+            "",
+            bool(one.get("required")),
+            one.get("description") or one["schema"].get("description", ""),
+        )
+        for one in operation.get("parameters", [])
+    ]
+    for body in operation.get("requestBody", {}).get("content", {}).values():
+        fields += _fields(body["schema"])
+    answers = {int(status): one for status, one in operation["responses"].items()}
+    good: Document = next((one for status, one in sorted(answers.items()) if status < 400), {})
+    kinds = [_link(one.get("schema", {})) for one in good.get("content", {}).values()]
+    return Route(
+        method=method,
+        path=path,
+        title=operation["summary"],
+        text=operation.get("description", ""),
+        fields=fields,
+        answers=next(iter(kinds), ""),
+        errors=[str(status) for status in sorted(answers) if status >= 400],
+    )
+
+
+def _fields(schema: Document) -> list[Field]:
+    required = schema.get("required", [])
+    return [
+        Field(name, _kind(one), _link(one), name in required, one.get("description", ""))
+        for name, one in schema.get("properties", {}).items()
+    ]
+
+
+def _kind(schema: Document) -> str:
+    """Return the type of a value in a few words."""
+    if "$ref" in schema:
+        return _link(schema)
+    if "anyOf" in schema:
+        return " or ".join(_kind(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema['items'])}"
+    return str(schema.get("format") or schema.get("type", "anything"))
+
+
+def _link(schema: Document) -> str:
+    """Return the name of the schema that a value is, or is a list of; "" if of none."""
+    for one in (schema, schema.get("items", {}), *schema.get("anyOf", [])):
+        if "$ref" in one:
+            return str(one["$ref"]).rpartition("/")[2]
+    return ""

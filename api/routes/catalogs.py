@@ -1,0 +1,173 @@
+"""The API's routes about catalogs and their images."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Annotated
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from ninja import Field, Query, Router, Schema
+from pydantic import StringConstraints
+
+from api.access import reads
+from api.errors import errors
+from api.paging import Page, PageQuery, Text, part_of
+from catalog.facets import attributes_of
+from catalog.filters import ImageFilter
+from catalog.images.serving import image_response
+from catalog.models import Catalog, Image
+from catalog.queries import catalog_counts, filtered_images
+
+router = Router(tags=["Catalogs"], auth=reads)
+PICTURES = {
+    200: {
+        "description": "The picture.",
+        "content": {
+            kind: {"schema": {"type": "string", "format": "binary"}}
+            for kind in ("image/jpeg", "image/png", "image/webp")
+        },
+    }
+}
+
+
+class CatalogOut(Schema):
+    """A named set of images."""
+
+    slug: str
+    name: str
+    description: str
+    is_rendered: bool = Field(description="Drawn by the demo's generator, not photographed.")
+    n_images: int
+    n_products: int
+    n_without_product: int
+    created_at: datetime
+    changed_at: datetime
+
+
+class AttributeOut(Schema):
+    """An attribute of a catalog's images."""
+
+    name: str
+    n_values: int
+    n_images: int = Field(description="Images of which it is known.")
+
+
+class CatalogWhole(CatalogOut):
+    """A catalog with the attributes of its images."""
+
+    attributes: list[AttributeOut]
+
+
+class ImageOut(Schema):
+    """An image with all that is known about it."""
+
+    uid: uuid.UUID
+    sha256: str = Field(description="Of the file's bytes; releases name images by it.")
+    product_id: str = Field(description="Empty when not known.")
+    attributes: dict[str, str]
+    paths: list[str] = Field(description="Under which it was imported; several are duplicates.")
+    width: int
+    height: int
+    format: str
+    n_bytes: int
+
+
+class ImageQuery(Schema):
+    """Which images are wanted; all conditions hold."""
+
+    product: Text = Field("", max_length=200, description="The whole product.")
+    search: Text = Field("", max_length=200, description="Part of the product, in any case.")
+    attribute: list[
+        Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00=]+=[^\x00]*$")]
+    ] = Field([], max_length=20, description="name=value; of one name any value may hold.")
+
+    def as_filter(self) -> ImageFilter:
+        """Return the conditions as pages use them."""
+        values: dict[str, list[str]] = {}
+        for text in self.attribute:
+            name, _, value = text.partition("=")
+            values.setdefault(name, []).append(value)
+        attributes = tuple((name, tuple(found)) for name, found in sorted(values.items()))
+        return ImageFilter(search=self.search, product=self.product, attributes=attributes)
+
+
+@router.get("/catalogs", response={200: Page[CatalogOut], **errors(422)}, summary="List catalogs")
+def catalogs(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
+    """Return the catalogs, oldest first."""
+    part = part_of(Catalog.objects.all(), page)
+    return {"items": [_shown(catalog) for catalog in part.rows], "next": part.next}
+
+
+@router.get(
+    "/catalogs/{slug:slug}", response={200: CatalogWhole, **errors(404)}, summary="One catalog"
+)
+def catalog(request: HttpRequest, slug: str) -> dict[str, object]:
+    """Return a catalog with the attributes of its images."""
+    found = get_object_or_404(Catalog, slug=slug)
+    attributes = [
+        AttributeOut(name=one.name, n_values=one.n_values, n_images=one.n_images)
+        for one in attributes_of(found)
+    ]
+    return {**_shown(found).dict(), "attributes": attributes}
+
+
+@router.get(
+    "/catalogs/{slug:slug}/images",
+    response={200: Page[ImageOut], **errors(404, 422)},
+    summary="Images of a catalog",
+)
+def images(
+    request: HttpRequest, slug: str, wanted: Query[ImageQuery], page: Query[PageQuery]
+) -> dict[str, object]:
+    """Return images with their metadata, in the order of import."""
+    found = filtered_images(get_object_or_404(Catalog, slug=slug), wanted.as_filter())
+    part = part_of(found.prefetch_related("source_files"), page)
+    return {"items": [_shown_image(image) for image in part.rows], "next": part.next}
+
+
+@router.get("/images/{uuid:uid}", response={200: ImageOut, **errors(404)}, summary="One image")
+def image(request: HttpRequest, uid: uuid.UUID) -> ImageOut:
+    """Return one image with its metadata."""
+    return _shown_image(get_object_or_404(Image, uid=uid))
+
+
+@router.get(
+    "/images/{uuid:uid}/{size}",
+    response=errors(404),
+    openapi_extra={"responses": PICTURES},
+    summary="A picture",
+)
+def picture(request: HttpRequest, uid: uuid.UUID, size: str) -> HttpResponseBase:
+    """Return the bytes of a picture: `thumb` or `view` (WebP), or the `original`."""
+    return image_response(request, get_object_or_404(Image, uid=uid), size)
+
+
+def _shown(catalog: Catalog) -> CatalogOut:
+    counts = catalog_counts(catalog)
+    return CatalogOut(
+        slug=catalog.slug,
+        name=catalog.name,
+        description=catalog.description,
+        is_rendered=catalog.is_rendered,
+        n_images=counts.n_images,
+        n_products=counts.n_products,
+        n_without_product=counts.n_without_product,
+        created_at=catalog.created_at,
+        changed_at=catalog.changed_at,
+    )
+
+
+def _shown_image(image: Image) -> ImageOut:
+    return ImageOut(
+        uid=image.uid,
+        sha256=image.sha256,
+        product_id=image.product_id,
+        attributes=image.attributes,
+        paths=[file.path for file in image.source_files.all()],
+        width=image.width,
+        height=image.height,
+        format=image.image_format,
+        n_bytes=image.n_bytes,
+    )

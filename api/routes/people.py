@@ -1,0 +1,36 @@
+"""The API's route about the person who asks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+
+from accounts.access import signed_in
+from accounts.tokens.services import scopes_of
+from api.access import reads
+from api.errors import errors
+
+router = Router(tags=["You"], auth=reads)
+
+
+class MeOut(Schema):
+    """The person for whom a token acts."""
+
+    username: str
+    role: str
+    may: list[str]
+    joined_at: datetime
+
+
+@router.get("/me", response={200: MeOut, **errors()}, summary="Who you are")
+def me(request: HttpRequest) -> MeOut:
+    """Tell whose token this is, and what that person's role allows (the token may allow less)."""
+    person = signed_in(request)
+    return MeOut(
+        username=person.username,
+        role=person.role,
+        may=sorted(scope.value for scope in scopes_of(person)),
+        joined_at=person.date_joined,
+    )

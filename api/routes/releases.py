@@ -1,0 +1,255 @@
+"""The API's routes about releases: what is public is open to strangers, too."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import reverse
+from ninja import Field, File, Form, Query, Router, Schema, Status
+from ninja.files import UploadedFile
+
+from accounts.access import signed_in
+from api.access import reads, reads_public, uploads_runs
+from api.errors import ApiError, errors
+from api.job_schemas import JobOut, job_out
+from api.limits import UPLOADS, spend
+from api.paging import Page, PageQuery, Text, part_of
+from evaluation.runs.run_upload import Missing
+from jobs.services import JobError
+from lookalike.io.errors import InputError
+from lookalike.release.errors import ReleaseError
+from releases.models import Release, Submission
+from releases.site.downloads import download
+from releases.site.queries import (
+    FileLine,
+    archive_line,
+    file_lines,
+    find_file,
+    find_release,
+    find_submission,
+    visible_releases,
+)
+from releases.submissions.services import QuotaError, submit
+
+router = Router(tags=["Releases"], auth=reads_public)
+BYTES = {
+    200: {
+        "description": "The file, or with 206 the part of it that Range asks for.",
+        "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class FileOut(Schema):
+    """A file to download; it resumes (Range, with its hash as ETag)."""
+
+    path: str = Field(description="In the release; empty for the archive.")
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int | None = Field(description="Rows or lines of a table; null for other files.")
+    url: str = Field(description="Where it is fetched, on this site.")
+
+
+class ReleaseOut(Schema):
+    """A frozen version of a benchmark; it never changes."""
+
+    uid: uuid.UUID
+    slug: str
+    version: str
+    title: str
+    description: str
+    visibility: str = Field(description="public, or members.")
+    seal: str = Field(description="Of the manifest: names the content.")
+    has_hidden_labels: bool
+    archive: FileOut
+    created_at: datetime
+
+
+class ReleaseWhole(ReleaseOut):
+    """A release with its files and what is known of it."""
+
+    info: dict[str, Any] = Field(description="release.json.")
+    statistics: dict[str, Any] = Field(description="statistics.json.")
+    files: list[FileOut]
+
+
+class SubmissionOut(Schema):
+    """Scores or embeddings that somebody gave for a release."""
+
+    uid: uuid.UUID
+    release: str
+    version: str
+    name: str
+    is_published: bool
+    job: JobOut | None
+    scored_at: datetime | None
+    coverage: dict[str, int] = Field(
+        description="n_pairs put to the judges, and n_scored of them; empty until scored."
+    )
+    results: dict[str, Any] = Field(description="By measure, on the public labels.")
+    hidden_results: dict[str, Any] = Field(description="On the hidden ones, in coarse steps.")
+
+
+class SubmissionDetails(Schema):
+    """What is said about a submission."""
+
+    name: Text = Field(min_length=1, max_length=200, description="As on the leaderboard.")
+    description: Text = Field("", max_length=2000, description="How it was made.")
+    missing: Missing = Field(
+        "error",
+        description="error refuses a run without a score for every pair put to the judges; worst "
+        "lets missing ones count as the worst.",
+    )
+
+
+@router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
+def releases(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
+    """Return every version that you may see, newest first."""
+    part = part_of(visible_releases(request.user), page, newest_first=True)
+    return {"items": [_shown(release) for release in part.rows], "next": part.next}
+
+
+@router.get(
+    "/releases/{slug:slug}/{version}",
+    response={200: ReleaseWhole, **errors(404)},
+    summary="One release",
+)
+def release(request: HttpRequest, slug: str, version: str) -> dict[str, object]:
+    """Return a version of a benchmark with its files."""
+    found = _found(request, slug, version)
+    files = [_shown_file(found, line) for line in file_lines(found)]
+    return {
+        **_shown(found).dict(),
+        "info": found.info,
+        "statistics": found.statistics,
+        "files": files,
+    }
+
+
+@router.get(
+    "/releases/{slug:slug}/{version}/archive",
+    response=errors(404),
+    openapi_extra={"responses": BYTES},
+    summary="The archive of a release",
+)
+def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    """Download everything in one zip; Range resumes."""
+    found = _found(request, slug, version)
+    return download(request, found, archive_line(found))
+
+
+@router.get(
+    "/releases/{slug:slug}/{version}/files/{path:path}",
+    response=errors(404),
+    openapi_extra={"responses": BYTES},
+    summary="A file of a release",
+)
+def release_file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
+    """Download one file of the manifest; Range resumes."""
+    found = _found(request, slug, version)
+    line = find_file(found, path)
+    if line is None:
+        raise Http404
+    return download(request, found, line)
+
+
+@router.post(
+    "/releases/{slug:slug}/{version}/submissions",
+    auth=uploads_runs,
+    response={202: SubmissionOut, **errors(400, 404, 413, 422)},
+    summary="Submit a run",
+)
+def submit_run(
+    request: HttpRequest,
+    slug: str,
+    version: str,
+    details: Form[SubmissionDetails],
+    file: File[UploadedFile],
+) -> Status[SubmissionOut]:
+    """Submit scores or embeddings to be scored on a release; private until published."""
+    found, owner = _found(request, slug, version), signed_in(request)
+    spend(UPLOADS, owner.pk)
+    try:
+        made = submit(
+            release=found,
+            owner=owner,
+            name=details.name,
+            file=file,
+            description=details.description,
+            missing=details.missing,
+        )
+    except QuotaError as problem:
+        raise ApiError(429, "quota_used", str(problem)) from problem
+    except (ReleaseError, InputError, JobError) as problem:
+        raise ApiError(422, "invalid_run", str(problem)) from problem
+    return Status(202, _shown_submission(made))
+
+
+@router.get(
+    "/submissions/{uuid:uid}",
+    auth=reads,
+    response={200: SubmissionOut, **errors(404)},
+    summary="A submission",
+)
+def submission(request: HttpRequest, uid: uuid.UUID) -> SubmissionOut:
+    """Return a submission that is published or your own, with its scores once there are any."""
+    found = find_submission(signed_in(request), uid)
+    if found is None:
+        raise Http404
+    return _shown_submission(found)
+
+
+def _found(request: HttpRequest, slug: str, version: str) -> Release:
+    found = find_release(request.user, slug, version)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _shown_file(found: Release, line: FileLine) -> FileOut:
+    at = [found.slug, found.version]
+    url = reverse("api:release_archive", args=at)
+    if line.path:
+        url = reverse("api:release_file", args=[*at, line.path])
+    return FileOut(
+        path=line.path,
+        name=line.name,
+        sha256=line.sha256,
+        n_bytes=line.n_bytes,
+        n_rows=line.n_rows,
+        url=url,
+    )
+
+
+def _shown(found: Release) -> ReleaseOut:
+    return ReleaseOut(
+        uid=found.uid,
+        slug=found.slug,
+        version=found.version,
+        title=found.title,
+        description=found.description,
+        visibility=found.visibility,
+        seal=found.seal,
+        has_hidden_labels=found.has_hidden_labels,
+        archive=_shown_file(found, archive_line(found)),
+        created_at=found.created_at,
+    )
+
+
+def _shown_submission(found: Submission) -> SubmissionOut:
+    return SubmissionOut(
+        uid=found.uid,
+        release=found.release.slug,
+        version=found.release.version,
+        name=found.name,
+        is_published=found.is_published,
+        job=job_out(found.job) if found.job else None,
+        scored_at=found.scored_at,
+        coverage=found.coverage,
+        results=found.results,
+        hidden_results=found.hidden_results,
+    )

@@ -1,0 +1,131 @@
+"""The API's routes about runs and results."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils.datastructures import MultiValueDict
+from ninja import Field, File, Form, Query, Router, Schema, Status
+from ninja.files import UploadedFile
+
+from accounts.access import signed_in
+from api.access import reads, uploads_runs
+from api.errors import ApiError, Detail, errors
+from api.limits import UPLOADS, spend
+from api.paging import Page, PageQuery, Text, part_of
+from api.result_schemas import (
+    ResultOut,
+    ResultWhole,
+    RunDetails,
+    RunOut,
+    RunWhole,
+    UploadOut,
+    result_out,
+    result_whole,
+    run_out,
+    run_whole,
+    upload_out,
+)
+from evaluation.results.api_queries import results_seen_by, runs_seen_by, upload_of
+from evaluation.results.queries import campaigns_seen_by
+from evaluation.runs.forms import RunForm
+from evaluation.runs.services import take_in_run
+from jobs.services import JobError
+from lookalike.io.errors import InputError
+
+router = Router(tags=["Runs and results"], auth=reads)
+
+
+class CampaignQuery(Schema):
+    """Of which campaign."""
+
+    campaign: Text = Field("", max_length=80, description="Slug of a campaign; empty for all.")
+
+
+@router.get("/results", response={200: Page[ResultOut], **errors(422)}, summary="List results")
+def results(
+    request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
+) -> dict[str, object]:
+    """Return results, newest first: each evaluation of a campaign is one."""
+    found = results_seen_by(signed_in(request))
+    if wanted.campaign:
+        found = found.filter(campaign__slug=wanted.campaign)
+    part = part_of(found, page, newest_first=True)
+    return {"items": [result_out(result) for result in part.rows], "next": part.next}
+
+
+@router.get("/results/{uuid:uid}", response={200: ResultWhole, **errors(404)}, summary="One result")
+def result(request: HttpRequest, uid: uuid.UUID) -> ResultWhole:
+    """Return every measure of every model, with the number of queries each is the mean of."""
+    return result_whole(get_object_or_404(results_seen_by(signed_in(request)), uid=uid))
+
+
+@router.get("/runs", response={200: Page[RunOut], **errors(422)}, summary="List runs")
+def runs(
+    request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
+) -> dict[str, object]:
+    """Return the uploaded runs that were checked, newest first."""
+    found = runs_seen_by(signed_in(request))
+    if wanted.campaign:
+        found = found.filter(campaign__slug=wanted.campaign)
+    part = part_of(found, page, newest_first=True)
+    return {"items": [run_out(run) for run in part.rows], "next": part.next}
+
+
+@router.get("/runs/{uuid:uid}", response={200: RunWhole, **errors(404)}, summary="One run")
+def run(request: HttpRequest, uid: uuid.UUID) -> RunWhole:
+    """Return a run with its newest score."""
+    return run_whole(get_object_or_404(runs_seen_by(signed_in(request)), uid=uid))
+
+
+@router.post(
+    "/campaigns/{slug:slug}/runs",
+    auth=uploads_runs,
+    response={202: UploadOut, **errors(400, 404, 409, 413, 422)},
+    summary="Upload a run",
+)
+def upload_run(
+    request: HttpRequest,
+    slug: str,
+    details: Form[RunDetails],
+    file: File[UploadedFile],
+    ids_file: File[UploadedFile | None] = None,
+) -> Status[UploadOut]:
+    """Upload scores or embeddings to be checked and scored; the answer says where to look.
+
+    TREC run, CSV or parquet (query, candidate, score), or embeddings as .npy (with `ids_file`),
+    .npz or parquet. Images are named by path, uid or SHA-256.
+    """
+    owner = signed_in(request)
+    campaign = get_object_or_404(campaigns_seen_by(owner), slug=slug)
+    spend(UPLOADS, owner.pk)
+    files = {"file": [file], **({"ids_file": [ids_file]} if ids_file else {})}
+    form = RunForm(campaign, details.dict(), MultiValueDict(files))
+    if not form.is_valid():
+        raise _invalid(form)
+    try:
+        job = take_in_run(campaign=campaign, owner=owner, given=form.cleaned_data)
+    except InputError as problem:
+        raise ApiError(422, "invalid_run", str(problem)) from problem
+    except JobError as problem:
+        raise ApiError(409, "conflict", str(problem)) from problem
+    return Status(202, upload_out(job))
+
+
+@router.get("/uploads/{uuid:uid}", response={200: UploadOut, **errors(404)}, summary="An upload")
+def upload(request: HttpRequest, uid: uuid.UUID) -> UploadOut:
+    """Return how far the check of an upload is; `run` is there once it is stored."""
+    return upload_out(upload_of(signed_in(request), uid))
+
+
+def _invalid(form: RunForm) -> ApiError:
+    details = [
+        Detail(where=f"form.{field}", message=str(message))
+        for field, messages in form.errors.items()
+        for message in messages
+    ]
+    return ApiError(
+        422, "invalid_run", "The run cannot be taken; see the details.", details=details
+    )

@@ -1,0 +1,1 @@
+"""From uploaded files to images of a catalog."""

@@ -1,0 +1,217 @@
+"""Bring the pictures of a source into a catalog, in batches that may be cut short anywhere.
+
+Every file is dealt with on its own: its bytes are hashed; unknown ones are checked and stored
+by content hash; then the rows of a batch are written in one transaction. A second run finds
+what the first has done and does the rest, so that killed and undisturbed runs end alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.images.blobs import blobs_in_use, has_blobs, store_blobs
+from catalog.models import Catalog, Image, NearDuplicate, SourceFile
+from jobs.services import JobError, Progress
+from lookalike.images.decode import Picture, PictureError, checked_format, read_picture
+from lookalike.images.metadata import Metadata, Row
+from lookalike.images.near_duplicates import near_pairs
+from lookalike.images.pairing import Pairing, pair
+from lookalike.images.problems import Problem
+from lookalike.images.sources import Source, UnreadableFileError
+
+BATCH = 32
+N_THREADS = min(8, (os.cpu_count() or 1) + 1)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """One file after reading: new (with its picture), known (without), or refused."""
+
+    path: str
+    sha256: str = ""
+    n_bytes: int = 0
+    picture: Picture | None = None
+    problem: str = ""
+
+
+def import_source(
+    *, catalog: Catalog, source: Source, metadata: Metadata | None, progress: Progress
+) -> dict[str, Any]:
+    """Import all pictures of a source and return the report that the job keeps.
+
+    Returns:
+        `images` (different pictures of this source), `products` (those named by them),
+        `duplicates` (files with the bytes of another), `near_duplicates` (pairs, in the whole
+        catalog), `files`, `skipped` (left behind by systems), `others` (no pictures),
+        `broken` and `warnings` (each a list of file and reason).
+
+    Raises:
+        JobError: the catalog was deleted meanwhile.
+        JobLostError: the job was cancelled or taken over; all whole batches stay.
+    """
+    refused = [problem.file for problem in source.problems]
+    run = _Import(catalog, source, pair(metadata, source.paths, refused), progress)
+    with blobs_in_use(), ThreadPoolExecutor(N_THREADS) as threads:
+        run.go(threads)
+    n_near = record_near_duplicates(catalog=catalog, progress=progress)
+    broken = [*source.problems, *run.problems, *run.pairing.problems]
+    if metadata is not None:
+        broken += metadata.problems
+    return {
+        "images": len(run.images),
+        "products": _n_products(catalog, run.images),
+        "broken": [problem.as_json() for problem in sorted(set(broken))],
+        "duplicates": run.n_stored - len(run.images),
+        "near_duplicates": n_near,
+        "files": len(source.paths),
+        "skipped": source.n_junk,
+        "others": sorted(source.others)[:100],
+        "warnings": [problem.as_json() for problem in sorted(run.all_warnings())],
+    }
+
+
+class _Import:
+    """The state of one run: what is known, and what was met so far."""
+
+    def __init__(
+        self, catalog: Catalog, source: Source, pairing: Pairing, progress: Progress
+    ) -> None:
+        self.catalog = catalog
+        self.source = source
+        self.pairing = pairing
+        self.progress = progress
+        self.known = set(catalog.images.values_list("sha256", flat=True))
+        self.images: dict[str, int] = {}  # sha256 -> Image.pk, of this source
+        self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
+        self.without_row: dict[str, str] = {}  # path -> sha256
+        self.n_stored = 0
+        self.problems: list[Problem] = []
+        self.warnings: list[Problem] = []
+
+    def go(self, threads: ThreadPoolExecutor) -> None:
+        paths = self.source.paths
+        for start in range(0, len(paths), BATCH):
+            self.progress.update(start, len(paths), f"Reading {self.source.name}")
+            prepared = list(threads.map(self._prepare, paths[start : start + BATCH]))
+            self.progress.check()
+            self._store([item for item in prepared if not item.problem])
+            self.problems += [Problem(i.path, i.problem) for i in prepared if i.problem]
+        self.progress.update(len(paths), len(paths), "Comparing pictures", is_long=True)
+
+    def _prepare(self, path: str) -> _Prepared:
+        """Read, check and store one file; runs in a thread and touches no database."""
+        try:
+            content = self.source.read(path)
+            checked_format(content, path)
+            sha256 = hashlib.sha256(content).hexdigest()
+            if sha256 in self.known and has_blobs(sha256):
+                return _Prepared(path, sha256, len(content))
+            picture = read_picture(content, path)
+            store_blobs(sha256, content, picture)
+        except (PictureError, UnreadableFileError) as problem:
+            return _Prepared(path, problem=str(problem))
+        return _Prepared(path, sha256, len(content), picture)
+
+    def _store(self, prepared: list[_Prepared]) -> None:
+        with transaction.atomic():
+            if not Catalog.objects.select_for_update().filter(pk=self.catalog.pk).exists():
+                raise JobError(f"The catalog “{self.catalog}” was deleted during the import.")
+            Image.objects.bulk_create(
+                [self._image(item, item.picture) for item in prepared if item.picture],
+                ignore_conflicts=True,
+            )
+            hashes = {item.sha256 for item in prepared}
+            found = {i.sha256: i for i in self.catalog.images.filter(sha256__in=hashes)}
+            SourceFile.objects.bulk_create(
+                [
+                    SourceFile(catalog=self.catalog, image=found[item.sha256], path=item.path)
+                    for item in prepared
+                ],
+                update_conflicts=True,
+                unique_fields=["catalog", "path"],
+                update_fields=["image"],
+            )
+            self._describe(prepared, found)
+            Catalog.objects.filter(pk=self.catalog.pk).update(changed_at=timezone.now())
+        self.images |= {sha256: image.pk for sha256, image in found.items()}
+        self.known |= hashes
+        self.n_stored += len(prepared)
+
+    def _image(self, item: _Prepared, picture: Picture) -> Image:
+        return Image(
+            catalog=self.catalog,
+            sha256=item.sha256,
+            width=picture.width,
+            height=picture.height,
+            image_format=picture.image_format,
+            n_bytes=item.n_bytes,
+            perceptual_hash=picture.perceptual_hash,
+        )
+
+    def _describe(self, prepared: list[_Prepared], found: dict[str, Image]) -> None:
+        """Give images the product and attributes of their row: the first one in path order."""
+        changed = []
+        for item in prepared:
+            row = self.pairing.rows.get(item.path)
+            if row is None:
+                self.without_row[item.path] = item.sha256
+                continue
+            first = self.described.setdefault(item.sha256, item.path)
+            if first != item.path:
+                self._warn_if_contrary(row, item.path, first)
+                continue
+            image = found[item.sha256]
+            if (image.product_id, image.attributes) != (row.product_id, row.attributes):
+                image.product_id, image.attributes = row.product_id, row.attributes
+                changed.append(image)
+        Image.objects.bulk_update(changed, ["product_id", "attributes"])
+
+    def _warn_if_contrary(self, row: Row, path: str, first: str) -> None:
+        used = self.pairing.rows[first]
+        if (row.product_id, row.attributes) != (used.product_id, used.attributes):
+            reason = f"It has the same bytes as {first}, but another row; that of {first} is used."
+            self.warnings.append(Problem(path, reason))
+
+    def all_warnings(self) -> list[Problem]:
+        """Return the remarks on files that went in; one without a row may share another's."""
+        sheet = self.pairing.metadata
+        if sheet is None:
+            return self.warnings
+        reason = f"No row of {sheet} describes it; it went in all the same."
+        missed = [path for path, sha in self.without_row.items() if sha not in self.described]
+        return self.warnings + [Problem(path, reason) for path in missed]
+
+
+def record_near_duplicates(*, catalog: Catalog, progress: Progress) -> int:
+    """Compare all images of a catalog and store which look alike; returns the number of pairs."""
+    rows = list(catalog.images.order_by("id").values_list("id", "perceptual_hash"))
+    ids = np.array([row[0] for row in rows], np.int64)
+    pairs = near_pairs(np.array([int(row[1], 16) for row in rows], np.uint64))
+    progress.check()
+    with transaction.atomic():
+        NearDuplicate.objects.filter(catalog=catalog).delete()
+        NearDuplicate.objects.bulk_create(
+            (
+                NearDuplicate(
+                    catalog=catalog, first_id=int(ids[a]), second_id=int(ids[b]), n_bits=int(bits)
+                )
+                for a, b, bits in pairs
+            ),
+            batch_size=5000,
+        )
+        Catalog.objects.filter(pk=catalog.pk).update(changed_at=timezone.now())
+    return len(pairs)
+
+
+def _n_products(catalog: Catalog, images: dict[str, int]) -> int:
+    ids = set(images.values())
+    named = catalog.images.exclude(product_id="").values_list("id", "product_id")
+    return len({product_id for image_id, product_id in named.iterator() if image_id in ids})

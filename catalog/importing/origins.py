@@ -1,0 +1,102 @@
+"""Where an import takes its files from, in a form that a job can store and a worker reopen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from catalog.importing.uploads import upload_path
+from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
+from lookalike.images.sources import Source, SourceError, open_source
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A folder or zip, and metadata if there are any.
+
+    Attributes:
+        path: absolute path on the server, unless `upload` is set.
+        upload: name of an uploaded zip.
+        metadata_path: absolute path on the server, unless `metadata_upload` is set.
+        metadata_upload: name of an uploaded metadata file.
+        source_name: what people call the source.
+        metadata_name: what people call the metadata file.
+        is_restricted: the path must lie in settings.IMPORT_FOLDERS, because it was chosen in
+            a browser.
+    """
+
+    path: str = ""
+    upload: str = ""
+    metadata_path: str = ""
+    metadata_upload: str = ""
+    source_name: str = ""
+    metadata_name: str = ""
+    is_restricted: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the form that a job stores."""
+        return asdict(self)
+
+    def open_source(self) -> Source:
+        """Open the folder or zip.
+
+        Raises:
+            SourceError: it is gone, unreadable, or not allowed.
+        """
+        if self.upload:
+            path = upload_path(self.upload)
+            if not path.exists():
+                raise SourceError(f"The upload {self.source_name} is gone. Upload it again.")
+        else:
+            path = Path(self.path)
+            if self.is_restricted:
+                path = allowed_folder(self.path)
+        return open_source(path, self.source_name or None)
+
+    def read_metadata(self) -> Metadata | None:
+        """Read the metadata, or return None when there are none.
+
+        Raises:
+            MetadataError: unreadable, or not usable at all.
+        """
+        if not (self.metadata_upload or self.metadata_path):
+            return None
+        given = self.metadata_upload
+        path = upload_path(given) if given else Path(self.metadata_path)
+        name = self.metadata_name or path.name
+        try:
+            with path.open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+        except OSError as problem:
+            raise MetadataError(f"{name} cannot be read: {problem.strerror}.") from problem
+        return read_metadata(content, name)
+
+
+def allowed_folder(path: str) -> Path:
+    """Return the real folder behind a path, if it lies in one of settings.IMPORT_FOLDERS.
+
+    Raises:
+        SourceError: it does not exist, or lies elsewhere (also by `..` or a link).
+    """
+    try:
+        real = Path(path).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        raise SourceError("There is no such folder on the server.") from None
+    if not any(real.is_relative_to(root) for root in settings.IMPORT_FOLDERS):
+        raise SourceError("There is no such folder on the server.")
+    if not real.is_dir():
+        raise SourceError("That is not a folder.")
+    return real
+
+
+def offered_folders() -> list[Path]:
+    """Return the folders to choose from: the import folders and those directly in them."""
+    found = []
+    for root in settings.IMPORT_FOLDERS:
+        if root.is_dir():
+            inside = sorted(p for p in root.iterdir() if p.is_dir() and p.name[:1] != ".")
+            found += [root, *inside[:200]]
+    return found

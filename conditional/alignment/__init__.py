@@ -1,0 +1,1 @@
+"""The WS-CSL criterion on stored triplets and embedding sets."""

@@ -1,0 +1,116 @@
+"""The page that matches the conditions of triplets with embedding sets (WS-CSL)."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from catalog.models import EmbeddingSet
+from catalog.queries import usable_embedding_sets
+from conditional.alignment.services import (
+    ALIGN_TASK,
+    matrix_of,
+    request_alignment,
+    subject_of,
+)
+from conditional.errors import ConditionalError
+from conditional.models import TripletAlignment, TripletSet
+from conditional.template_sets.forms import AlignmentForm
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.services import JobError
+from lookalike.conditional.criterion import MIN_QUESTIONS
+from lookalike.conditional.formats.tables import matrix_csv
+
+PARTS = ("validation", "test")
+
+
+@require_safe
+@reader_required
+def alignment(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a result, the newest by default, and the form that asks for another."""
+    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    return _page(request, found, AlignmentForm(embedding_sets=_newest(found)))
+
+
+@admin_required
+@require_POST
+def align(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue the matching."""
+    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    form = AlignmentForm(request.POST, embedding_sets=_newest(found))
+    if form.is_valid():
+        try:
+            request_alignment(triplet_set=found, owner=signed_in(request), **form.cleaned_data)
+        except ConditionalError as problem:
+            messages.error(request, problem.message)
+        except JobError as problem:
+            messages.error(request, str(problem))
+        return redirect("conditional:alignment", slug)
+    return _page(request, found, form)
+
+
+@require_safe
+@reader_required
+def matrix(request: HttpRequest, slug: str, uid: uuid.UUID, part: str) -> HttpResponse:
+    """Give the accuracies of one part as a CSV file, as `python -m conditional alignment` reads."""
+    found = get_object_or_404(TripletAlignment, uid=uid, triplet_set__slug=slug)
+    if part not in PARTS:
+        raise Http404
+    content = matrix_csv(matrix_of(found.result, part))
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-{part}.csv"'
+    return response
+
+
+def _newest(triplet_set: TripletSet) -> list[EmbeddingSet]:
+    """Return the complete embedding sets of a set's catalog, the newest of each spec."""
+    return list({one.spec: one for one in usable_embedding_sets(triplet_set.catalog)}.values())
+
+
+def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpResponse:
+    results = list(found.alignments.all())
+    asked = request.GET.get("result", "")
+    shown = next((one for one in results if str(one.uid) == asked), None)
+    shown = shown or (results[0] if results else None)
+    jobs = Job.objects.filter(task=ALIGN_TASK, subject=subject_of(found))
+    last = jobs.first()
+    context: dict[str, Any] = {
+        "set": found,
+        "form": form,
+        "n_conditions": len(found.figures.get("conditions", {})),
+        "n_embeddings": len(form.fields["embedding_sets"].choices),  # type: ignore[attr-defined]
+        "results": results,
+        "shown": shown,
+        "rows": rows_of(shown.result) if shown else [],
+        "open_jobs": jobs.filter(state__in=OPEN_STATES),
+        "failed_job": last if last and last.state == JobState.FAILED else None,
+        "min_questions": MIN_QUESTIONS,
+    }
+    return render(request, "conditional/alignment.html", context)
+
+
+def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each embedding, with a cell for each condition."""
+    scored, plan = result["test"], result["plan"]
+    n_conditions = len(result["conditions"])
+    return [
+        {
+            "name": name,
+            "cells": [
+                {
+                    "accuracy": scored["accuracy"][row][column],
+                    "ties": scored["ties"][row][column],
+                    "share": plan[row][column] * n_conditions,
+                    "is_greedy": result["greedy_choice"][row] == column,
+                }
+                for row in range(n_conditions)
+            ],
+        }
+        for column, name in enumerate(result["embeddings"])
+    ]

@@ -1,0 +1,1 @@
+"""Sets of retrieval templates: built, stored, shown, scored by models."""

@@ -1,0 +1,232 @@
+"""Build sets of templates from annotation files of others over a catalog's images."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from catalog.models import Catalog
+from conditional.errors import ConditionalError, DefectsError
+from conditional.image_names import images_by_name
+from conditional.models import TemplateSet
+from conditional.stored_sets import digest_of, stored_by
+from conditional.template_sets.services import built_figures, free_slug, store_set
+from conditional.uploads.template_files import make_crops
+from jobs.services import Progress
+from lookalike.conditional.builders.attribute_table import AttributeTable
+from lookalike.conditional.builders.draw import Built
+from lookalike.conditional.builders.objects import SceneRules, SceneTable
+from lookalike.conditional.formats.panoptic import read_panoptic
+from lookalike.conditional.formats.vaw import SOURCE as VAW
+from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
+from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
+from lookalike.conditional.types import Defect
+from lookalike.conditional.validate import counts_of, defects_of, kept_places
+from lookalike.io.errors import InputError
+
+PANOPTIC = "coco_panoptic"
+_USED_AS = {"contradiction": "taken as unlabelled", "duplicate": "both are used"}
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What the object or attribute builders read.
+
+    Attributes:
+        path: a VAW file with `types`, or a COCO panoptic JSON without.
+        types: attribute_types.json.
+        sha256: of the bytes of both, where they were read before; other bytes are refused.
+    """
+
+    path: Path
+    types: Path | None = None
+    sha256: str = ""
+
+    @property
+    def source(self) -> str:
+        """What the provenance says."""
+        return PANOPTIC if self.types is None else VAW
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the bytes of the files.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        return digest_of([self.path, *([self.types] if self.types else [])])
+
+    def as_json(self) -> dict[str, str]:
+        """Return what a job's row keeps of them, as `of_json` reads it.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        types = "" if self.types is None else str(self.types.resolve())
+        return {"path": str(self.path.resolve()), "types": types, "sha256": self.digest()}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, str]) -> Annotations:
+        """Return the files that a job's row names."""
+        types = Path(stored["types"]) if stored["types"] else None
+        return cls(Path(stored["path"]), types, stored["sha256"])
+
+
+def build_file_set(
+    *,
+    catalog: Catalog,
+    name: str,
+    annotations: Annotations,
+    recipe: Recipe,
+    keep_good: bool,
+    owner: User | None,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Draw templates from what a file says of the catalog's images, and store them as a set.
+
+    A job that was cut short after storing goes on with the set that it stored.
+
+    Args:
+        recipe: its task, limits and seed count; its columns do not.
+        keep_good: leave out malformed entries and images that the catalog does not have.
+
+    Returns:
+        What the job's row and the command say: slug, figures, and the defects.
+
+    Raises:
+        DefectsError: entries cannot be used and `keep_good` is off.
+        ConditionalError: the task does not suit the file, which cannot be read or has changed,
+            or nothing fits.
+    """
+    if stored := stored_by(TemplateSet, name, progress.job):
+        return _finished(stored, progress)
+    slug = free_slug(name)
+    wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
+    if recipe.task not in wanted:
+        raise ConditionalError("task", f"from such a file: {', '.join(wanted)}.")
+    note = f"Reading {annotations.path.name} and drawing templates"
+    progress.start(0, None, note, is_long=True)
+    id_of = images_by_name(catalog)
+    try:
+        if annotations.sha256 and annotations.digest() != annotations.sha256:
+            raise ConditionalError("file", "it has changed since this was asked for; ask again.")
+        digest = digest_of([annotations.path])
+        drawn = _drawn(annotations, recipe, id_of, keep_good)
+    except (InputError, OSError) as problem:
+        raise ConditionalError("file", str(problem)) from problem
+    except ValueError as problem:
+        raise ConditionalError("file", f"{problem}.") from problem
+    built = drawn.built
+    unsound = {defect.index for defect in _unsound(built, catalog, id_of)}
+    templates = [one for one in built.templates if one.provenance.index not in unsound]
+    if not templates:
+        reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
+        raise ConditionalError("file", f"no template came of it: {reasons or 'nothing to try'}.")
+    n_left_out = len({defect.index for defect in drawn.left_out})
+    defects = sorted([*drawn.left_out, *drawn.doubtful])
+    report = asdict(built.report) | {
+        "n_entries": drawn.n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
+        "n_doubtful": len({defect.index for defect in drawn.doubtful}),
+        "n_unsound": len(unsound), "n_images": drawn.n_entries - n_left_out, "left_out": {},
+        "job": str(progress.job.uid),
+    }  # fmt: skip
+    template_set = TemplateSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        task=recipe.task.value,
+        source=annotations.source,
+        seed=recipe.seed,
+        recipe=recipe.as_json(),
+        report=report,
+        defects=[asdict(defect) for defect in defects],
+        file_name=annotations.path.name[:300],
+        file_sha256=digest,
+        owner=owner,
+    )
+    store_set(template_set, templates, id_of)
+    return _finished(template_set, progress)
+
+
+def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
+    """Make the pictures of a stored set; return what the job's row says."""
+    n_crops = make_crops(template_set, progress)
+    return {
+        **built_figures(template_set), "crops": n_crops, "defects": template_set.defects
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What a file gave: how many entries, which cannot be used or only in part, and templates."""
+
+    n_entries: int
+    left_out: list[Defect]
+    doubtful: list[Defect]
+    built: Built
+
+
+def _drawn(
+    annotations: Annotations, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
+) -> _Drawn:
+    if annotations.types is not None:
+        return _attributes(annotations.path, annotations.types, recipe, id_of, keep_good)
+    found = read_panoptic(annotations.path)
+    images = [scene.image for scene in found.scenes]
+    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
+    n_entries = len(found.scenes) + len(found.malformed)
+    _require_good(n_entries, defects, keep_good)
+    scenes = [scene for scene in found.scenes if scene.image in id_of]
+    rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
+    table = SceneTable.of(scenes, rules)
+    build = OBJECT_TASKS[recipe.task]
+    built = build(table, recipe.limits, recipe.seed, source=PANOPTIC)
+    return _Drawn(n_entries, defects, [], built)
+
+
+def _attributes(
+    path: Path, types: Path, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
+) -> _Drawn:
+    found = read_vaw(path)
+    images = [one.image for one in found.instances]
+    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
+    n_entries = len(found.instances) + len(found.malformed)
+    _require_good(n_entries, [*defects, *found.doubtful], keep_good)
+    instances = [one for one in found.instances if one.image in id_of]
+    table = AttributeTable.of(instances, read_attribute_types(types))
+    build = ATTRIBUTE_TASKS[recipe.task]
+    built = build(table, recipe.limits, recipe.seed, source=VAW)
+    left_out = {defect.index for defect in defects}
+    doubtful = [
+        replace(one, reason=f"{one.reason} ({_USED_AS[one.code]})")
+        for one in found.doubtful
+        if one.index not in left_out
+    ]
+    return _Drawn(n_entries, defects, doubtful, built)
+
+
+def _unknown(
+    images: Collection[str], malformed: Collection[Defect], id_of: Mapping[str, int]
+) -> list[Defect]:
+    """Return a defect for each readable entry whose image the catalog does not have."""
+    return [
+        Defect(place, "unknown_image", f"no image {image!r}")
+        for place, image in zip(kept_places(len(images), malformed), images, strict=True)
+        if image not in id_of
+    ]
+
+
+def _require_good(n_entries: int, defects: list[Defect], keep_good: bool) -> None:
+    if defects and not keep_good:
+        raise DefectsError(n_entries, sorted(defects))
+
+
+def _unsound(built: Built, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:
+    """Return the templates with a box outside of the catalog's image, or another defect."""
+    rows = catalog.images.values_list("pk", "width", "height")
+    size_of = {pk: (width, height) for pk, width, height in rows}
+    named = {view.image for one in built.templates for _, view in one.views()}
+    sizes = {name: size_of[id_of[name]] for name in named}
+    return defects_of(built.templates, known_images=id_of.keys(), sizes=sizes)

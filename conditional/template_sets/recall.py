@@ -1,0 +1,139 @@
+"""Look at the pictures of a set of templates with a model, and score what it finds.
+
+May load torch: only tasks and commands import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from django.conf import settings
+from PIL import Image as Picture
+
+from catalog.embeddings import EmbeddingError, load_vectors
+from catalog.images.blobs import read_blob
+from catalog.models import Image
+from conditional.errors import ConditionalError
+from conditional.models import TemplateSet
+from conditional.template_sets.recall_services import known_model, store_scores, vectors_of
+from jobs.services import JobError, Progress
+from lookalike.backbones.clip_models import ClipModel, load_clip
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import best_device
+from lookalike.conditional.crops import Dilation, crop_view
+from lookalike.conditional.template_scores import Floats
+from lookalike.conditional.types import Box
+from lookalike.images.decode import read_rgb
+
+View = tuple[int, tuple[float, ...] | None]  # image id, box
+
+
+def score_model(*, template_set_id: int, model: str, progress: Progress) -> dict[str, Any]:
+    """Score a model on every template of a set; may run twice.
+
+    Raises:
+        JobError: the set was deleted, the model cannot be loaded, or a picture cannot be read.
+        JobLostError: the job was cancelled or taken over.
+    """
+    template_set = TemplateSet.objects.select_related("catalog").filter(pk=template_set_id).first()
+    if template_set is None:
+        raise JobError("The set was deleted.")
+    model = known_model(template_set, model)
+    found = list(template_set.templates.order_by("position"))
+    row_of: dict[View, int] = {}
+    rows = [
+        [
+            row_of.setdefault((pk, tuple(box) if box else None), len(row_of))
+            for pk, box in (
+                (one.reference_id, one.box_of(None)),
+                *((pk, one.box_of(place)) for place, pk in enumerate(one.candidates)),
+            )
+        ]
+        for one in found
+    ]
+    if lonely := [one.position for one, row in zip(found, rows, strict=True) if len(row) < 3]:
+        raise JobError(
+            f"Entry {lonely[0]} has nothing to choose from beside its target; import the file "
+            "again with the list of its split's images."
+        )
+    conditions = [one.condition for one in found]
+    try:
+        if model.startswith("open_clip:"):
+            shown = (list(row_of), template_set.crops)
+            views, texts = _seen_by_clip(model, *shown, conditions, progress)
+        else:
+            views, texts = _stored(template_set, model, list(row_of)), None
+        scores = store_scores(
+            template_set=template_set, model=model, views=views, rows=rows, texts=texts
+        )
+    except ValueError as problem:
+        raise JobError(f"{model}: {problem}") from problem
+    return {
+        "set": template_set.slug,
+        "model": model,
+        "templates": len(found),
+        "scores": [
+            {"baseline": one.baseline, "is_normalised": one.is_normalised, **one.figures}
+            for one in scores
+        ],
+    }
+
+
+def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floats:
+    """Return the vectors of whole images from an embedding set."""
+    embedding_set = vectors_of(template_set, spec)
+    if embedding_set is None:
+        raise ConditionalError("model", f"the vectors of {spec} were deleted; embed again.")
+    try:
+        image_ids, vectors = load_vectors(embedding_set)
+    except EmbeddingError as problem:
+        raise JobError(str(problem)) from problem
+    row_of = {int(pk): row for row, pk in enumerate(image_ids)}
+    missing = sum(pk not in row_of for pk, _ in views)
+    if missing:
+        raise JobError(f"{spec} has no vector of {missing:,} images; embed the catalog again.")
+    return np.array([vectors[row_of[pk]] for pk, _ in views], np.float64)
+
+
+def _seen_by_clip(
+    spec: str,
+    views: Sequence[View],
+    how: Dilation,
+    conditions: Sequence[str],
+    progress: Progress,
+) -> tuple[Floats, Floats]:
+    """Return the raw features of views, and of the conditions of all templates."""
+    progress.start(0, None, f"{spec}: loading the model", is_long=True)
+    device = torch.device(settings.WORKER_DEVICE) if settings.WORKER_DEVICE else best_device()
+    try:
+        clip = load_clip(spec, device)
+    except BackboneError as problem:
+        raise JobError(str(problem)) from problem
+    progress.start(0, len(views), f"{spec}: looking at the pictures")
+    shas = dict(Image.objects.filter(pk__in={pk for pk, _ in views}).values_list("pk", "sha256"))
+    seen = []
+    for start in range(0, len(views), clip.batch_size):
+        part = views[start : start + clip.batch_size]
+        seen.append(clip.of_images([_picture(shas[pk], box, how) for pk, box in part]))
+        progress.update(start + len(part))
+    distinct, at = np.unique(np.array(conditions), return_inverse=True)
+    return np.concatenate(seen).astype(np.float64), _texts(clip, distinct.tolist())[at]
+
+
+def _texts(clip: ClipModel, texts: Sequence[str]) -> Floats:
+    parts = [
+        clip.of_texts(texts[start : start + clip.batch_size])
+        for start in range(0, len(texts), clip.batch_size)
+    ]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def _picture(sha256: str, box: tuple[float, ...] | None, how: Dilation) -> Picture.Image:
+    try:
+        whole = read_rgb(read_blob(sha256, "original"))
+    except (OSError, ValueError) as problem:
+        raise JobError(f"image {sha256}: cannot be read: {problem}") from problem
+    return crop_view(whole, Box(*box) if box else None, how)

@@ -1,0 +1,51 @@
+"""The part of a template set's page that shows what models score on it, and asks for more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from accounts.access import admin_required, signed_in
+from catalog.queries import usable_embedding_sets
+from conditional.errors import ConditionalError
+from conditional.models import TemplateSet
+from conditional.template_sets.recall_services import SCORE_TASK, request_score, subject_of
+from jobs.models import OPEN_STATES, Job, JobState
+from jobs.services import JobError
+
+KNOWN_CLIPS = ("open_clip:ViT-B-32-quickgelu/openai", "open_clip:RN50x4-quickgelu/openai")
+
+
+def scores_context(template_set: TemplateSet) -> dict[str, Any]:
+    """Return what conditional/_scores.html shows."""
+    jobs = Job.objects.filter(task=SCORE_TASK, subject__startswith=subject_of(template_set))
+    last = jobs.first()
+    stored = usable_embedding_sets(template_set.catalog).values_list("spec", flat=True)
+    scores = list(template_set.scores.all())
+    return {
+        "scores": scores,
+        "has_ties": any(one.figures["n_ties"] for one in scores),
+        "score_jobs": jobs.filter(state__in=OPEN_STATES),
+        "failed_score": last if last and last.state == JobState.FAILED else None,
+        "known_models": [*dict.fromkeys(stored), *KNOWN_CLIPS],
+    }
+
+
+@admin_required
+@require_POST
+def score(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue the scoring of a model on a set."""
+    found = get_object_or_404(TemplateSet, slug=slug)
+    try:
+        request_score(
+            template_set=found, model=request.POST.get("model", ""), owner=signed_in(request)
+        )
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+    except JobError as problem:
+        messages.error(request, str(problem))
+    return redirect("conditional:set", slug)

@@ -1,0 +1,218 @@
+"""Build sets of templates from a catalog and store them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from django.db import transaction
+
+from accounts.models import User
+from catalog.models import Catalog
+from conditional.errors import ConditionalError
+from conditional.models import RetrievalTemplate as Row
+from conditional.models import TemplateSet
+from conditional.stored_sets import save_named, stored_by, unused_slug
+from conditional.template_sets.queries import catalog_rows
+from conditional.template_sets.rows import row_of
+from jobs.models import Job
+from jobs.services import Progress, enqueue
+from lookalike.conditional.builders.catalog_rows import SOURCE
+from lookalike.conditional.recipes import Cooked, Recipe, cook
+from lookalike.conditional.types import RetrievalTemplate
+from lookalike.conditional.validate import defects_of
+
+BUILD_TASK = "conditional.tasks.build"
+BATCH = 1000
+# as many as are read and drawn from well within a second
+PREVIEW_IMAGES = 2000
+PREVIEW_TRIES = 3000
+
+
+def free_slug(name: str) -> str:
+    """Return the slug of a new set's name.
+
+    Raises:
+        ConditionalError: nothing is left of the name, or there is such a set.
+    """
+    return unused_slug(TemplateSet, name)
+
+
+def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None) -> Cooked:
+    """Draw the templates of a recipe, each image named by its row id; nothing is stored.
+
+    Args:
+        at_most: look at so many images only; None for all.
+
+    Raises:
+        ConditionalError: no image fits, the columns make no sense, or no template came of it.
+    """
+    rows = catalog_rows(catalog, recipe.filters, at_most)
+    if not rows:
+        raise ConditionalError("catalog", f"no image of “{catalog}” fits the filters.")
+    named = {name for row in rows for name in row.attributes}
+    for field, texts in (("same", recipe.same), ("ask", recipe.ask)):
+        for text in texts:
+            name = text.split()[0] if text.split() else ""
+            if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
+                shown = ", ".join(sorted(named)[:20]) or "none"
+                raise ConditionalError(
+                    field, f"no image has an attribute {name!r}; there are: {shown}."
+                )
+    try:
+        cooked = cook(recipe, rows)
+    except ValueError as problem:
+        raise ConditionalError("ask", f"{problem}.") from problem
+    if not cooked.built.templates:
+        reasons = ", ".join(f"{n:,} × {why}" for why, n in cooked.built.report.rejected.items())
+        raise ConditionalError("ask", f"no template came of it: {reasons or 'nothing to try'}.")
+    return cooked
+
+
+def build_set(
+    *, catalog: Catalog, name: str, recipe: Recipe, owner: User | None, progress: Progress
+) -> dict[str, Any]:
+    """Draw the templates of a recipe, check them, and store them as a set.
+
+    A job that was cut short after storing finds the set that it stored.
+
+    Returns:
+        What the job's row and the command say: slug, figures and why references were rejected.
+
+    Raises:
+        ConditionalError: as `free_slug` and `draw_templates`.
+    """
+    if stored := stored_by(TemplateSet, name, progress.job):
+        return built_figures(stored)
+    slug = free_slug(name)
+    progress.start(0, None, "Reading attributes and drawing templates", is_long=True)
+    cooked = draw_templates(catalog, recipe)
+    templates = cooked.built.templates
+    defects = defects_of(templates)
+    if defects:
+        raise ConditionalError("ask", f"template {defects[0].index}: {defects[0].reason}.")
+    progress.start(0, len(templates), "Storing templates")
+    report = asdict(cooked.built.report) | {
+        "n_images": cooked.n_used,
+        "left_out": dict(cooked.left_out),
+        "job": str(progress.job.uid),
+    }
+    template_set = TemplateSet(
+        slug=slug,
+        name=name[:200],
+        catalog=catalog,
+        task=recipe.task.value,
+        source=SOURCE,
+        seed=recipe.seed,
+        recipe=recipe.as_json(),
+        report=report,
+        owner=owner,
+    )
+    named = {view.image for one in templates for _, view in one.views()}
+    store_set(template_set, templates, {name: int(name) for name in named})
+    progress.update(len(templates), len(templates), "Stored")
+    return built_figures(template_set)
+
+
+def built_figures(template_set: TemplateSet) -> dict[str, Any]:
+    """Return what the job's row and the command say of a set that was built here."""
+    report = {name: value for name, value in template_set.report.items() if name != "job"}
+    n_templates = template_set.templates.count()
+    return {
+        "set": template_set.slug, "task": template_set.task, "templates": n_templates, **report
+    }  # fmt: skip
+
+
+@transaction.atomic
+def store_set(
+    template_set: TemplateSet, templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int]
+) -> None:
+    """Save a set with its templates, all or nothing.
+
+    Raises:
+        ConditionalError: another set took the slug meanwhile.
+    """
+    save_named(template_set)
+    Row.objects.bulk_create(
+        (
+            row_of(template_set, template, id_of, keeps_names=template_set.source != SOURCE)
+            for template in templates
+        ),
+        batch_size=BATCH,
+    )
+
+
+def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -> Job:
+    """Queue the building of a set.
+
+    Raises:
+        ConditionalError: as `free_slug`.
+        JobConflictError: a set of that name is being built.
+    """
+    slug = free_slug(name)
+    return enqueue(
+        task=BUILD_TASK,
+        subject=f"template set {slug}",
+        title=f"Build “{name[:150]}”",
+        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
+        owner=owner,
+    )
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first templates of a recipe.
+
+    Attributes:
+        rows: not stored.
+        cooked: how they came about.
+        n_images: of the catalog.
+        is_sample: whether the catalog has more images than a preview looks at, so that the set
+            that is saved will hold other templates.
+        gave_up: whether it had tried enough before it found as many as asked for.
+    """
+
+    rows: list[Row]
+    cooked: Cooked
+    n_images: int
+    is_sample: bool
+    gave_up: bool
+
+
+def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
+    """Return the first templates that a recipe gives.
+
+    Of a large catalog only `PREVIEW_IMAGES` are looked at, and only `PREVIEW_TRIES` references
+    are tried, so that it takes no longer than that of a small one.
+
+    Raises:
+        ConditionalError: as `draw_templates`; if that was not all, the message says so.
+    """
+    n_images = catalog.images.count()
+    is_sample = n_images > PREVIEW_IMAGES
+    few = replace(recipe, n_templates=min(n, recipe.n_templates), n_tries=PREVIEW_TRIES)
+    try:
+        cooked = draw_templates(catalog, few, PREVIEW_IMAGES if is_sample else None)
+    except ConditionalError as problem:
+        looked = f" of {PREVIEW_IMAGES:,} of {n_images:,} images" if is_sample else ""
+        note = f"A preview tries up to {PREVIEW_TRIES:,} references{looked}; the set tries all."
+        raise ConditionalError(problem.field, f"{problem.message} {note}") from problem
+    gave_up = cooked.built.report.n_tried >= PREVIEW_TRIES
+    unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
+    named = {view.image for one in cooked.built.templates for _, view in one.views()}
+    id_of = {name: int(name) for name in named}
+    rows = [row_of(unsaved, one, id_of, keeps_names=False) for one in cooked.built.templates]
+    return Preview(rows, cooked, n_images, is_sample, gave_up)
+
+
+@transaction.atomic
+def delete_set(*, template_set: TemplateSet) -> None:
+    """Delete a set that nobody has been asked about.
+
+    Raises:
+        ConditionalError: a verification asks about it.
+    """
+    if template_set.verifications.exists():
+        raise ConditionalError("set", f"“{template_set}” is under verification; it is kept.")
+    template_set.delete()

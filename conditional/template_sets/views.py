@@ -1,0 +1,194 @@
+"""Pages of template sets: list, browse, build, delete."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.forms import Form
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+)
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from catalog.models import Catalog, Image
+from conditional.errors import ConditionalError
+from conditional.models import RetrievalTemplate, TemplateSet
+from conditional.template_sets.crops import SIDES, crop_file
+from conditional.template_sets.forms import BuildForm
+from conditional.template_sets.queries import (
+    attribute_names,
+    conditions_of,
+    shown_templates,
+    template_sets,
+)
+from conditional.template_sets.recall_views import scores_context
+from conditional.template_sets.services import BUILD_TASK, delete_set, preview_of, request_build
+from conditional.triplets.queries import triplet_sets
+from conditional.triplets.services import IMPORT_TASK as TRIPLETS_TASK
+from conditional.triplets.suggest import SUGGEST_TASK
+from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
+from conditional.uploads.template_files import exported_entries
+from conditional.verification.queries import verified_templates
+from jobs.models import OPEN_STATES, Job
+from jobs.services import JobError
+from lookalike.conditional.crops import Dilation
+
+SETS_A_PAGE = 30
+TEMPLATES_A_PAGE = 10
+N_PREVIEW = 4
+N_CONDITIONS = 200
+MADE_BY = (BUILD_TASK, SUGGEST_TASK, TEMPLATES_TASK, TRIPLETS_TASK)
+
+
+@require_safe
+@reader_required
+def sets(request: HttpRequest) -> HttpResponse:
+    """List the sets, newest first, and what is being built."""
+    page = Paginator(template_sets(), SETS_A_PAGE).get_page(request.GET.get("page"))
+    made = Job.objects.filter(task__in=MADE_BY)
+    context = {
+        "page": page,
+        "open_jobs": made.filter(state__in=OPEN_STATES),
+        "last_job": made.exclude(task__in=[TEMPLATES_TASK, TRIPLETS_TASK]).first(),
+        "triplet_sets": triplet_sets(),
+    }
+    return render(request, "conditional/sets.html", context)
+
+
+@require_safe
+@reader_required
+def template_set(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a set's templates with their pictures, all or of one condition."""
+    found = get_object_or_404(template_sets(), slug=slug)
+    conditions = conditions_of(found)
+    chosen = request.GET.get("condition", "")
+    templates = found.templates.order_by("position")
+    if chosen:
+        templates = templates.filter(condition=chosen)
+    page = Paginator(templates, TEMPLATES_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "set": found,
+        "conditions": conditions[:N_CONDITIONS],
+        "n_conditions": len(conditions),
+        "chosen": chosen,
+        "page": page,
+        "shown": shown_templates(page.object_list),
+        "verifications": found.verifications.all(),
+        **scores_context(found),
+    }
+    return render(request, "conditional/set.html", context)
+
+
+@admin_required
+def new_set(request: HttpRequest) -> HttpResponse:
+    """Ask what to build; queue it."""
+    form = BuildForm(request.POST or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            request_build(
+                catalog=given["catalog"],
+                name=given["name"],
+                recipe=form.recipe,
+                owner=signed_in(request),
+            )
+        except JobError as problem:
+            refuse(form, problem)
+        else:
+            return redirect("conditional:sets")
+    context = {"form": form, "has_catalogs": Catalog.objects.filter(images__isnull=False).exists()}
+    return render(request, "conditional/new_set.html", context)
+
+
+def refuse(form: Form, problem: JobError) -> None:
+    """Say on a form why what it asks for cannot be done."""
+    is_known = isinstance(problem, ConditionalError) and problem.field in form.fields
+    if isinstance(problem, ConditionalError):
+        form.add_error(problem.field if is_known else None, problem.message)
+    else:
+        form.add_error(None, str(problem))
+
+
+@admin_required
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """Show the first templates that a half-filled form would give."""
+    form = BuildForm({**request.POST.dict(), "name": request.POST.get("name") or "preview"})
+    context: dict[str, Any] = {"attributes": []}
+    if "catalog" not in form.errors:
+        context["attributes"] = attribute_names(form.cleaned_data["catalog"])
+    if form.is_valid():
+        try:
+            found = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
+        except ConditionalError as problem:
+            context["problem"] = problem.message
+        else:
+            context |= {"shown": shown_templates(found.rows), "preview": found}
+    return render(request, "conditional/_preview.html", context)
+
+
+@admin_required
+@require_POST
+def delete(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a set that nobody verifies."""
+    found = get_object_or_404(TemplateSet, slug=slug)
+    try:
+        delete_set(template_set=found)
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+        return redirect("conditional:set", slug)
+    messages.success(request, f"“{found}” is deleted.")
+    return redirect("conditional:sets")
+
+
+@require_safe
+@reader_required
+def export(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give a set, or what of it a verification has passed, as a file of GeneCIS or CIRR."""
+    found = get_object_or_404(TemplateSet, slug=slug)
+    only = None
+    if asked := request.GET.get("verification"):
+        verification = get_object_or_404(found.verifications, slug=asked)
+        only = [one.pk for one in verified_templates(verification)]
+    response = JsonResponse(exported_entries(found, only), safe=False)
+    response["Content-Disposition"] = f'attachment; filename="{found.task}.json"'
+    return response
+
+
+@require_safe
+@reader_required
+def crop(request: HttpRequest, template_uid: uuid.UUID, slot: str, size: str) -> HttpResponseBase:
+    """Return the part of an image that a template shows."""
+    rows = RetrievalTemplate.objects.select_related("template_set")
+    template = get_object_or_404(rows, uid=template_uid)
+    place = None if slot == "reference" else int(slot) if slot.isdecimal() else -1
+    if size not in SIDES or (place is not None and not 0 <= place < template.n_candidates):
+        raise Http404
+    box = template.box_of(place)
+    pk = template.reference_id if place is None else template.candidates[place]
+    if box is None:
+        raise Http404
+    return crop_response(Image.objects.get(pk=pk), box, size, template.crops)
+
+
+def crop_response(image: Image, box: list[float], size: str, how: Dilation) -> HttpResponseBase:
+    """Return a crop's bytes; whoever calls has checked that the person may see it."""
+    try:
+        path = crop_file(image, box, size, how)
+    except (FileNotFoundError, ValueError):
+        raise Http404 from None
+    response = FileResponse(path.open("rb"), content_type="image/webp")
+    del response["Content-Disposition"]
+    response["Cache-Control"] = "private, max-age=31536000, immutable"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

@@ -1,0 +1,1 @@
+"""Sets of triplets: imported, suggested, judged, scored by models."""

@@ -1,0 +1,132 @@
+"""Triplets as questions for a panel, and the panel's answers as a set of their own."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import hmac
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from accounts.models import User
+from conditional.errors import ConditionalError
+from conditional.models import Choice, TripletSet, TripletSource, Verification
+from conditional.triplets.services import free_triplet_slug, people_figures, store_triplets
+from conditional.verification.queries import current_answers
+from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.conditional.types import Triplet
+from lookalike.io.csv_text import protected
+
+QUESTIONS_OF_ANSWERS = """
+insert into conditional_tripletquestion
+    (triplet_set_id, uid, position, condition, anchor_id, first_id, second_id, facts)
+select %(set)s, gen_random_uuid(),
+    row_number() over (order by condition collate "C", anchor_id, low, high) - 1,
+    condition, anchor_id, low, high, '{}'::jsonb
+from (
+    select distinct condition, anchor_id,
+        least(closer_id, farther_id) as low, greatest(closer_id, farther_id) as high
+    from conditional_triplet where triplet_set_id = %(set)s
+) as questions
+"""
+
+
+@transaction.atomic
+def ensure_questions(*, triplet_set: TripletSet) -> None:
+    """Store the questions behind a set's answers, unless they are stored already."""
+    TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
+    if not triplet_set.questions.exists():
+        with connection.cursor() as cursor:
+            cursor.execute(QUESTIONS_OF_ANSWERS, {"set": triplet_set.pk})
+
+
+def judged_triplets(verification: Verification) -> list[Triplet]:
+    """Return the answers that name a side; images by row id, judges by pseudonym.
+
+    Ordered by question and pseudonym, so that the order tells nothing about who came when.
+    """
+    seats = dict(verification.panel.values_list("pk", "annotator_id"))
+    names = pseudonyms(seats.values(), _secret(verification))
+    questions = {question.pk: question for question in verification.triplets.all()}
+    rows = []
+    for answer in current_answers(verification):
+        if answer.choice == Choice.PICK and answer.picked is not None:
+            question = questions[answer.question_id]
+            closer = question.candidates[answer.picked]
+            farther = question.candidates[1 - answer.picked]
+            worker = names[seats[answer.verifier_id]]
+            one = Triplet(
+                str(question.anchor_id), str(closer), str(farther), question.condition, worker
+            )
+            rows.append((question.position, worker, one))
+    return [one for *_, one in sorted(rows)]
+
+
+def triplets_csv(verification: Verification) -> str:
+    """Return the answers as `anchor,closer,farther,condition,worker`; images by uid."""
+    uids = verification.asked_set.catalog.images.values_list("pk", "uid")
+    name_of = {str(pk): str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(Triplet._fields)
+    table.writerows(_cells(judged_triplets(verification), name_of))
+    return file.getvalue()
+
+
+def _cells(triplets: Iterable[Triplet], name_of: dict[str, str]) -> Iterable[list[str]]:
+    for one in triplets:
+        images = [name_of[pk] for pk in one[:3]]
+        yield [*images, protected(one.condition), one.worker]
+
+
+def keep_answers(*, verification: Verification, name: str, owner: User | None) -> TripletSet:
+    """Store the answers of a closed campaign as a set of triplets, which embeddings are scored on.
+
+    Raises:
+        ConditionalError: the campaign is open or has no answer, or the name is taken.
+    """
+    asked = verification.triplet_set
+    if asked is None:
+        raise ConditionalError("campaign", f"“{verification}” asks about templates.")
+    if verification.is_open:
+        raise ConditionalError("campaign", "close it first: the answers are kept as they stand.")
+    slug = free_triplet_slug(name)
+    triplets = judged_triplets(verification)
+    if not triplets:
+        raise ConditionalError("campaign", "nobody has named a side yet.")
+    swapped = [False] * len(triplets)
+    named = {image for one in triplets for image in one[:3]}
+    is_scaled = named <= asked.scale.keys()
+    figures = people_figures(triplets, swapped, asked.scale if is_scaled and asked.scale else None)
+    kept = TripletSet(
+        slug=slug,
+        name=name[:200],
+        catalog=asked.catalog,
+        source=TripletSource.CAMPAIGN,
+        recipe=_origin(verification, asked),
+        scale=asked.scale if is_scaled else {},
+        figures=figures,
+        owner=owner,
+    )
+    store_triplets(kept, triplets, swapped, {image: int(image) for image in named})
+    return kept
+
+
+def _origin(verification: Verification, asked: TripletSet) -> dict[str, Any]:
+    answers = current_answers(verification)
+    return {
+        "campaign": verification.slug,
+        "triplets": asked.slug,
+        "n_judges": verification.panel.count(),
+        "n_cant_tell": sum(answer.choice == Choice.CANT_TELL for answer in answers),
+    }
+
+
+def _secret(verification: Verification) -> bytes:
+    """Return the key of this campaign's pseudonyms: always the same, stored nowhere."""
+    name = f"pseudonyms of the campaign {verification.uid}"
+    return hmac.new(settings.SECRET_KEY.encode(), name.encode(), hashlib.sha256).digest()

@@ -1,0 +1,127 @@
+"""Pages of triplets: sets of them, what panels said of them, and answers as a file or a set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from conditional.errors import ConditionalError
+from conditional.models import TripletSet, Verification
+from conditional.triplets.judged import keep_answers, triplets_csv
+from conditional.triplets.queries import (
+    TripletResult,
+    shown_answers,
+    shown_questions,
+    shown_results,
+    triplet_results,
+    triplet_statistics,
+)
+from conditional.triplets.services import delete_triplet_set
+from conditional.verification.queries import panel_progress
+from lookalike.conditional.triplet_majority import Standing
+
+TRIPLETS_A_PAGE = 12
+TABS = {
+    Standing.DECIDED: "Decided",
+    Standing.UNDECIDED: "Undecided",
+    Standing.WAITING: "Waiting",
+}
+
+
+@require_safe
+@reader_required
+def triplets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show figures about people and embeddings, and the triplets with their pictures."""
+    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    number = request.GET.get("page")
+    has_answers = found.triplets.exists()
+    page: Page[Any]
+    if has_answers:
+        page = Paginator(found.triplets.order_by("position"), TRIPLETS_A_PAGE).get_page(number)
+        shown = shown_answers(page.object_list)
+    else:
+        page = Paginator(found.questions.order_by("position"), TRIPLETS_A_PAGE).get_page(number)
+        shown = shown_questions(page.object_list)
+    context = {
+        "set": found,
+        "has_answers": has_answers,
+        "verifications": found.verifications.all(),
+        "scores": found.scores.select_related("embedding_set"),
+        "page": page,
+        "shown": shown,
+    }
+    return render(request, "conditional/triplets.html", context)
+
+
+def triplet_results_page(request: HttpRequest, found: Verification) -> HttpResponse:
+    """Show a campaign's progress and figures, and its triplets by how they came out."""
+    results = triplet_results(found)
+    standing = _standing(request.GET.get("outcome", ""), results)
+    chosen = [one for one in results if one.outcome.standing == standing]
+    page = Paginator(chosen, TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
+    counts = {tab: sum(one.outcome.standing == tab for one in results) for tab in TABS}
+    context = {
+        "verification": found,
+        "set": found.triplet_set,
+        "statistics": triplet_statistics(results),
+        "panel": panel_progress(found),
+        "tabs": [(tab.value, words, counts[tab]) for tab, words in TABS.items()],
+        "outcome": standing.value,
+        "page": page,
+        "shown": shown_results(list(page.object_list)),
+    }
+    return render(request, "conditional/triplet_campaign.html", context)
+
+
+def _standing(asked: str, results: list[TripletResult]) -> Standing:
+    """Return the standing that was asked for, or the first that has a triplet."""
+    if asked in [tab.value for tab in TABS]:
+        return Standing(asked)
+    held = {one.outcome.standing for one in results}
+    return next((tab for tab in TABS if tab in held), Standing.WAITING)
+
+
+@require_safe
+@reader_required
+def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give the answers that name a side as a CSV file of triplets."""
+    found = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
+    response = HttpResponse(triplets_csv(found), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{found.slug}.csv"'
+    return response
+
+
+@admin_required
+@require_POST
+def keep(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store the answers of a closed campaign as a set of triplets."""
+    found = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
+    try:
+        kept = keep_answers(
+            verification=found, name=request.POST.get("name", "")[:80], owner=signed_in(request)
+        )
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+        return redirect("conditional:verification", slug)
+    messages.success(request, f"The answers are kept as “{kept}”.")
+    return redirect("conditional:triplets", kept.slug)
+
+
+@admin_required
+@require_POST
+def delete_triplets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a set of triplets that no panel judges and no release holds."""
+    found = get_object_or_404(TripletSet, slug=slug)
+    try:
+        delete_triplet_set(triplet_set=found)
+    except ConditionalError as problem:
+        messages.error(request, problem.message)
+        return redirect("conditional:triplets", slug)
+    messages.success(request, f"“{found}” is deleted.")
+    return redirect("conditional:sets")

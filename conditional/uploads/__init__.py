@@ -1,0 +1,1 @@
+"""Files of templates and triplets that admins bring."""

@@ -1,0 +1,153 @@
+"""The form that takes files of templates and triplets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count
+
+from catalog.models import Catalog
+from conditional.models import TASK_LABELS
+from conditional.uploads.services import MAX_BYTES, Asked, Kind
+from lookalike.conditional.column_spec import parse_where
+from lookalike.conditional.formats.genecis import TASKS, task_of
+from lookalike.io.errors import InputError
+
+MAX_FILES = 20
+KIND_LABELS = {
+    Kind.GENECIS: "Templates: GeneCIS JSON",
+    Kind.CIRR: "Templates: CIRR JSON",
+    Kind.TRIPLETS: "Triplets: CSV",
+    Kind.INTEGERS: "Triplets: integers, as UT-Zappos and Celeb-A have them",
+}
+
+
+class _FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One upload or several."""
+
+    widget = _FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Return the uploads as a list, each checked as a single one is."""
+        given = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(one, initial) for one in given or [None]]
+
+
+class ImportForm(forms.Form):
+    """A set of templates or of triplets that others made."""
+
+    kind = forms.ChoiceField(
+        choices=[(kind.value, label) for kind, label in KIND_LABELS.items()],
+        initial=Kind.GENECIS.value,
+        widget=forms.RadioSelect,
+        label="What it is",
+    )
+    name = forms.CharField(max_length=80, help_text="Of the new set.")
+    catalog = forms.ModelChoiceField(
+        Catalog.objects.none(),
+        empty_label="Choose a catalog",
+        help_text="Holds the images. A file names them by uid, SHA-256, path, file name, or the "
+        "number that a file name is.",
+    )
+    file = FilesField(
+        help_text=f"At most {MAX_BYTES // 2**20} MB. Integers may come as several files."
+    )
+    task = forms.ChoiceField(
+        required=False,
+        choices=[("", "What the file’s name says"), *((t.value, TASK_LABELS[t]) for t in TASKS)],
+        help_text="A file of GeneCIS holds one task and is called after it.",
+    )
+    crops = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("paper", "As GeneCIS does it: above and to the left"),
+            ("symmetric", "As much on every side"),
+        ],
+        label="Context of boxes",
+        help_text="What is shown around the part of an image that a template names.",
+    )
+    names = forms.FileField(
+        required=False,
+        label="Names",
+        help_text="What the integers are positions of: a JSON list, or one name a line. Without "
+        "it they are the names.",
+    )
+    where = forms.CharField(
+        required=False,
+        label="Only rows with",
+        help_text="One COLUMN=VALUE in each line.",
+        widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "class": "mono"}),
+    )
+    scale = forms.FileField(
+        required=False,
+        label="Known order",
+        help_text="CSV with the columns image and value: answers are compared with it.",
+    )
+    split = forms.FileField(
+        required=False,
+        label="Images of the split",
+        help_text="A JSON object of names and paths (split.rc2.val.json). Entries without an "
+        "image set look among all of them; without it they cannot go in.",
+    )
+    keep_good = forms.BooleanField(
+        required=False,
+        label="Keep the good entries",
+        help_text="Without it, one entry that cannot go in stops the import. Either way all of "
+        "them are listed.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["catalog"]
+        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
+        field.queryset = Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
+
+    def clean_where(self) -> dict[str, str]:
+        """Return the wanted values by column."""
+        try:
+            return parse_where(self.cleaned_data["where"].splitlines())
+        except ValueError as problem:
+            raise forms.ValidationError(f"{problem}.") from problem
+
+    def clean(self) -> dict[str, Any]:
+        """Check what the fields say together, before anything is kept."""
+        given = super().clean() or {}
+        files: list[UploadedFile[bytes]] = given.get("file") or []
+        if "kind" not in given or not files:
+            return given
+        kind = Kind(given["kind"])
+        most = MAX_FILES if kind == Kind.INTEGERS else 1
+        if len(files) > most:
+            self.add_error("file", f"Choose {'one file' if most == 1 else f'at most {most}'}.")
+        elif kind == Kind.GENECIS and not given.get("task"):
+            try:
+                given["task"] = task_of(Path(str(files[0].name))).value
+            except InputError:
+                self.add_error("task", f"The name “{files[0].name}” does not say it: choose one.")
+        return given
+
+    @property
+    def asked(self) -> Asked:
+        """What a valid form asks for; what does not belong to its kind is passed over."""
+        given = self.cleaned_data
+        kind = Kind(given["kind"])
+        return Asked(
+            kind=kind,
+            catalog=given["catalog"],
+            name=given["name"],
+            files=given["file"],
+            task=given["task"] if kind == Kind.GENECIS else "",
+            crops=given["crops"] or "paper",
+            names=given["names"] if kind == Kind.INTEGERS else None,
+            scale=given["scale"] if kind.is_triplets else None,
+            split=given["split"] if kind == Kind.CIRR else None,
+            where=given["where"] if kind == Kind.TRIPLETS else {},
+            keep_good=given["keep_good"],
+        )

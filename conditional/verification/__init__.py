@@ -1,0 +1,1 @@
+"""Templates and triplets put to a panel, answered and ruled on."""

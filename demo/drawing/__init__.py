@@ -1,0 +1,1 @@
+"""The demo's catalog: products drawn by a program."""

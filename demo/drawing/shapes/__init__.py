@@ -1,0 +1,1 @@
+"""The shapes of the drawn products, one module for each kind."""

@@ -1,0 +1,59 @@
+"""The page about what lies below a campaign's pool: draw pairs there, read the estimates."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import signed_in
+from annotation.models import Campaign
+from evaluation.access import of_campaign
+from evaluation.below_pool.forms import SampleForm
+from evaluation.below_pool.page import estimate_tiles, strata_table
+from evaluation.below_pool.services import request_sample, sample_of, sampling_problem
+from evaluation.results.queries import latest_draw, latest_result
+from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@of_campaign
+def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """What is known of the pairs that no model proposed; admins may have some judged."""
+    person = signed_in(request)
+    form = SampleForm(request.POST or None) if person.is_admin else None
+    if request.method == "POST":
+        if form is None:
+            raise PermissionDenied
+        if form.is_valid() and _queued(request, form, campaign):
+            return redirect("evaluation:below", slug=campaign.slug)
+    sample, result, job = sample_of(campaign), latest_result(campaign), latest_draw(campaign)
+    found = result.summary.get("sample") if result else None
+    context = {
+        "campaign": campaign,
+        "result": result,
+        "sample": sample,
+        "problem": "" if sample else sampling_problem(campaign),
+        "form": form,
+        "job": job if job and (job.is_open or (job.error and not sample)) else None,
+        "found": found,
+        "tiles": estimate_tiles(found) if found else [],
+        "table": strata_table(sample, found) if sample else None,
+    }
+    return render(request, "evaluation/below.html", context)
+
+
+def _queued(request: HttpRequest, form: SampleForm, campaign: Campaign) -> bool:
+    """Queue the draw; on failure say why in the form."""
+    given = form.cleaned_data
+    try:
+        request_sample(
+            campaign=campaign, n_pairs=given["n_pairs"], aim=given["aim"], seed=given["seed"],
+            owner=signed_in(request),
+        )  # fmt: skip
+    except (InputError, JobConflictError) as problem:
+        form.add_error(None, str(problem))
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The page about the bias of a campaign's pool."""

@@ -1,0 +1,1 @@
+"""What evaluations found: computed, stored, shown."""

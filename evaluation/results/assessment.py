@@ -1,0 +1,232 @@
+"""Evaluate a campaign: every model, every measure, the pool's bias. For workers and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Campaign
+from evaluation.below_pool.estimates import sample_estimates
+from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw
+from evaluation.below_pool.services import sample_of
+from evaluation.models import Run as UploadedRun
+from evaluation.results.detail_arrays import details_of
+from evaluation.results.details import Details
+from evaluation.results.inputs import Gathered, embedded_models, gather
+from evaluation.runs.evaluated_models import Entrants, find_entrants
+from lookalike.agreement.coefficients import agreement
+from lookalike.bias.assemble import Extras, assemble_evidence
+from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.io.tables import Qrels
+from lookalike.metrics.embedding_runs import load_search
+from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import MeasureTests
+
+MEASURES = (
+    *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
+    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
+)
+TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
+MAX_ATTRIBUTE_VALUES = 30
+
+OnStep = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What an evaluation found, ready to be stored: JSON, and arrays for the pages."""
+
+    inputs: dict[str, str]
+    settings: dict[str, Any]
+    summary: dict[str, Any]
+    bias: dict[str, Any]
+    by_query: dict[str, Any]
+    details: Details
+
+
+@dataclass(frozen=True)
+class _Leaderboard:
+    """Measures of all models, the intervals of means over queries, and paired tests."""
+
+    scored: list[Scored]
+    intervals: dict[str, list[Interval]]
+    tests: list[MeasureTests]
+
+
+def assess(
+    campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, on_step: OnStep | None = None
+) -> Assessment:
+    """Return every measure of every model on a campaign's labels.
+
+    Args:
+        campaign: with at least one decided label.
+        seed: of bootstraps and permutations.
+        n_bootstraps: samples of queries behind each interval.
+        on_step: told (done, total, what is done now).
+
+    Raises:
+        InputError: nothing is judged yet, or there is no model to evaluate.
+    """
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(load_search)  # torch takes as long as the database takes to answer
+        gathered = gather(campaign)
+    models = embedded_models(gathered)
+    uploads = list(UploadedRun.objects.filter(campaign=campaign))
+    n_steps = len(models) + len(uploads) + 2
+    tell: OnStep = on_step or (lambda done, total, note: None)
+    entrants = find_entrants(
+        gathered, models, uploads, lambda done, note: tell(done, n_steps, note)
+    )
+    tell(n_steps - 2, n_steps, "Computing measures and the pool's bias")
+    resampling = Resampling.of(
+        len(gathered.qrels.query_ids),
+        n_bootstraps=n_bootstraps,
+        rng=np.random.default_rng([seed, 1]),
+    )
+    with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
+        pending = beside.submit(_leaderboard, gathered, entrants, resampling)
+        report = _bias(gathered, entrants, seed=seed, n_bootstraps=n_bootstraps)
+        board = pending.result()
+    tell(n_steps - 1, n_steps, "Putting the result together")
+    summary = _summary(gathered, board, entrants, report)
+    sample = sample_of(campaign)
+    if sample is not None:
+        rng = np.random.default_rng([seed, 2])
+        labels, pooled = gathered.all_labels, pooled_at_draw(sample)
+        summary["sample"] = sample_estimates(sample, labels, pooled, rng, n_bootstraps)
+    return Assessment(
+        inputs={**gathered.hashes, **entrants.hashes},
+        settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
+        summary=summary,
+        bias=as_json(report) if report else {},
+        by_query=_by_query(gathered.qrels, board.scored),
+        details=details_of(gathered, entrants),
+    )
+
+
+def _leaderboard(gathered: Gathered, entrants: Entrants, resampling: Resampling) -> _Leaderboard:
+    """Return every measure of every model with intervals and tests."""
+    scored = score_runs(
+        gathered.qrels,
+        entrants.runs,
+        [parse_measure(name) for name in MEASURES],
+        products=gathered.products,
+        missing="worst",
+        matches=entrants.matches,
+        without_list=entrants.without_list,
+    )
+    intervals = mean_intervals(scored, resampling)
+    return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
+
+
+def _bias(
+    gathered: Gathered, entrants: Entrants, *, seed: int, n_bootstraps: int
+) -> BiasReport | None:
+    """Return the report on the pool's bias; None for a campaign without a pool."""
+    pool = gathered.pool
+    if pool is None or gathered.proposals is None:
+        return None
+    extras = Extras(
+        families=entrants.families,
+        products=gathered.products,
+        votes=gathered.vote_table if len(gathered.vote_table.annotators) > 1 else None,
+        attributes=_attributes(gathered),
+        n_candidates=pool.catalog.images.count() - 1,
+    )
+    evidence = assemble_evidence(
+        gathered.qrels, gathered.proposals, entrants.runs, missing="worst", extras=extras
+    )
+    settings = BiasSettings(n_bootstraps=n_bootstraps)
+    return bias_report(evidence, np.random.default_rng(seed), settings)
+
+
+def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
+    """Return the attributes that divide the images into few enough groups to compare."""
+    found: dict[str, dict[str, str]] = {}
+    for name, attributes in zip(gathered.images.names, gathered.images.attributes, strict=True):
+        for key, value in attributes.items():
+            found.setdefault(key, {})[name] = value
+    n_images = len(gathered.images.names)
+    return {
+        key: values
+        for key, values in sorted(found.items())
+        if 1 < len(set(values.values())) <= MAX_ATTRIBUTE_VALUES and len(values) >= n_images / 2
+    }
+
+
+def _summary(
+    gathered: Gathered, board: _Leaderboard, entrants: Entrants, report: BiasReport | None
+) -> dict[str, Any]:
+    badges = {row.name: row.badge for row in report.model_rows} if report else {}
+    intervals = board.intervals
+    return {
+        "labels": _label_counts(gathered),
+        "agreement": as_json(
+            agreement(np.stack([gathered.table.n_similar, gathered.table.n_different], axis=1))
+        ),
+        "is_simulated": gathered.campaign.is_simulated,
+        "left_out": entrants.left_out,
+        "tests": as_json(board.tests),
+        "models": [
+            {
+                "name": one.name,
+                "family": entrants.families[one.name],
+                "badge": badges.get(one.name, "outsider"),
+                "has_list": one.name not in entrants.without_list,
+                "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
+                "measures": {
+                    name: as_json(
+                        {
+                            "value": found.value,
+                            "n_defined": found.n_defined,
+                            "interval": intervals[name][m] if name in intervals else None,
+                            **found.details,
+                        }
+                    )
+                    for name, found in one.outcomes.items()
+                },
+            }
+            for m, one in enumerate(board.scored)
+        ],
+    }
+
+
+def _label_counts(gathered: Gathered) -> dict[str, Any]:
+    table = gathered.table
+    n_decided = int(table.is_decided.sum())
+    n_positive = int(table.is_similar[table.is_decided].sum())
+    n_pairs = gathered.campaign.n_questions - len(drawn_beside_pool(gathered.campaign))
+    is_tied = (table.n_similar == table.n_different) & (table.n_similar > 0)
+    return {
+        "n_pairs": n_pairs,
+        "n_judged": len(table),
+        "n_unjudged": n_pairs - len(table),
+        "n_decided": n_decided,
+        "n_positive": n_positive,
+        "n_negative": n_decided - n_positive,
+        "n_tied": int(is_tied.sum()),
+        "n_queries": len(gathered.qrels.query_ids),
+        "prevalence": n_positive / n_decided,
+        "tie_rule": gathered.campaign.tie_rule,
+    }
+
+
+def _by_query(qrels: Qrels, scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return the per-query values of each measure that has them."""
+    values: dict[str, dict[str, Any]] = {}
+    for one in scored:
+        for name, found in one.outcomes.items():
+            if found.by_query is not None:
+                row = found.by_query.astype(object)
+                row[np.isnan(found.by_query)] = None
+                values.setdefault(name, {})[one.name] = row.tolist()
+    return {"queries": list(qrels.query_ids), "values": values}

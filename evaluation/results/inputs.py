@@ -1,0 +1,265 @@
+"""A campaign as the measures want it: labels, votes, proposals, products, by image hash.
+
+Images are named by their SHA-256, which means the same everywhere and holds no white space.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from annotation.models import Campaign
+from annotation.queries.labels import LabelTable, labels, votes
+from annotation.queries.labels import VoteTable as Votes
+from catalog.models import EmbeddingSet, Image
+from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
+from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Qrels
+from lookalike.pooling import eds
+from pooling.models import Pool, PoolCampaign, PoolSource
+from pooling.pools.queries import stored_proposals
+
+
+@dataclass(frozen=True)
+class ImageTable:
+    """The images that a campaign can meet, in ascending order of id.
+
+    Attributes:
+        ids: shape (n_images,), database ids.
+        names: SHA-256 of each.
+        products: product id of each, "" where unknown.
+        attributes: attributes of each.
+    """
+
+    ids: Ints
+    names: list[str]
+    products: list[str]
+    attributes: list[dict[str, str]]
+
+    @classmethod
+    def of(cls, catalog_ids: Iterable[int]) -> ImageTable:
+        """Read all images of some catalogs."""
+        rows = list(
+            Image.objects.filter(catalog_id__in=set(catalog_ids))
+            .order_by("id")
+            .values_list("id", "sha256", "product_id", "attributes")
+        )
+        ids, names, products, attributes = zip(*rows, strict=True) if rows else ([], [], [], [])
+        return cls(np.array(ids, np.int64), list(names), list(products), list(attributes))
+
+    def rows(self, image_ids: Ints) -> Ints:
+        """Return where images stand in the table; all of them must be in it."""
+        at = np.searchsorted(self.ids, image_ids)
+        if at.size and (at.max() >= self.ids.size or (self.ids[at] != image_ids).any()):
+            raise InputError("a judged image is in none of the campaign's catalogs")
+        return at
+
+    def product_numbers(self) -> Ints:
+        """Return one number per product for each image, -1 where the product is unknown."""
+        number = {name: code for code, name in enumerate(sorted(set(self.products) - {""}))}
+        return np.array([number.get(name, -1) for name in self.products], np.int64)
+
+    def named(self, image_ids: Ints) -> list[str]:
+        """Return the names of images."""
+        return [self.names[row] for row in self.rows(image_ids).tolist()]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All that an evaluation of a campaign starts from.
+
+    Attributes:
+        campaign: it.
+        pool: the pool that it judges, None for a campaign without one.
+        table: votes and labels, without the pairs drawn below the pool: they would be judged
+            candidates that no model proposed.
+        all_labels: votes and labels with them.
+        images: of the catalogs of queries and candidates.
+        qrels: the decided labels.
+        proposals: of the pool; None without one.
+        sources: the pool's sources that are done, in the order of `proposals.generators`.
+        vote_table: the single votes, judges by number.
+        hashes: SHA-256 of each input by name.
+    """
+
+    campaign: Campaign
+    pool: Pool | None
+    table: LabelTable
+    all_labels: LabelTable
+    images: ImageTable
+    qrels: Qrels
+    proposals: Proposals | None
+    sources: list[PoolSource]
+    vote_table: VoteTable
+    hashes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def products(self) -> dict[str, str] | None:
+        """Product of each image, or None where the pool admits the query's own product."""
+        if self.pool is not None and not self.pool.exclude_same_product:
+            return None
+        return dict(zip(self.images.names, self.images.products, strict=True))
+
+
+def gather(campaign: Campaign) -> Gathered:
+    """Read a campaign's labels, votes and pool.
+
+    Raises:
+        InputError: no pair has a decided label yet.
+    """
+    link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
+    pool = link.pool if link else None
+    all_labels = labels(campaign)
+    table = without_pairs(all_labels, drawn_beside_pool(campaign))
+    if not table.is_decided.any():
+        raise InputError(
+            f"no pair of “{campaign}” has a label yet; evaluate it once judges have answered"
+        )
+    asked = campaign.questions.values_list("query__catalog_id", "candidate__catalog_id")
+    catalogs = {catalog for pair in asked.order_by().distinct() for catalog in pair}
+    if pool is not None:
+        catalogs |= {pool.catalog_id, pool.asking.pk}
+    images = ImageTable.of(catalogs)
+    sources, stored = stored_proposals(pool) if pool else ([], None)
+    given = votes(campaign)
+    return Gathered(
+        campaign=campaign,
+        pool=pool,
+        table=table,
+        all_labels=all_labels,
+        images=images,
+        qrels=_qrels(table, images),
+        proposals=_proposals(pool, sources, stored, images) if pool and stored else None,
+        sources=sources,
+        vote_table=_vote_table(campaign, given, images),
+        hashes={
+            "labels": _digest(
+                table.query_ids, table.candidate_ids, table.is_similar, table.is_decided
+            ),
+            "votes": _digest(
+                given.query_ids, given.candidate_ids, given.annotator_ids, given.is_similar
+            ),
+            "all labels": _digest(
+                all_labels.query_ids, all_labels.candidate_ids, all_labels.is_similar,
+                all_labels.is_decided,
+            ),
+            **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
+               if stored else {}),
+        },
+    )  # fmt: skip
+
+
+def _digest(*arrays: np.ndarray) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _qrels(table: LabelTable, images: ImageTable) -> Qrels:
+    kept = table.is_decided
+    query_ids, queries = _named(table.query_ids[kept], images)
+    candidate_ids, candidates = _named(table.candidate_ids[kept], images)
+    labels = table.is_similar[kept].astype(np.int8)
+    return Qrels(query_ids, candidate_ids, queries, candidates, labels)
+
+
+def _proposals(
+    pool: Pool, sources: list[PoolSource], stored: eds.Proposals, images: ImageTable
+) -> Proposals:
+    """Name the pool's proposals; ids ascend, as everywhere in measures."""
+    asked = np.array(pool.queries.order_by("position").values_list("image_id", flat=True), np.int64)
+    query_ids, queries = _coded(images.named(asked), stored.query)
+    candidate_ids, candidates = _named(stored.candidate, images)
+    return Proposals(
+        query_ids=query_ids,
+        candidate_ids=candidate_ids,
+        generators=tuple(source.spec for source in sources),
+        queries=queries,
+        candidates=candidates,
+        models=stored.model,
+        ranks=stored.rank + 1,
+    )
+
+
+def _named(image_ids: Ints, images: ImageTable) -> tuple[tuple[str, ...], Ints]:
+    """Return the distinct names of images, ascending, and the place of each image's among them."""
+    distinct, at = np.unique(image_ids, return_inverse=True)
+    return _coded(images.named(distinct), at)
+
+
+def _coded(names: Sequence[str], codes: Ints) -> tuple[tuple[str, ...], Ints]:
+    order = sorted(range(len(names)), key=names.__getitem__)
+    new_code = np.empty(len(names), np.int64)
+    new_code[order] = np.arange(len(names))
+    return tuple(names[old] for old in order), new_code[codes]
+
+
+def _vote_table(campaign: Campaign, given: Votes, images: ImageTable) -> VoteTable:
+    """Name the judges by their places on the panel, never by who they are."""
+    place = dict(campaign.panel.values_list("annotator_id", "number"))
+    numbers, who = np.unique([place[i] for i in given.annotator_ids.tolist()], return_inverse=True)
+    return VoteTable(
+        annotators=tuple(f"judge {number}" for number in numbers),
+        rows=tuple(
+            zip(
+                images.named(given.query_ids),
+                images.named(given.candidate_ids),
+                who.tolist(),
+                given.is_similar.astype(int).tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class EmbeddedModel:
+    """A model with vectors for queries and images."""
+
+    name: str
+    images: EmbeddingSet
+    queries: EmbeddingSet
+
+
+def embedded_models(gathered: Gathered) -> list[EmbeddedModel]:
+    """Return every model with complete vectors: the pool's sources first, then outsiders."""
+    return models_on(gathered.pool, gathered.sources) if gathered.pool else []
+
+
+def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
+    """Return every model with complete vectors of a pool's catalogs: its sources first."""
+    found: dict[str, EmbeddedModel] = {}
+    for source in sources:
+        if source.embedding_set is not None:
+            queries = source.query_embedding_set or source.embedding_set
+            found[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)
+    used = {model.images.pk for model in found.values()}
+    others = EmbeddingSet.objects.filter(catalog=pool.catalog, is_complete=True)
+    asking = {
+        row.fingerprint: row
+        for row in EmbeddingSet.objects.filter(catalog=pool.asking, is_complete=True)
+    }
+    for row in others.exclude(pk__in=used).order_by("spec", "id"):
+        if row.fingerprint in asking:
+            name = row.spec if row.spec not in found else f"{row.spec} #{row.fingerprint[:8]}"
+            found[name] = EmbeddedModel(name, row, asking[row.fingerprint])
+    return list(found.values())
+
+
+def family_of(spec: str) -> str:
+    """Return the family of a backbone: its kind and architecture without size or number.
+
+    timm:tf_efficientnet_lite0 and lite1 are siblings, as are all open_clip models; each
+    classical descriptor is alone.
+    """
+    kind, _, name = spec.partition(":")
+    if kind == "timm":
+        match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
+        return f"timm:{match.group() if match else name}"
+    return kind if kind == "open_clip" else spec

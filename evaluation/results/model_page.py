@@ -1,0 +1,184 @@
+"""What the page of one model, and that of two models, show of a stored result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.models import Result
+from evaluation.results.charts import Axis, Chart
+from evaluation.results.details import Details
+from evaluation.results.leaderboard import HEADINGS, model_key, stored_tests
+from evaluation.results.query_rows import QueryRow, query_rows
+from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
+from lookalike.stats.grouped_auc import Floats
+
+PER_QUERY = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc")
+N_SHOWN = 6
+N_BINS = 20
+
+
+def find_model(result: Result, key: str) -> dict[str, Any] | None:
+    """Return the stored entry of the model with this key."""
+    models: list[dict[str, Any]] = result.summary["models"]
+    return next((model for model in models if model_key(model["name"]) == key), None)
+
+
+def report_row(result: Result, name: str) -> dict[str, Any] | None:
+    """Return what the bias report says of a model, None without a pool."""
+    rows: list[dict[str, Any]] = result.bias.get("model_rows", [])
+    return next((row for row in rows if row["name"] == name), None)
+
+
+def generator_row(result: Result, name: str) -> dict[str, Any] | None:
+    """Return what a model brought to the pool, None if it did not build it."""
+    rows: list[dict[str, Any]] = result.bias.get("generators", [])
+    return next((row for row in rows if row["name"] == name), None)
+
+
+def measures_by_query(result: Result) -> list[tuple[str, str]]:
+    """Return (name, title) of the measures with a value per query."""
+    stored = result.by_query.get("values", {})
+    return [(name, HEADINGS.get(name, name)) for name in PER_QUERY if name in stored]
+
+
+def values_of(result: Result, measure: str, name: str) -> Floats:
+    """Return a model's value per query, NaN where undefined."""
+    return np.array(result.by_query["values"][measure][name], np.float64)
+
+
+def curves(details: Details, name: str) -> list[Chart]:
+    """Return the ROC and the precision-recall curve over all labelled pairs at once."""
+    scores = details.scores[details.place(name)]
+    kept = ~np.isnan(scores)
+    scores, labels = scores[kept], details.labels[kept]
+    prevalence = float(labels.mean()) if labels.size else 0.0
+    roc, pr = thinned(roc_points(scores, labels)), thinned(precision_recall_points(scores, labels))
+    unit = (0.0, 1.0)
+    return [
+        Chart(
+            key="roc",
+            kind="lines",
+            title="ROC curve, all pairs at once",
+            about="The dotted diagonal is what chance reaches. Pairs of different queries are "
+            "compared too, so this also asks whether scores mean the same in every query.",
+            x=Axis("Share of different pairs above the threshold", unit),
+            y=Axis("Share of similar pairs above it", unit),
+            columns=[("x", "False positive rate"), ("y", "True positive rate")],
+            rows=_xy(roc),
+            square=True,
+            guide=[{"x": 0, "y": 0}, {"x": 1, "y": 1}],
+        ),
+        Chart(
+            key="precision-recall",
+            kind="lines",
+            title="Precision and recall, all pairs at once",
+            about="The dotted line is the share of similar pairs among the labels, which a "
+            f"constant scorer reaches: {prevalence:.3f}.",
+            x=Axis("Recall", unit),
+            y=Axis("Precision", unit),
+            columns=[("x", "Recall"), ("y", "Precision")],
+            rows=_xy(pr),
+            square=True,
+            guide=[{"x": 0, "y": prevalence}, {"x": 1, "y": prevalence}],
+        ),
+    ]
+
+
+def _xy(points: Floats) -> list[dict[str, float]]:
+    return [{"x": x, "y": y} for x, y in points.tolist()]
+
+
+def distribution(values: Floats, title: str) -> Chart:
+    """Return how the queries are spread over the values of a measure."""
+    defined = values[~np.isnan(values)]
+    counts, edges = np.histogram(defined, bins=N_BINS, range=(0.0, 1.0))
+    rows = [
+        {"x1": low, "x2": high, "y": int(n), "bin": f"{low:.2f} to {high:.2f}"}
+        for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True)
+    ]
+    return Chart(
+        key="distribution",
+        kind="histogram",
+        title=f"{title} per query",
+        about=f"{defined.size} queries with a defined value; {values.size - defined.size} without "
+        "one are left out.",
+        x=Axis(title, (0.0, 1.0)),
+        y=Axis("Queries"),
+        columns=[("bin", title), ("y", "Queries")],
+        rows=rows,
+    )
+
+
+def extremes(
+    details: Details, name: str, values: Floats
+) -> tuple[list[QueryRow], list[QueryRow]]:  # fmt: skip
+    """Return a model's worst and best queries; a query is in one of the lists at most."""
+    order = _by_value(values)
+    worst = order[:N_SHOWN]
+    best = [q for q in reversed(order) if q not in worst][:N_SHOWN]
+    place = [details.place(name)]
+    listed = [values.tolist()]
+    return query_rows(details, worst, place, listed), query_rows(details, best, place, listed)
+
+
+def _by_value(values: Floats) -> list[int]:
+    defined = np.flatnonzero(~np.isnan(values))
+    found: list[int] = defined[np.argsort(values[defined], kind="stable")].tolist()
+    return found
+
+
+def difference_chart(first: str, second: str, differences: Floats, title: str) -> Chart:
+    """Return the per-query differences of two models, the largest first."""
+    ordered = -np.sort(-differences[~np.isnan(differences)])
+    return Chart(
+        key="differences",
+        kind="differences",
+        title=f"{title}: {first} less {second}, query by query",
+        about=f"Bars above zero are queries that {first} does better, bars below those that "
+        f"{second} does better; {int((ordered == 0).sum())} of {ordered.size} are equal.",
+        x=Axis("Queries by difference", whole=True),
+        y=Axis("Difference"),
+        columns=[("x", "Place"), ("y", "Difference")],
+        rows=[{"x": place, "y": value} for place, value in enumerate(ordered.tolist(), 1)],
+    )
+
+
+def largest_differences(
+    details: Details, names: Sequence[str], values: Sequence[Floats]
+) -> tuple[list[QueryRow], list[QueryRow]]:
+    """Return the queries that the first model does much better, and those the second does."""
+    differences = values[0] - values[1]
+    order = _by_value(differences)
+    lost = [q for q in order if differences[q] < 0][:N_SHOWN]
+    won = [q for q in reversed(order) if differences[q] > 0][:N_SHOWN]
+    places = [details.place(name) for name in names]
+    listed = [row.tolist() for row in values]
+    return query_rows(details, won, places, listed), query_rows(details, lost, places, listed)
+
+
+def paired_test(result: Result, measure: str, first: str, second: str) -> dict[str, Any] | None:
+    """Return the stored test of two models, its difference as first less second."""
+    for test in stored_tests(result, measure):
+        if (test["first"], test["second"]) == (first, second):
+            return test
+        if (test["first"], test["second"]) == (second, first):
+            return _turned(test)
+    return None
+
+
+def _turned(test: dict[str, Any]) -> dict[str, Any]:
+    def minus(value: float | None) -> float | None:
+        return None if value is None else -value
+
+    ends = test["interval"]
+    return {
+        **test,
+        "first": test["second"],
+        "second": test["first"],
+        "difference": minus(test["difference"]),
+        "effect_size": minus(test["effect_size"]),
+        "interval": {"low": minus(ends["high"]), "high": minus(ends["low"])},
+    }

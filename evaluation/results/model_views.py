@@ -1,0 +1,144 @@
+"""Pages of one model and of two models against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.models import Campaign
+from evaluation.access import of_campaign
+from evaluation.models import Result
+from evaluation.results.details import load_details
+from evaluation.results.leaderboard import HEADINGS, model_key
+from evaluation.results.model_page import (
+    curves,
+    difference_chart,
+    distribution,
+    extremes,
+    find_model,
+    generator_row,
+    largest_differences,
+    measures_by_query,
+    paired_test,
+    report_row,
+    values_of,
+)
+from evaluation.results.presentation import BADGES, measure_lines
+from evaluation.results.query_rows import pair_rows
+from evaluation.results.views import latest_or_404
+from lookalike.io.errors import InputError
+
+MOST_UNIQUE = 24
+
+
+@require_GET
+@of_campaign
+def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
+    """One model: its measures, curves, best and worst queries, and what only it found."""
+    result = latest_or_404(campaign)
+    entry = find_model(result, key)
+    if entry is None:
+        raise Http404
+    name = entry["name"]
+    measures = measures_by_query(result)
+    measure = _chosen(request, measures)
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "result": result,
+        "model": entry,
+        "badge_class": BADGES.get(entry["badge"], ""),
+        "row": report_row(result, name),
+        "generator": generator_row(result, name),
+        "lines": measure_lines(entry),
+        "measures": measures,
+        "measure": measure,
+        "names": [name],
+    }
+    if measure:
+        context["title"] = HEADINGS.get(measure, measure)
+        context["distribution"] = distribution(values_of(result, measure, name), context["title"])
+    context |= _pictures(result, name, measure)
+    return render(request, "evaluation/model.html", context)
+
+
+def _pictures(result: Result, name: str, measure: str) -> dict[str, Any]:
+    """Return what needs the stored scores, or the reason why it cannot be shown."""
+    try:
+        details = load_details(result.details_sha256)
+        found: dict[str, Any] = {"curves": curves(details, name)}
+        if measure:
+            rows = extremes(details, name, values_of(result, measure, name))
+            found["worst"], found["best"] = rows
+        unique = details.unique_positives(name)
+        found |= {"unique": pair_rows(details, unique[:MOST_UNIQUE]), "n_unique": unique.size}
+    except InputError as problem:
+        return {"problem": str(problem)}
+    return found
+
+
+@require_GET
+@of_campaign
+def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Two models, chosen by ?a= and ?b=: per-query differences with pictures."""
+    result = latest_or_404(campaign)
+    names = [entry["name"] for entry in result.summary["models"]]
+    by_key = {model_key(name): name for name in names}
+    measures = measures_by_query(result)
+    measure = _chosen(request, measures)
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "result": result,
+        "models": [(name, key) for key, name in by_key.items()],
+        "measures": measures,
+        "measure": measure,
+    }
+    if len(names) > 1 and measure:
+        keys = list(by_key)
+        a_key, b_key = request.GET.get("a", keys[0]), request.GET.get("b", keys[1])
+        if a_key not in by_key or b_key not in by_key:
+            raise Http404
+        context |= {"a_key": a_key, "b_key": b_key, "a_name": by_key[a_key],
+                    "b_name": by_key[b_key], "title": HEADINGS.get(measure, measure)}  # fmt: skip
+        if a_key != b_key:
+            context |= _versus(result, measure, by_key[a_key], by_key[b_key])
+    return render(request, "evaluation/compare.html", context)
+
+
+def _versus(result: Result, measure: str, first: str, second: str) -> dict[str, Any]:
+    values = [values_of(result, measure, name) for name in (first, second)]
+    found: dict[str, Any] = {
+        "names": [first, second],
+        "test": paired_test(result, measure, first, second),
+        "chart": difference_chart(
+            first, second, values[0] - values[1], HEADINGS.get(measure, measure)
+        ),
+        "warning": _warning(result, first, second),
+    }
+    try:
+        details = load_details(result.details_sha256)
+        found["won"], found["lost"] = largest_differences(details, [first, second], values)
+    except InputError as problem:
+        found["problem"] = str(problem)
+    return found
+
+
+def _warning(result: Result, first: str, second: str) -> str:
+    """Return what forbids a plain comparison of two models, "" for two of one kind."""
+    badges = {entry["name"]: entry["badge"] for entry in result.summary["models"]}
+    if not result.bias or badges[first] == badges[second] != "sibling":
+        return ""
+    return (
+        f"{first} is {badges[first]}, {second} is {badges[second]}: the pool treats them "
+        "differently. Cut-off measures punish and annotated AUC flatters the one outside it; "
+        "their equal-outsider AUC may be compared."
+    )
+
+
+def _chosen(request: HttpRequest, measures: list[tuple[str, str]]) -> str:
+    """Return the measure asked for, the first one by default, "" if there is none."""
+    names = [name for name, _ in measures]
+    wanted = request.GET.get("measure", "")
+    return wanted if wanted in names else next(iter(names), "")

@@ -1,0 +1,106 @@
+"""What result pages read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from accounts.models import User
+from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
+from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
+from evaluation.models import Result, Run
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
+from jobs.models import Job, JobState
+
+MOST_JOBS = 5
+
+
+def campaigns_with_judges() -> QuerySet[Campaign]:
+    """Return the campaigns that were opened at least once, newest first."""
+    judged = Judgement.objects.filter(
+        question__campaign=OuterRef("pk"), question__kind=QuestionKind.PAIR
+    )
+    return (
+        Campaign.objects.exclude(state=CampaignState.DRAFT)
+        .annotate(
+            is_judged=Exists(judged),
+            n_judges=Count("panel", filter=Q(panel__is_active=True), distinct=True),
+        )
+        .order_by("-id")
+    )
+
+
+def may_see(person: User, campaign: Campaign) -> bool:
+    """Whether a reader may see what is computed from a campaign's labels."""
+    return person.is_admin or not campaign.keeps_labels_back
+
+
+def campaigns_seen_by(person: User) -> QuerySet[Campaign]:
+    """Return the campaigns whose results a reader may see, newest first."""
+    campaigns = campaigns_with_judges()
+    return campaigns if person.is_admin else campaigns.filter(keeps_labels_back=False)
+
+
+@dataclass(frozen=True)
+class CampaignLine:
+    """A campaign with its newest result, if there is one that the reader may see."""
+
+    campaign: Campaign
+    result: Result | None
+    best: str
+    is_shown: bool
+
+
+def campaign_lines(person: User) -> list[CampaignLine]:
+    """Return every campaign that can have results, with the newest of them for this reader."""
+    newest = {
+        result.campaign_id: result
+        for result in Result.objects.order_by("campaign_id", "-id")
+        .distinct("campaign_id")
+        .defer("bias", "by_query")
+    }
+    lines = []
+    for campaign in campaigns_with_judges():
+        is_shown = may_see(person, campaign)
+        result = newest.get(campaign.pk) if is_shown else None
+        best = _best_model(result) if result else ""
+        lines.append(CampaignLine(campaign, result, best, is_shown))
+    return lines
+
+
+def _best_model(result: Result, measure: str = "vsd_hr@5") -> str:
+    """Return the name of the model with the highest value of a measure."""
+    values = [(m["measures"][measure]["value"], m["name"]) for m in result.summary["models"]]
+    known = [(value, name) for value, name in values if value is not None]
+    return max(known)[1] if known else ""
+
+
+def latest_result(campaign: Campaign) -> Result | None:
+    """Return the newest result of a campaign."""
+    return Result.objects.filter(campaign=campaign).defer("by_query").order_by("-id").first()
+
+
+def latest_evaluation(campaign: Campaign) -> Job | None:
+    """Return the newest evaluation job of a campaign, whatever became of it."""
+    subject = evaluation_subject(campaign)
+    return Job.objects.filter(task=EVALUATE_TASK, subject=subject).order_by("-id").first()
+
+
+def latest_draw(campaign: Campaign) -> Job | None:
+    """Return the newest job that draws pairs below a campaign's pool, whatever became of it."""
+    subject = sample_subject(campaign)
+    return Job.objects.filter(task=SAMPLE_TASK, subject=subject).order_by("-id").first()
+
+
+def runs_of(campaign: Campaign) -> QuerySet[Run]:
+    """Return the uploaded runs of a campaign, newest first."""
+    return Run.objects.filter(campaign=campaign).select_related("owner").order_by("-id")
+
+
+def run_jobs(campaign: Campaign) -> list[Job]:
+    """Return the newest check of each run name, unless it ended well or was called off."""
+    jobs = Job.objects.filter(task=ADD_RUN_TASK, subject__startswith=run_subject(campaign))
+    newest = jobs.order_by("subject", "-id").distinct("subject")
+    wanted = [job for job in newest if job.is_open or job.state == JobState.FAILED]
+    return sorted(wanted, key=lambda job: -job.pk)[:MOST_JOBS]

@@ -1,0 +1,92 @@
+"""Result pages for researchers and admins, and downloads of labels."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.access import reader_required, signed_in
+from annotation.models import Campaign
+from evaluation.access import of_campaign
+from evaluation.exports import FORMATS, export_pieces, file_name
+from evaluation.models import Result
+from evaluation.results.leaderboard import area_lines, interval_chart, leaderboard, share_within
+from evaluation.results.presentation import COVERAGE, measure_table
+from evaluation.results.queries import (
+    campaign_lines,
+    latest_evaluation,
+    latest_result,
+)
+from evaluation.results.services import request_evaluation
+from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
+
+
+def latest_or_404(campaign: Campaign) -> Result:
+    """Return the newest result of a campaign."""
+    result = latest_result(campaign)
+    if result is None:
+        raise Http404
+    return result
+
+
+@require_GET
+@reader_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Every campaign with its newest result."""
+    return render(request, "evaluation/home.html", {"lines": campaign_lines(signed_in(request))})
+
+
+@require_GET
+@of_campaign
+def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """The newest result of a campaign: the leaderboard, and what of it may be compared."""
+    result = latest_result(campaign)
+    job = latest_evaluation(campaign)
+    context: dict[str, object] = {
+        "campaign": campaign,
+        "result": result,
+        "job": job if job and (job.is_open or job.error) else None,
+        "formats": FORMATS.values(),
+    }
+    if result is not None:
+        board = leaderboard(result, request.GET.get("by", ""))
+        context |= {
+            "board": board,
+            "chart": interval_chart(board),
+            "areas": area_lines(result),
+            "share_within": share_within(result),
+            "coverage": measure_table(result, COVERAGE),
+        }
+    return render(request, "evaluation/results.html", context)
+
+
+@require_POST
+@of_campaign
+def evaluate(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Queue an evaluation."""
+    try:
+        request_evaluation(campaign=campaign, owner=signed_in(request))
+    except JobConflictError as problem:
+        messages.warning(request, str(problem))
+    return redirect("evaluation:results", slug=campaign.slug)
+
+
+@require_GET
+@of_campaign
+def export(request: HttpRequest, campaign: Campaign, name: str) -> StreamingHttpResponse:
+    """Download the labels as they are now."""
+    try:
+        pieces = export_pieces(campaign, name)
+    except InputError as problem:
+        raise Http404(str(problem)) from problem
+    return StreamingHttpResponse(
+        pieces,
+        headers={
+            "Content-Type": FORMATS[name].content_type,
+            "Content-Disposition": f'attachment; filename="{file_name(campaign, name)}"',
+            "Cache-Control": "private, no-store",
+        },
+    )

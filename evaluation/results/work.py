@@ -1,0 +1,154 @@
+"""The work of an evaluation job, the same for a worker and a command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from annotation.models import Campaign
+from evaluation.models import Result
+from evaluation.results.assessment import assess
+from evaluation.results.services import (
+    add_run,
+    ask_for_evaluation,
+    name_problem,
+    runs_have_changed,
+    store_result,
+)
+from evaluation.runs.run_upload import Missing, read_arrival
+from evaluation.runs.targets import Target
+from evaluation.runs.upload_files import drop_run_file, kept_path
+from jobs.models import Job, JobState
+from jobs.services import JobError, Progress
+from lookalike.io.errors import FormatError, InputError
+
+
+def evaluate_campaign(
+    campaign: Campaign, progress: Progress, *, seed: int = 0, n_bootstraps: int = 1000
+) -> dict[str, Any]:
+    """Evaluate, store the result, and return the job's result.
+
+    Raises:
+        JobError: there is nothing to evaluate; the message says what is missing.
+    """
+
+    def on_step(n_done: int, n_total: int, note: str) -> None:
+        progress.update(n_done, n_total, note, is_long=True)
+
+    try:
+        found = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, on_step=on_step)
+    except InputError as problem:
+        raise JobError(str(problem)) from problem
+    progress.check()
+    result = store_result(campaign=campaign, assessment=found, job=progress.job)
+    return {"result": str(result.uid), "campaign": campaign.slug, **found.summary}
+
+
+def evaluate_again_if_runs_came(job: Job) -> None:
+    """Queue another evaluation if runs were added or deleted while this one was under way."""
+    job.refresh_from_db()
+    if job.state != JobState.SUCCEEDED:
+        return
+    result = Result.objects.select_related("campaign").get(uid=job.result["result"])
+    if runs_have_changed(result.campaign, result):
+        ask_for_evaluation(campaign=result.campaign, owner=job.owner)
+
+
+@dataclass(frozen=True)
+class ArrivingRun:
+    """A run to be checked, and the names its giver knows its files by."""
+
+    name: str
+    path: Path
+    file_name: str
+    ids_path: Path | None = None
+    ids_file_name: str = ""
+    family: str = ""
+    description: str = ""
+    missing: Missing = "error"
+
+
+def check_and_add_run(
+    campaign: Campaign, owner: User | None, arriving: ArrivingRun, progress: Progress
+) -> dict[str, Any]:
+    """Check a run, store it, ask for an evaluation, and return the job's result.
+
+    Raises:
+        JobError: what is wrong with it, naming file and line as its giver knows them.
+    """
+    progress.update(0, 2, "Reading the file")
+    try:
+        target = Target.of(campaign)
+        problem = name_problem(campaign, arriving.name)
+        if problem:
+            raise InputError(problem)
+        progress.update(1, 2, "Checking names and scores")
+        scores, coverage = read_arrival(
+            target,
+            arriving.name,
+            arriving.path,
+            ids_path=arriving.ids_path,
+            missing=arriving.missing,
+        )
+        progress.check()
+        run = add_run(
+            campaign=campaign,
+            owner=owner,
+            scores=scores,
+            coverage=coverage.as_json(),
+            family=arriving.family,
+            description=arriving.description,
+            missing=arriving.missing,
+        )
+    except InputError as found:
+        raise JobError(_in_their_words(found, arriving)) from found
+    progress.update(2, 2, "Checked")
+    return {"run": str(run.uid), "campaign": campaign.slug, "name": run.name, **run.coverage}
+
+
+def _in_their_words(problem: InputError, arriving: ArrivingRun) -> str:
+    """Name the files as the giver does, not by where they were kept."""
+    names = {str(arriving.path): arriving.file_name}
+    if arriving.ids_path is not None:
+        names[str(arriving.ids_path)] = arriving.ids_file_name
+    if isinstance(problem, FormatError) and problem.file in names:
+        theirs = names[problem.file]
+        return str(FormatError(theirs, problem.line, problem.reason, unit=problem.unit))
+    message = str(problem)
+    for ours, theirs in names.items():
+        message = message.replace(ours, theirs)
+    return message
+
+
+def check_upload(job: Job, progress: Progress) -> dict[str, Any]:
+    """Do the job that `request_run` queued; the uploaded files go once the run is stored."""
+    given = job.arguments
+    found = check_and_add_run(
+        Campaign.objects.get(pk=given["campaign"]),
+        User.objects.filter(pk=given["owner"]).first(),
+        ArrivingRun(
+            name=given["name"],
+            path=_still_there(given["file"], given["file_name"]),
+            file_name=given["file_name"],
+            ids_path=_still_there(given["ids_file"], given["ids_file_name"])
+            if given["ids_file"]
+            else None,
+            ids_file_name=given["ids_file_name"],
+            family=given["family"],
+            description=given["description"],
+            missing=given["missing"],
+        ),
+        progress,
+    )
+    drop_run_file(given["file"])
+    drop_run_file(given["ids_file"])
+    return found
+
+
+def _still_there(kept: str, name: str) -> Path:
+    path = kept_path(kept)
+    if not path.exists():
+        raise JobError(f"The upload of {name} is no longer kept. Upload it again.")
+    return path

@@ -1,0 +1,1 @@
+"""The runs that an evaluation scores: uploaded ones, and those of embedding sets."""

@@ -1,0 +1,118 @@
+"""The runs of an evaluation: embedding sets that rank the catalog, and uploaded scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalog.embeddings import Vectors, load_vectors
+from catalog.models import EmbeddingSet
+from evaluation.results.inputs import EmbeddedModel, Gathered, ImageTable
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Ints, Run
+from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
+from pooling.models import Pool
+
+N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here are exact
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The questions to every embedded model, and which vectors answer them.
+
+    Attributes:
+        query_ids: image ids of the queries, ascending.
+        catalog_ids: image ids of the candidates, ascending.
+        gallery: the same by name.
+    """
+
+    query_ids: Ints
+    catalog_ids: Ints
+    gallery: Gallery
+
+    def run_of(
+        self, model: EmbeddedModel, *, is_lean: bool = False, depth: int = LIST_DEPTH
+    ) -> Run:
+        """Return what a model with stored vectors answers; depth and lean as in `embedding_run`."""
+        return embedding_run(
+            model.name,
+            _vectors(model.queries, self.query_ids),
+            _vectors(model.images, self.catalog_ids),
+            self.gallery,
+            n_products=N_PRODUCTS,
+            depth=depth,
+            is_lean=is_lean,
+        )
+
+
+def asked_of(gathered: Gathered) -> Asked:
+    """Return what the models are asked: the labelled queries over the pool's catalog.
+
+    Raises:
+        InputError: the campaign has no pool.
+    """
+    if gathered.pool is None:
+        raise InputError("embedding sets need a pool, whose catalog they rank")
+    kept = gathered.table.is_decided
+    return ask(
+        gathered.pool,
+        gathered.images,
+        gathered.table.query_ids[kept],
+        gathered.table.candidate_ids[kept],
+    )
+
+
+def ask(
+    pool: Pool,
+    images: ImageTable,
+    pair_queries: Ints,
+    pair_candidates: Ints,
+    without: Sequence[int] = (),
+) -> Asked:
+    """Return the questions for the queries of some pairs over a pool's catalog.
+
+    Args:
+        pool: whose catalog is ranked under whose rules.
+        images: of all catalogs concerned.
+        pair_queries, pair_candidates: image ids of the pairs that must have a score.
+        without: image ids that have no vector: neither asked nor ranked.
+    """
+    catalog_ids = np.array(
+        pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64
+    )
+    catalog_ids = np.setdiff1d(catalog_ids, np.array(without, np.int64))
+    query_ids = np.setdiff1d(pair_queries, np.array(without, np.int64))
+    is_scored = np.isin(pair_queries, query_ids) & np.isin(pair_candidates, catalog_ids)
+    products = images.product_numbers()
+    if not pool.exclude_same_product:
+        products[:] = -1
+    names = images.named(catalog_ids)
+    place = {name: row for row, name in enumerate(names)}
+    query_names = images.named(query_ids)
+    gallery = Gallery(
+        query_ids=query_names,
+        image_ids=names,
+        own=np.array([place.get(name, -1) for name in query_names], np.int64),
+        query_products=products[images.rows(query_ids)],
+        image_products=products[images.rows(catalog_ids)],
+        judged_queries=np.searchsorted(query_ids, pair_queries[is_scored]),
+        judged_images=np.searchsorted(catalog_ids, pair_candidates[is_scored]),
+    )
+    return Asked(query_ids, catalog_ids, gallery)
+
+
+def _vectors(embedding_set: EmbeddingSet, image_ids: Ints) -> Vectors:
+    """Return one vector for each image, in the order asked for."""
+    stored_ids, vectors = load_vectors(embedding_set)
+    order = np.argsort(stored_ids)
+    at = np.minimum(np.searchsorted(stored_ids, image_ids, sorter=order), stored_ids.size - 1)
+    rows = order[at] if stored_ids.size else np.zeros(0, np.int64)
+    if rows.size != image_ids.size or (stored_ids[rows] != image_ids).any():
+        raise InputError(
+            f"{embedding_set} lacks vectors of some images; embed the catalog again with it"
+        )
+    if np.array_equal(rows, np.arange(stored_ids.size)):
+        return vectors  # mapped from its file: no copy
+    return vectors[rows]

@@ -1,0 +1,125 @@
+"""Open a pool to a panel of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from django.db import transaction
+from django.utils.text import slugify
+
+from accounts.models import Role, User
+from annotation.errors import CampaignError
+from annotation.models import AskingOrder, Campaign, TieRule
+from annotation.services import create_campaign, open_campaign
+from lookalike.pooling.judging_order import judging_phases
+from lookalike.pooling.source_spec import SourceKind, kind_of
+from pooling.errors import PoolError
+from pooling.models import Pool, PoolCampaign, PoolState
+from pooling.pools.queries import pool_pairs, stored_proposals
+
+
+def open_pool_campaign(
+    *,
+    pool: Pool,
+    name: str,
+    panel: Sequence[User],
+    tie_rule: str = TieRule.NEGATIVE,
+    asking_order: str = AskingOrder.SHUFFLED,
+    guidelines: str = "",
+    seed: int = 0,
+    owner: User | None = None,
+    is_draft: bool = False,
+) -> Campaign:
+    """Put every pair of a pool to a panel and let the judging begin.
+
+    Args:
+        asking_order: shuffled, or likely pairs first. The campaign learns the phase of each pair
+            and nothing else of what the pool knows.
+        is_draft: do not open it yet, so that its rules and its gold can be set before the
+            judges' queues are drawn.
+
+    Raises:
+        PoolError: the pool is still being filled or has nothing to judge, a member of the
+            panel is not an annotator or is named twice, the name is taken, or nothing says which
+            pairs are likely.
+    """
+    if pool.state == PoolState.FILLING:
+        raise PoolError("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
+    pairs = pool_pairs(pool)
+    if not pairs:
+        raise PoolError("pool", f"“{pool}” has no pairs: none of its models has proposed any.")
+    check_panel(panel)
+    slug = slugify(name)[:80]
+    if not slug:
+        raise PoolError("name", "give a name with at least one letter or digit.")
+    if Campaign.objects.filter(slug=slug).exists():
+        raise PoolError("name", f"there is a campaign “{slug}” already; choose another name.")
+    phases = _phases(pool, pairs, seed) if asking_order == AskingOrder.PHASES else None
+    try:
+        with transaction.atomic():
+            campaign = create_campaign(
+                name=name[:200],
+                slug=slug,
+                pairs=pairs,
+                panel=panel,
+                phases=phases,
+                tie_rule=tie_rule,
+                seed=seed,
+                guidelines=guidelines,
+                owner=owner,
+            )
+            PoolCampaign.objects.create(pool=pool, campaign=campaign)
+            return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
+    except CampaignError as problem:
+        raise PoolError("campaign", str(problem)) from problem
+
+
+def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int]:
+    """Return the phase of each pair of a pool."""
+    sources, proposals = stored_proposals(pool)
+    has_ranks = np.array([kind_of(source.spec) != SourceKind.RANDOM for source in sources])
+    if not has_ranks.any():
+        raise PoolError(
+            "asking_order",
+            f"all of “{pool}” was drawn by chance, so no pair is likelier; have it shuffled.",
+        )
+    asked = dict(pool.queries.values_list("position", "image_id"))
+    found, phases = judging_phases(proposals, has_ranks, np.random.default_rng(seed))
+    phase_of = {
+        (asked[query], candidate): phase
+        for query, candidate, phase in zip(
+            found.query.tolist(), found.candidate.tolist(), phases.tolist(), strict=True
+        )
+    }
+    return [phase_of[pair] for pair in pairs]
+
+
+def check_panel(panel: Sequence[User]) -> None:
+    """Raise PoolError if nobody is on the panel, or somebody who may not judge."""
+    if not panel:
+        raise PoolError("panel", "name at least one judge.")
+    if len({member.pk for member in panel}) < len(panel):
+        raise PoolError("panel", "somebody is named twice.")
+    for member in panel:
+        if member.role != Role.ANNOTATOR:
+            raise PoolError(
+                "panel",
+                f"{member.username} is {member.get_role_display().lower()}, not annotator: "
+                "only annotators are kept blind.",
+            )
+        if not member.is_active:
+            raise PoolError("panel", f"{member.username} has been deactivated.")
+
+
+def panel_by_name(usernames: Sequence[str]) -> list[User]:
+    """Return the people of a panel in the order in which they are named.
+
+    Raises:
+        PoolError: somebody does not exist; names everybody who is unknown.
+    """
+    found = {user.username: user for user in User.objects.filter(username__in=usernames)}
+    unknown = [name for name in usernames if name not in found]
+    if unknown:
+        raise PoolError("panel", f"nobody here is called {', '.join(unknown)}.")
+    return [found[name] for name in usernames]

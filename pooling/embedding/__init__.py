@@ -1,0 +1,1 @@
+"""Embedding sets made by workers, shard by shard."""

@@ -1,0 +1,1 @@
+"""Pools: made, filled, settled, shown."""

@@ -1,0 +1,105 @@
+"""Pages that make something: a pool, and a campaign from a pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from accounts.access import admin_required, signed_in
+from accounts.models import User
+from annotation.models import CampaignState
+from catalog.models import Catalog
+from jobs.services import JobError
+from lookalike.pooling.presets import PRESETS
+from pooling.campaign.forms import CampaignForm
+from pooling.campaign.services import open_pool_campaign
+from pooling.errors import PoolError
+from pooling.models import Pool
+from pooling.pools.forms import CostForm, PoolForm
+from pooling.pools.prediction import prediction_of
+from pooling.pools.queries import attribute_suggestions, pools_for_pages
+from pooling.pools.requests import PoolRequest, choose_queries
+from pooling.pools.services import create_pool, start_pool
+from pooling.sources.uploaded import Asked
+
+
+@admin_required
+def new_pool(request: HttpRequest) -> HttpResponse:
+    """Ask for a pool; create it and start its models."""
+    form = PoolForm(request.POST or None, request.FILES or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        pool = _created(form, signed_in(request))
+        if pool is not None:
+            try:
+                start_pool(pool=pool, owner=signed_in(request))
+            except JobError as problem:
+                messages.error(request, f"The pool is made and waits to be started: {problem}")
+            return redirect("pooling:pool", pool.slug)
+    cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
+    context = {
+        "form": form,
+        "cost_form": cost_form,
+        "presets": PRESETS,
+        "prediction": prediction_of(form, cost_form),
+        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+    }
+    return render(request, "pooling/new_pool.html", context)
+
+
+def _created(form: PoolForm, owner: User) -> Pool | None:
+    """Return the new pool, or None after the form was told what is wrong."""
+    wanted: PoolRequest = form.cleaned_data["request"]
+    try:
+        asked = Asked(wanted.catalog, wanted.asking, choose_queries(wanted))
+        uploads = form.take_uploads(asked)
+        if not form.is_valid():
+            return None
+        return create_pool(request=replace(wanted, uploads=uploads), created_by=owner)
+    except PoolError as problem:  # the name was taken since, or the catalog changed
+        form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        return None
+
+
+@admin_required
+@require_POST
+def preview(request: HttpRequest) -> HttpResponse:
+    """Say what the pool of a half-filled form would cost."""
+    prediction = prediction_of(PoolForm(request.POST, request.FILES), CostForm(request.POST))
+    return render(request, "pooling/_prediction.html", {"prediction": prediction})
+
+
+@admin_required
+def attributes(request: HttpRequest) -> HttpResponse:
+    """Suggest filters for the catalog that queries come from."""
+    chosen = request.GET.get("query_catalog") or request.GET.get("catalog") or ""
+    catalog = Catalog.objects.filter(pk=chosen).first() if chosen.isdigit() else None
+    suggestions = attribute_suggestions(catalog) if catalog else []
+    return render(request, "pooling/_attributes.html", {"suggestions": suggestions})
+
+
+@admin_required
+def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
+    pool = get_object_or_404(pools_for_pages(), slug=slug)
+    form = CampaignForm(request.POST or None, initial={"name": pool.name})
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = open_pool_campaign(
+                pool=pool,
+                owner=signed_in(request),
+                is_draft="draft" in request.POST,
+                **form.cleaned_data,
+            )
+        except PoolError as problem:
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            if campaign.state == CampaignState.DRAFT:
+                messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
+                return redirect("annotation:campaign", campaign.slug)
+            messages.success(request, f"“{campaign}” is open: its panel can judge now.")
+            return redirect("pooling:pool", pool.slug)
+    return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})

@@ -1,0 +1,106 @@
+"""Pages that show pools, and the overview that admins land on."""
+
+from __future__ import annotations
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from accounts.access import admin_required, reader_required
+from pooling.models import Pool
+from pooling.overview import overview
+from pooling.pools.figures import histogram_of, overlap_table
+from pooling.pools.forms import CostForm
+from pooling.pools.prediction import Cost
+from pooling.pools.queries import pools_for_pages, shown_queries, unasked_pairs
+from pooling.pools.unsettled import has_unstarted, is_at_work
+from pooling.pools.yields import yields_of
+
+POOLS_A_PAGE = 30
+QUERIES_A_PAGE = 5
+STOP_POLLING = 286  # htmx swaps the answer in and asks no more
+
+
+@admin_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Show what needs attention, or the first steps."""
+    return render(request, "pooling/home.html", {"overview": overview()})
+
+
+@reader_required
+def pools(request: HttpRequest) -> HttpResponse:
+    """List the pools, newest first."""
+    page = Paginator(pools_for_pages(), POOLS_A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "pooling/pools.html", {"page": page})
+
+
+@reader_required
+def pool(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show one pool: progress, size, overlap, cost, proposals, campaigns."""
+    at_work = _is_at_work(slug)
+    shown = get_object_or_404(pools_for_pages(), slug=slug)
+    context = {
+        "pool": shown,
+        "at_work": at_work,
+        "has_unstarted": has_unstarted(list(shown.sources.all())),
+        "sources": list(shown.sources.all()),
+        "changes": list(shown.changes.select_related("made_by").order_by("-number")),
+        "n_unasked": 0 if at_work else unasked_pairs(shown),
+        "overlap": overlap_table(shown.stats),
+        "histogram": histogram_of(shown.stats),
+        **_costs(request, shown),
+        **_proposals(request, shown),
+    }
+    return render(request, "pooling/pool.html", context)
+
+
+@reader_required
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how far the models of a pool are; the page asks every second until all is settled.
+
+    Then the polling stops first, and the fragment has the page loaded anew by one more request:
+    htmx goes on polling beside a reload, and each answer would begin that reload again.
+    """
+    if "settled" in request.GET:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    at_work = _is_at_work(slug)
+    shown = get_object_or_404(pools_for_pages(), slug=slug)
+    context = {
+        "pool": shown,
+        "at_work": at_work,
+        "was_at_work": not at_work,
+        "has_unstarted": has_unstarted(list(shown.sources.all())),
+        "sources": list(shown.sources.all()),
+    }
+    status = 200 if at_work else STOP_POLLING
+    return render(request, "pooling/_progress.html", context, status=status)
+
+
+def _is_at_work(slug: str) -> bool:
+    """Whether a page must be asked for again; read before what the page shows.
+
+    What is read after the end is complete; read before it, it is asked for once more.
+    """
+    pools = Pool.objects.prefetch_related("sources__job", "changes")
+    return is_at_work(get_object_or_404(pools, slug=slug))
+
+
+def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
+    """Return the cost of judging the pool or every pair there is, and what it has found."""
+    form = CostForm(request.GET) if "seconds" in request.GET else CostForm()
+    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
+    n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
+    return {
+        "seconds": seconds,
+        "yields": yields_of(shown, seconds),
+        "cost_form": form,
+        "pool_cost": Cost(shown.stats.get("pairs", 0), seconds, n_judges),
+        "brute_force_cost": Cost(shown.stats.get("brute_force_pairs", 0), seconds, n_judges),
+    }
+
+
+def _proposals(request: HttpRequest, shown: Pool) -> dict[str, object]:
+    """Return one page of queries with their candidates."""
+    page = Paginator(range(shown.queries.count()), QUERIES_A_PAGE).get_page(request.GET.get("page"))
+    return {"page": page, "shown": shown_queries(shown, page.start_index() - 1, QUERIES_A_PAGE)}

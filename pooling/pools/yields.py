@@ -1,0 +1,123 @@
+"""What the judging of a pool has brought so far, for its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Avg, Count
+
+from annotation.models import Campaign, Judgement, QuestionKind
+from annotation.queries.labels import labels
+from lookalike.agreement.judge_statistics import IDLE_SECONDS
+from lookalike.pooling.advice import DepthAdvice, Gain, depth_advice, gains_by_depth, gains_by_model
+from lookalike.pooling.source_spec import SourceKind
+from pooling.models import Pool
+from pooling.pools.queries import stored_proposals
+
+LEAST_SHARE = 0.05  # one lookalike in twenty new pairs
+
+
+@dataclass(frozen=True)
+class YieldRow:
+    """What some pairs brought: of a model, or of a depth.
+
+    Attributes:
+        name: the model's spec, or the depth.
+        gain: of all its pairs.
+        alone: of those that no other model proposed; None for a depth.
+        per_hour: positives per hour of all experts; None before anything is judged.
+    """
+
+    name: str
+    gain: Gain
+    alone: Gain | None
+    per_hour: float | None
+
+
+@dataclass(frozen=True)
+class Yields:
+    """All of it, from one campaign's labels.
+
+    Attributes:
+        seconds: of one judge for a pair.
+        n_timed: answers whose times these are the mean of; 0 where nothing was measured.
+        has_chance: whether some pairs were drawn by chance; these have no depth.
+        advice: None before any pair of a model with ranks is judged.
+    """
+
+    campaign: Campaign
+    n_judges: int
+    seconds: float
+    n_timed: int
+    models: list[YieldRow]
+    depths: list[YieldRow]
+    has_chance: bool
+    advice: DepthAdvice | None
+
+
+def measured_pace(campaign: Campaign) -> tuple[float, int]:
+    """Return the mean seconds that a pair was looked at, and of how many answers.
+
+    Pairs that lay there while the judge was away are left out, as on *Quality*, and so are
+    imported answers without a time.
+    """
+    timed = Judgement.objects.filter(
+        question__campaign=campaign,
+        question__kind=QuestionKind.PAIR,
+        event__visible_ms__gt=0,
+        event__visible_ms__lte=IDLE_SECONDS * 1000,
+    ).aggregate(mean=Avg("event__visible_ms"), n=Count("pk"))
+    return (timed["mean"] or 0.0) / 1000, timed["n"]
+
+
+def yields_of(pool: Pool, seconds: float) -> Yields | None:
+    """Return what the newest campaign of a pool has found, None before any pair has a label.
+
+    Args:
+        pool: which.
+        seconds: of one judge for a pair, where the campaign has no measured times.
+    """
+    link = pool.campaign_links.select_related("campaign").order_by("-id").first()
+    if link is None:
+        return None
+    table = labels(link.campaign)
+    decided = table.is_decided
+    if not decided.any():
+        return None
+    sources, proposals = stored_proposals(pool)
+    asked = np.array(
+        list(pool.queries.order_by("position").values_list("image_id", flat=True)), np.int64
+    )
+    found = dict(
+        zip(
+            zip(table.query_ids[decided].tolist(), table.candidate_ids[decided].tolist(),
+                strict=True),
+            table.is_similar[decided].tolist(),
+            strict=True,
+        )
+    )  # fmt: skip
+    pairs = list(zip(asked[proposals.query].tolist(), proposals.candidate.tolist(), strict=True))
+    is_judged = np.array([pair in found for pair in pairs], bool)
+    is_positive = np.array([found.get(pair, False) for pair in pairs], bool)
+    has_ranks = np.array([source.kind != SourceKind.RANDOM for source in sources], bool)
+    by_depth = gains_by_depth(proposals, is_judged, is_positive, has_ranks)
+    measured, n_timed = measured_pace(link.campaign)
+    pace = measured if n_timed else seconds
+    n_judges = max(link.campaign.panel.count(), 1)
+    every, alone = gains_by_model(proposals, is_judged, is_positive)
+
+    def row(name: str, gain: Gain, own: Gain | None = None) -> YieldRow:
+        hourly = gain.per_hour(pace, n_judges) if gain.n_judged else None
+        return YieldRow(name, gain, own, hourly)
+
+    return Yields(
+        campaign=link.campaign,
+        n_judges=n_judges,
+        seconds=pace,
+        n_timed=n_timed,
+        models=[row(s.spec, g, own) for s, g, own in zip(sources, every, alone, strict=True)],
+        depths=[row(str(rank), gain) for rank, gain in enumerate(by_depth, 1)],
+        has_chance=not has_ranks.all(),
+        advice=depth_advice(by_depth, LEAST_SHARE),
+    )

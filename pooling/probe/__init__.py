@@ -1,0 +1,1 @@
+"""What each model of a planned pool would add, from a probe of some queries."""

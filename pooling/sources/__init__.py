@@ -1,0 +1,1 @@
+"""The sources of a pool: who may propose which candidates, and how."""

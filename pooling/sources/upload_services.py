@@ -1,0 +1,121 @@
+"""Take in files as sources, and store the vectors of uploaded embeddings."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from catalog.embeddings import write_shard
+from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
+from lookalike.backbones.spec import SpecError
+from lookalike.io.errors import InputError
+from lookalike.pooling.source_spec import SourceKind, uploaded_spec
+from lookalike.search.topk import Ints
+from pooling.errors import PoolError
+from pooling.models import PoolSource
+from pooling.sources.uploaded import Asked, NamedVectors, read_embeddings, read_ranking
+from pooling.sources.uploads import Arriving, Upload, keep_checked
+
+SHARD_ROWS = 4096
+
+
+def keep_embeddings(*, name: str, file: Arriving, ids: Arriving | None, asked: Asked) -> Upload:
+    """Check uploaded embeddings against what a pool asks, and keep them.
+
+    Raises:
+        PoolError: of the field `embeddings`: the file, row and reason.
+    """
+
+    def check(path: Path, ids_path: Path | None) -> object:
+        return read_embeddings(path, ids_path, asked)
+
+    try:
+        return keep_checked(uploaded_spec(SourceKind.EMBEDDINGS, name), file, ids, check)
+    except (InputError, SpecError) as problem:
+        raise PoolError("embeddings", str(problem)) from problem
+
+
+def keep_ranking(*, name: str, file: Arriving, asked: Asked) -> Upload:
+    """Check an uploaded ranking against what a pool asks, and keep it.
+
+    Raises:
+        PoolError: of the field `ranking`: the file, line and reason.
+    """
+
+    def check(path: Path, _: Path | None) -> object:
+        return read_ranking(path, asked)
+
+    try:
+        return keep_checked(uploaded_spec(SourceKind.RANKING, name), file, None, check)
+    except (InputError, SpecError) as problem:
+        raise PoolError("ranking", str(problem)) from problem
+
+
+def stored_embeddings(
+    *, source: PoolSource, given: NamedVectors
+) -> tuple[EmbeddingSet, EmbeddingSet]:
+    """Return the embedding sets of the candidates and the queries, stored if they were not.
+
+    The set is fixed by the hash of the uploaded files, so the same upload is stored once.
+    """
+    pool = source.pool
+    of_catalog = partial(_stored_set, source, given)
+    candidates = of_catalog(pool.catalog)
+    return candidates, candidates if pool.query_catalog is None else of_catalog(pool.query_catalog)
+
+
+def _stored_set(source: PoolSource, given: NamedVectors, catalog: Catalog) -> EmbeddingSet:
+    image_ids = np.array(list(catalog.images.order_by("sha256").values_list("pk", flat=True)))
+    held = image_ids[np.isin(image_ids, given.image_ids)]
+    unit = _unit_rows(given.vectors[np.searchsorted(given.image_ids, held)])
+    hashes = f"{source.file_sha256} {source.ids_sha256}"
+    with transaction.atomic():
+        found, _ = EmbeddingSet.objects.get_or_create(
+            catalog=catalog,
+            fingerprint=hashlib.sha256(hashes.encode()).hexdigest(),
+            defaults={
+                "spec": source.spec,
+                "dim": unit.shape[1],
+                "card": {
+                    "source": "upload",
+                    "file": source.file_name,
+                    "sha256": source.file_sha256,
+                    "ids_sha256": source.ids_sha256,
+                    "stored_as": "float32, scaled to length 1",
+                },
+            },
+        )
+        stored = EmbeddingSet.objects.select_for_update().get(pk=found.pk)
+        _store_missing(stored, held, unit)
+        stored.is_complete = len(held) == len(image_ids)
+        stored.save(update_fields=["is_complete"])
+    return stored
+
+
+def _store_missing(stored: EmbeddingSet, image_ids: Ints, unit: NDArray[np.float32]) -> None:
+    """Store the vectors of the images that have none in the set yet."""
+    shards = list(stored.shards.order_by("position"))
+    known = np.array([pk for shard in shards for pk in shard.image_ids], np.int64)
+    missing = np.flatnonzero(~np.isin(image_ids, known))
+    first = shards[-1].position + 1 if shards else 0
+    for number, begin in enumerate(range(0, len(missing), SHARD_ROWS)):
+        rows = missing[begin : begin + SHARD_ROWS]
+        EmbeddingShard.objects.create(
+            embedding_set=stored,
+            position=first + number,
+            image_ids=image_ids[rows].tolist(),
+            sha256=write_shard(unit[rows]),
+            dtype="float32",
+        )
+
+
+def _unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rows scaled to length 1 (none is 0), in float64 against overflow."""
+    wide = np.asarray(vectors, np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    return np.asarray(wide / lengths, np.float32)

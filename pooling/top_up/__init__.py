@@ -1,0 +1,1 @@
+"""A finished pool that gains sources or depth."""

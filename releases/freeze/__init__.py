@@ -1,0 +1,1 @@
+"""From the database to a frozen release, in one consistent view of it."""

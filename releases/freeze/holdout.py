@@ -1,0 +1,99 @@
+"""Which queries keep their labels back: the same ones in every version of a benchmark."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.tables import values_of
+from releases.freeze.requests import FreezeRequest, parse_version
+from releases.site.queries import earlier_versions
+from releases.storage import files_of
+
+MIN_HIDDEN = 50  # fewer, and a rounded mean tells single labels
+
+
+def splits_before(request: FreezeRequest, sha256: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return which images an earlier version has as a hidden, and which as a public query.
+
+    Args:
+        request: of a version; those below it are looked at.
+        sha256: of the queries now.
+
+    Raises:
+        ReleaseError: the files of an earlier version are damaged.
+    """
+    found: dict[str, set[str]] = {"hidden": set(), "public": set()}
+    for release in earlier_versions(request.slug, parse_version(request.version)):
+        table = Folder(files_of(release)).table("queries", ["query_id", "split"])
+        ids, splits = (values_of(table[name]) for name in table.schema.names)
+        split_of = dict(zip(ids, splits, strict=True))
+        n = len(ids[0]) if ids else 0  # names are prefixes, all of one length in a version
+        for name in sha256:
+            if name[:n] in split_of:
+                found[split_of[name[:n]]].add(name)
+    return found["hidden"], found["public"]
+
+
+def hidden_queries(
+    sha256: Sequence[str], percent: int, seed: int, hidden: set[str], public: set[str]
+) -> set[str]:
+    """Return the queries whose labels are kept back.
+
+    What was hidden stays hidden, whatever percent and seed. More are taken by the rank of a hash
+    of seed and image, so that queries that come or go move none of the others; never one whose
+    labels are known.
+
+    Args:
+        sha256: of the queries.
+        percent: how many of them to hide, at least.
+        seed: of the ranks.
+        hidden, public: queries of earlier versions.
+
+    Raises:
+        ReleaseError: too few of them have labels that nobody knows.
+    """
+    kept = set(sha256) & hidden
+    n_more = round(len(sha256) * percent / 100) - len(kept)
+    if n_more <= 0:
+        return kept
+    free = [name for name in sha256 if name not in kept | public]
+    if len(free) < n_more:
+        n = len(kept) + len(free)
+        raise ReleaseError(
+            f"{percent} percent of {len(sha256):,} queries cannot be hidden: earlier versions show "
+            f"the labels of {len(public & set(sha256)):,} of them, and {n:,} are left. Ask for at "
+            f"most {math.floor(100 * n / len(sha256))} percent, or use another short name."
+        )
+    return kept | set(sorted(free, key=lambda name: _rank(seed, name))[:n_more])
+
+
+def _rank(seed: int, sha256: str) -> str:
+    return hashlib.sha256(f"{seed}:{sha256}".encode()).hexdigest()
+
+
+def percent_hidden(n_hidden: int, n_queries: int, asked: int) -> int:
+    """Return the percent of queries that are hidden: as asked, more where more stay hidden."""
+    if n_hidden <= round(n_queries * asked / 100):
+        return asked
+    return math.ceil(100 * n_hidden / n_queries)
+
+
+def require_enough(n_labelled: int) -> None:
+    """Refuse to keep back the labels of a few queries.
+
+    Args:
+        n_labelled: hidden queries with a label.
+
+    Raises:
+        ReleaseError: a mean over them would tell single labels.
+    """
+    if n_labelled < MIN_HIDDEN:
+        raise ReleaseError(
+            f"{n_labelled} queries with labels would be hidden, and a mean over fewer than "
+            f"{MIN_HIDDEN} tells single labels. Hide more of them, judge more queries first, or "
+            "hide none, under another short name where an earlier version hides some."
+        )

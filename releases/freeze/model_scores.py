@@ -1,0 +1,237 @@
+"""The models of a release: who they are, and a file of scores for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Campaign
+from catalog.embeddings import EmbeddingError, forget_vectors
+from catalog.models import Image
+from evaluation.models import Run as UploadedRun
+from evaluation.results.inputs import EmbeddedModel, ImageTable, family_of, models_on
+from evaluation.runs.model_runs import Asked, ask
+from evaluation.runs.storage import load_run
+from lookalike.io.tables import Ints, Run
+from lookalike.release.errors import ReleaseError
+from lookalike.release.exports import RUN_DEPTH
+from lookalike.release.layout import RUN_SCHEMA
+from lookalike.release.tables import ROWS, TableWriter, named
+from pooling.models import Pool, PoolSource
+from releases.freeze.scope import Images, Subjects
+
+Told = Callable[[str], None]
+LEFT_OUT = (
+    "The findings of the report on the pool’s bias are left out: they follow from all labels, and "
+    "some are hidden."
+)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A model that takes part.
+
+    Attributes:
+        id: free of white space, also the name of its file.
+        name: as shown.
+        kind: "embeddings", "scores", or "proposals" of a source that scores no other pair.
+        about: the other keys of its entry in models.json.
+        embedded: its vectors, None for an uploaded run.
+        sha256: of its stored scores, "" for vectors.
+    """
+
+    id: str
+    name: str
+    kind: str
+    about: dict[str, Any]
+    embedded: EmbeddedModel | None = None
+    sha256: str = ""
+
+    def entry(self) -> dict[str, Any]:
+        """Return its entry in models.json."""
+        return {"id": self.id, "name": self.name, "kind": self.kind, **self.about}
+
+
+def entrants_of(subjects: Subjects, *, with_runs: bool) -> list[Entrant]:
+    """Return the sources of the pools, then other embedded models, then uploaded runs.
+
+    Raises:
+        ReleaseError: there is none.
+    """
+    found: list[Entrant] = []
+    pools = list(Pool.objects.filter(pk__in=subjects.pool_ids).order_by("slug"))
+    done = PoolSource.objects.filter(pool__in=pools, done_at__isnull=False)
+    sources = list(done.select_related("embedding_set").order_by("pool__slug", "position"))
+    pooled = {source.spec for source in sources}
+    families = {family_of(spec) for spec in pooled}
+    embedded = models_on(pools[0], sources) if pools else []
+    for model in embedded:
+        found.append(_embedded(model, sources, pooled, families))
+    vectors = {model.name for model in embedded}
+    for source in sources:
+        if source.spec not in vectors | {entrant.name for entrant in found}:
+            about: dict[str, Any] = {
+                "family": family_of(source.spec),
+                "badge": "pooled",
+                "card": {},
+            }
+            about |= {"k": source.k, "n_proposals": source.n_proposals, "fingerprint": ""}
+            found.append(Entrant("", source.spec, "proposals", about))
+    if with_runs:
+        _add_runs(found, subjects, families)
+    if all(entrant.kind == "proposals" for entrant in found):
+        raise ReleaseError(
+            "No model takes part: embed the pool’s catalog, or upload a run to the campaign and "
+            "let uploaded runs take part."
+        )
+    return list(_numbered(found))
+
+
+def _add_runs(found: list[Entrant], subjects: Subjects, families: set[str]) -> None:
+    """Add the uploaded runs; one named like a source without vectors is that source's scores."""
+    place = {one.name: at for at, one in enumerate(found) if one.kind == "proposals"}
+    runs = UploadedRun.objects.filter(campaign__in=subjects.campaign_ids)
+    for run in runs.order_by("campaign__slug", "name"):
+        at = place.pop(run.name, None)
+        if at is not None:
+            proposed = found[at].about
+            about = {
+                **proposed,
+                "family": run.family or proposed["family"],
+                "fingerprint": run.sha256,
+            }
+            found[at] = Entrant("", run.name, "scores", about, sha256=run.sha256)
+            continue
+        badge = "sibling" if run.family and run.family in families else "outsider"
+        about = {"family": run.family or run.name, "badge": badge, "card": {}}
+        about["fingerprint"] = run.sha256
+        found.append(Entrant("", run.name, "scores", about, sha256=run.sha256))
+
+
+def _embedded(
+    model: EmbeddedModel, sources: list[PoolSource], pooled: set[str], families: set[str]
+) -> Entrant:
+    family = family_of(model.name)
+    badge = "sibling" if family in families else "outsider"
+    proposed = [source for source in sources if source.spec == model.name]
+    about: dict[str, Any] = {
+        "family": family,
+        "badge": "pooled" if model.name in pooled else badge,
+        "k": max((source.k for source in proposed), default=None),
+        "n_proposals": sum(source.n_proposals for source in proposed),
+        "fingerprint": model.images.fingerprint,
+        "dim": model.images.dim,
+        "metric": "cosine of vectors scaled to length 1",
+        "card": model.images.card,
+    }
+    return Entrant("", model.name, "embeddings", about, embedded=model)
+
+
+def _numbered(found: list[Entrant]) -> Iterator[Entrant]:
+    """Give each entrant an id made from its name that no other has."""
+    used: set[str] = set()
+    for entrant in found:
+        stem = re.sub(r"[^a-z0-9]+", "-", entrant.name.lower()).strip("-")[:60] or "model"
+        name, number = stem, 2
+        while name in used:
+            name, number = f"{stem}-{number}", number + 1
+        used.add(name)
+        yield replace(entrant, id=name)
+
+
+def write_runs(
+    subjects: Subjects, entrants: list[Entrant], pairs: tuple[Ints, Ints], folder: Path, tell: Told
+) -> None:
+    """Write the scores of every model, one in memory at a time.
+
+    Args:
+        subjects: what is frozen.
+        entrants: from `entrants_of`.
+        pairs: database ids of query and candidate of every pair put to the judges.
+        folder: of the release.
+        tell: told what is done now.
+
+    Raises:
+        ReleaseError: a model's vectors or scores are missing or damaged.
+    """
+    asked = _asked(subjects, pairs) if any(entrant.embedded for entrant in entrants) else None
+    for entrant in entrants:
+        if entrant.kind == "proposals":
+            continue
+        tell(f"Reading the scores of {entrant.name}")
+        try:
+            if entrant.embedded is not None and asked is not None:
+                run = asked.run_of(entrant.embedded, is_lean=True, depth=RUN_DEPTH)
+                forget_vectors()
+            else:
+                run = load_run(entrant.sha256, entrant.name)
+        except (EmbeddingError, ValueError) as problem:
+            raise ReleaseError(f"{entrant.name}: {problem}") from problem
+        _write_run(folder / "runs" / f"{entrant.id}.parquet", run, subjects.images)
+
+
+def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Asked:
+    """Return what embedded models are asked."""
+    images = subjects.images
+    rows = sorted(images.rows, key=lambda row: int(row[0]))
+    table = ImageTable(
+        images.ids,
+        [images.names[code] for code in images.codes.tolist()],
+        [row[4] for row in rows],
+        [{} for _ in rows],
+    )
+    pool = Pool.objects.get(pk=subjects.pools[0].pk)
+    held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})
+    newer = set(held.values_list("pk", flat=True)) - set(images.ids.tolist())
+    return ask(pool, table, pairs[0], pairs[1], without=sorted(newer))
+
+
+def _write_run(path: Path, run: Run, images: Images) -> None:
+    """Write scores by query and candidate; images that the release lacks are left out."""
+    place = {name: code for code, name in enumerate(images.names)}
+    place |= {sha256: code for code, sha256 in enumerate(images.sha256)}
+    query_codes = np.array([place.get(name, -1) for name in run.query_ids], np.int64)
+    image_codes = np.array([place.get(name, -1) for name in run.candidate_ids], np.int64)
+    queries, candidates = query_codes[run.queries], image_codes[run.candidates]
+    kept = np.flatnonzero((queries >= 0) & (candidates >= 0))
+    order = kept[np.lexsort((candidates[kept], queries[kept]))]
+    with TableWriter(path, RUN_SCHEMA) as writer:
+        for start in range(0, order.size, ROWS):
+            rows = order[start : start + ROWS]
+            writer.add(
+                {
+                    "query": named(images.names, queries[rows]),
+                    "candidate": named(images.names, candidates[rows]),
+                    "score": run.scores[rows],
+                }
+            )
+
+
+def findings_of(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
+    """Return what bias.json holds: the findings of each campaign's newest report.
+
+    Where labels are hidden these say something of them, too, and are left out.
+    """
+    if is_hidden:
+        return {"findings": [LEFT_OUT], "reports": []}
+    found: list[str] = []
+    results = []
+    for campaign in Campaign.objects.filter(pk__in=campaigns).order_by("slug"):
+        result = campaign.results.order_by("-id").first()
+        if result is None or not result.bias:
+            continue
+        found += result.bias.get("findings", [])
+        results.append(
+            {
+                "campaign": campaign.slug,
+                "evaluated": f"{result.created_at:%Y-%m-%d}",
+                "code_version": result.code_version,
+                "labels": result.inputs.get("labels", ""),
+            }
+        )
+    return {"findings": found, "reports": results}

@@ -1,0 +1,1 @@
+"""Releases and labels taken back as campaigns."""

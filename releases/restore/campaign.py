@@ -1,0 +1,156 @@
+"""A campaign of a release again: its judges, pairs, guidelines, judgements and rulings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from accounts.models import Role, User
+from annotation.models import Adjudication, AskingOrder, Campaign, Guideline, Question
+from annotation.services import create_campaign, open_campaign
+from annotation.services.imports import ImportedJudgement, import_judgements
+from evaluation.models import Sample, SampledPair
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.tables import values_of
+from releases.restore.images import Known
+
+Judges = dict[str, User]
+
+
+def make_judges(folder: Folder, slug: str) -> Judges:
+    """Make an account for each pseudonym that nobody can sign in to."""
+    simulated = {one["slug"] for one in folder.info["campaigns"] if one["is_simulated"]}
+    seats = _seats(folder)
+    programs = {name for name, campaign in seats if campaign in simulated}
+    names = {name for name, _ in seats} | _verifiers(folder)
+    return {
+        name: make_account(f"{slug}-{name}", is_simulated=name in programs)
+        for name in sorted(names) or ["a01"]
+    }
+
+
+def _seats(folder: Folder) -> set[tuple[str, str]]:
+    """Return who judged in which campaign."""
+    held = folder.table("judgements", ["annotator", "campaign"])
+    return set(zip(values_of(held["annotator"]), values_of(held["campaign"]), strict=True))
+
+
+def _verifiers(folder: Folder) -> set[str]:
+    """Return who answered about templates."""
+    if not folder.info.get("template_sets"):
+        return set()
+    return set(folder.table("template_votes", ["annotator"])["annotator"].to_pylist())
+
+
+def make_account(name: str, *, is_simulated: bool = False) -> User:
+    """Make an account that nobody can sign in to.
+
+    Raises:
+        ReleaseError: there is one of that name.
+    """
+    username = name[:150]
+    if User.objects.filter(username=username).exists():
+        raise ReleaseError(f"There is an account “{username}” already; choose another slug.")
+    user = User(username=username, role=Role.ANNOTATOR, is_active=False, is_simulated=is_simulated)
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+def make_campaign(
+    folder: Folder, one: dict[str, Any], slug: str, known: Known, judges: Judges
+) -> Campaign:
+    """Open a campaign with the pairs, rules and guidelines of one of a release.
+
+    Its panel are those who judged it, or everybody where nobody did.
+    """
+    names = {name for name, campaign in _seats(folder) if campaign == one["slug"]}
+    panel = [user for name, user in judges.items() if name in names] or list(judges.values())
+    pairs = [known.pair(row) for row in _rows_of(folder, "pairs", one)]
+    guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == one["slug"]]
+    campaign = create_campaign(
+        name=one["name"],
+        slug=slug,
+        pairs=pairs,
+        panel=panel,
+        tie_rule=one["tie_rule"],
+        serving=one["serving"],
+        k=min(one["k"], len(panel)),
+        seed=one["seed"],
+        guidelines=guidelines[0]["text"] if guidelines else "",
+    )
+    for later in guidelines[1:]:
+        Guideline.objects.create(campaign=campaign, version=later["version"], text=later["text"])
+    campaign.guideline_version = one["guideline_version"]
+    if one.get("asking_order") == AskingOrder.PHASES:
+        campaign.asking_order = AskingOrder.PHASES
+    campaign.save(update_fields=["guideline_version", "asking_order"])
+    campaign = open_campaign(campaign=campaign)
+    _store_sample(folder, one, campaign, known)
+    return campaign
+
+
+def _rows_of(folder: Folder, table: str, one: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table that are about a campaign."""
+    return [row for row in folder.table(table).to_pylist() if row["campaign"] == one["slug"]]
+
+
+def _store_sample(folder: Folder, one: dict[str, Any], campaign: Campaign, known: Known) -> None:
+    """Keep which pairs were drawn below the pool, and with which chance."""
+    given = next((s for s in folder.info["samples"] if s["campaign"] == one["slug"]), None)
+    if given is None:
+        return
+    kept = ("aim", "seed", "sources", "n_pool_pairs", "strata")
+    sample = Sample.objects.create(campaign=campaign, **{name: given[name] for name in kept})
+    place = {stratum["name"]: at for at, stratum in enumerate(given["strata"])}
+    drawn = [row for row in _rows_of(folder, "pairs", one) if row["stratum"] in place]
+    SampledPair.objects.bulk_create(
+        SampledPair(
+            sample=sample,
+            query_id=query,
+            candidate_id=candidate,
+            stratum=place[row["stratum"]],
+            inclusion=row["inclusion"],
+        )
+        for row, (query, candidate) in zip(drawn, map(known.pair, drawn), strict=True)
+    )
+
+
+def store_judgements(
+    folder: Folder, one: dict[str, Any], campaign: Campaign, known: Known, judges: Judges
+) -> int:
+    """Store the judgements as they were given; those that did not count come last, as surplus."""
+    rows = sorted(_rows_of(folder, "judgements", one), key=lambda row: not row["is_counted"])
+    given = [
+        ImportedJudgement(
+            *known.pair(row),
+            annotator_id=judges[row["annotator"]].pk,
+            answer=row["answer"],
+            reason=row["reason"],
+            decided_at=datetime.fromisoformat(row["decided_at"]),
+            visible_ms=row["visible_ms"],
+            guideline_version=row["guideline_version"],
+        )
+        for row in rows
+    ]
+    return import_judgements(campaign=campaign, rows=given).n_imported if given else 0
+
+
+def store_rulings(folder: Folder, campaigns: list[Campaign], known: Known) -> None:
+    """Store the rulings on pairs of all campaigns of a release."""
+    rows = folder.table("rulings").to_pylist()
+    questions = Question.objects.filter(campaign__in=campaigns, kind="pair")
+    of_pair = {
+        (query, candidate): pk
+        for pk, query, candidate in questions.values_list("pk", "query_id", "candidate_id")
+    }
+    reason = f"Imported with {folder.info['name']} {folder.info['version']}"
+    Adjudication.objects.bulk_create(
+        Adjudication(
+            question_id=of_pair[known.pair(row)],
+            answer=row["answer"],
+            reason=reason,
+        )
+        for row in rows
+    )

@@ -1,0 +1,129 @@
+"""Queue an import and do it in a worker, with its progress and its errors in the job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+
+from accounts.models import User
+from annotation.errors import CampaignError
+from annotation.models import Campaign
+from catalog.models import Catalog
+from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
+from jobs.models import Job
+from jobs.services import JobError, Progress, enqueue
+from lookalike.io.errors import FormatError, InputError
+from releases.restore.release import Imported, import_any
+from releases.site.queries import IMPORT_TASK
+
+N_STEPS = 20  # roughly what an import tells
+
+
+def request_import(
+    *,
+    file: UploadedFile[bytes],
+    slug: str,
+    name: str,
+    catalog: Catalog,
+    query_catalog: Catalog | None,
+    owner: User,
+) -> Job:
+    """Keep an upload and queue its import.
+
+    Raises:
+        InputError: the file is too large.
+        JobConflictError: an import under that slug is queued or running.
+        OSError: the disk does not take it.
+    """
+    kept = keep_run_file(file)
+    try:
+        return enqueue(
+            task=IMPORT_TASK,
+            subject=f"import:{slug}",
+            title=f"Import {file.name} as {slug}"[:200],
+            arguments={
+                "file": kept,
+                "file_name": str(file.name),
+                "slug": slug,
+                "name": name,
+                "catalog": catalog.slug,
+                "query_catalog": query_catalog.slug if query_catalog else "",
+            },
+            owner=owner,
+        )
+    except BaseException:
+        drop_run_file(kept)
+        raise
+
+
+def import_back(progress: Progress) -> dict[str, Any]:
+    """Do what a job of `request_import` says; cut short, it has stored nothing.
+
+    Raises:
+        JobError: why it cannot be imported, a line for each thing that is wrong.
+        JobLostError: the job was cancelled.
+    """
+    given = progress.job.arguments
+    path = kept_path(given["file"])
+    if stored := _stored_before(progress.job):
+        drop_run_file(given["file"])
+        return stored
+    if not path.exists():
+        raise JobError(f"The upload of {given['file_name']} is no longer kept. Import it again.")
+    n_told = 0
+
+    def tell(note: str) -> None:
+        nonlocal n_told
+        n_told += 1
+        progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
+
+    try:
+        made = import_any(
+            source=path,
+            slug=given["slug"],
+            name=given["name"],
+            catalog=_catalog(given["catalog"]),
+            query_catalog=_catalog(given["query_catalog"]) if given["query_catalog"] else None,
+            tell=tell,
+            mark=lambda made: _mark(progress, made),
+        )
+    except FormatError as problem:
+        theirs = FormatError(given["file_name"], problem.line, problem.reason, unit=problem.unit)
+        raise JobError(str(theirs)) from problem
+    except (InputError, CampaignError, OSError) as problem:
+        told = str(problem).replace(str(path), given["file_name"])
+        raise JobError(told.replace(path.name, given["file_name"])) from problem
+    drop_run_file(given["file"])
+    progress.update(n_told + 1, n_told + 1, "Imported")
+    return {"campaigns": [one.slug for one in made.campaigns], "n_judgements": made.n_judgements}
+
+
+def _mark(progress: Progress, made: Imported) -> None:
+    """Note in the job what it made, in the transaction that makes it.
+
+    Raises:
+        JobLostError: the job was cancelled, or another worker has it: nothing is made.
+    """
+    noted = {
+        "campaigns": [str(one.uid) for one in made.campaigns],
+        "n_judgements": made.n_judgements,
+    }
+    progress.hold()
+    job = progress.job
+    Job.objects.filter(pk=job.pk).update(arguments={**job.arguments, "made": noted})
+
+
+def _stored_before(job: Job) -> dict[str, Any]:
+    """Return what an earlier attempt of this job made, if it died before it could say so."""
+    noted = job.arguments.get("made", {})
+    found = Campaign.objects.filter(uid__in=noted.get("campaigns", [])).order_by("slug")
+    slugs = list(found.values_list("slug", flat=True))
+    return {"campaigns": slugs, "n_judgements": noted["n_judgements"]} if slugs else {}
+
+
+def _catalog(slug: str) -> Catalog:
+    found = Catalog.objects.filter(slug=slug).first()
+    if found is None:
+        raise JobError(f"The catalog “{slug}” was deleted.")
+    return found

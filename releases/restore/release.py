@@ -1,0 +1,170 @@
+"""Take a release back as a campaign with its judgements, so that it can be continued here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.db import transaction
+
+from annotation.models import Campaign
+from catalog.models import Catalog
+from conditional.models import TripletSet, Verification
+from lookalike.release.archive import unpacked
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from lookalike.release.layout import has_sets
+from lookalike.release.verify import verify_unpacked
+from pooling.models import Pool, PoolCampaign
+from releases.restore.campaign import (
+    make_campaign,
+    make_judges,
+    store_judgements,
+    store_rulings,
+)
+from releases.restore.conditional import import_sets
+from releases.restore.images import Known, listed
+from releases.restore.labels import import_labels
+from releases.restore.pool import make_pools
+
+LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import made."""
+
+    campaigns: list[Campaign]
+    pools: list[Pool] = field(default_factory=list)
+    n_judgements: int = 0
+    verifications: list[Verification] = field(default_factory=list)
+    triplet_sets: list[TripletSet] = field(default_factory=list)
+
+
+Marked = Callable[[Imported], None]
+
+
+def _silent(note: str) -> None:
+    pass
+
+
+def _unmarked(made: Imported) -> None:
+    pass
+
+
+def import_any(
+    *,
+    source: Path,
+    slug: str,
+    catalog: Catalog,
+    query_catalog: Catalog | None = None,
+    name: str = "",
+    tell: Told = _silent,
+    mark: Marked = _unmarked,
+) -> Imported:
+    """Import a release, or a file of labels, whichever `source` is.
+
+    Args:
+        source: folder or zip of a release, or a file of labels.
+        slug: of the new campaign.
+        catalog: holds the candidates.
+        query_catalog: holds the queries, if they are not in the same catalog.
+        name: of the campaign, for a file of labels.
+        tell: told what is done now.
+        mark: given what was made, before it is committed: what it stores is stored with it.
+
+    Raises:
+        InputError: it cannot be imported; the message lists why.
+        CampaignError: the slug is taken.
+    """
+    if source.is_file() and source.suffix.lower() in LABELS:
+        if query_catalog is not None:
+            raise ReleaseError("Labels in a file are looked up in one catalog; name no other.")
+        tell("Reading labels")
+        with transaction.atomic():
+            campaign, n = import_labels(
+                source=source, slug=slug, name=name or slug, catalog=catalog
+            )
+            made = Imported([campaign], [], n)
+            mark(made)
+        return made
+    return import_release(
+        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, tell=tell,
+        mark=mark,
+    )  # fmt: skip
+
+
+def import_release(
+    *,
+    source: Path,
+    slug: str,
+    catalog: Catalog,
+    query_catalog: Catalog | None = None,
+    tell: Told = _silent,
+    mark: Marked = _unmarked,
+) -> Imported:
+    """Make all that a release holds, or nothing: campaigns, judges, what they said, and pools.
+
+    Templates come back as a closed verification, triplets as a set.
+
+    The judges become accounts that nobody can sign in to, named after their pseudonyms.
+
+    Args:
+        source: folder or zip; every hash and number of it is checked first.
+        slug: of the new campaign and pool; of several, and of sets of templates and triplets, the
+            first part of each slug.
+        catalog: holds the candidates, told by SHA-256.
+        query_catalog: holds the queries, if they are not in the same catalog.
+        tell: told what is done now.
+        mark: as for `import_any`.
+
+    Raises:
+        ReleaseError: the release is damaged, keeps labels back, or has images that the catalogs
+            lack; the message lists what.
+        CampaignError: the slug is taken.
+    """
+    tell("Unpacking")
+    with unpacked(source) as found:
+        verdict = verify_unpacked(found, tell)
+        if not verdict.is_right:
+            findings = [str(finding) for finding in verdict.findings]
+            raise ReleaseError(listed("The release is damaged:", findings))
+        folder = Folder(found.path)
+        if folder.info["hidden_percent"]:
+            raise ReleaseError(
+                "The release keeps labels back, so it cannot be continued elsewhere."
+            )
+        with transaction.atomic():
+            made = _import(folder, slug, catalog, query_catalog, tell)
+            mark(made)
+        return made
+
+
+def _import(
+    folder: Folder, slug: str, catalog: Catalog, query_catalog: Catalog | None, tell: Told
+) -> Imported:
+    tell("Looking up images")
+    known = Known.of(folder, catalog, query_catalog)
+    judges = make_judges(folder, slug)
+    given = folder.info["campaigns"]
+    tell("Storing the pools")
+    pools = make_pools(folder, slug, known, catalog, query_catalog)
+    made, n_judgements = [], 0
+    for one in given:
+        name = slug if len(given) == 1 else f"{slug}-{one['slug']}"[:80]
+        tell(f"Storing pairs of {one['name']}")
+        campaign = make_campaign(folder, one, name, known, judges)
+        tell(f"Storing judgements of {one['name']}")
+        n_judgements += store_judgements(folder, one, campaign, known, judges)
+        if pool := pools.get(one["slug"]):
+            PoolCampaign.objects.create(pool=pool, campaign=campaign)
+        made.append(campaign)
+    store_rulings(folder, made, known)
+    if has_sets(folder.info):
+        tell("Storing templates and triplets")
+    verifications, triplet_sets = import_sets(folder, slug, known, judges, catalog)
+    return Imported(
+        made, list(dict.fromkeys(pools.values())), n_judgements, verifications, triplet_sets
+    )

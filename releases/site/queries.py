@@ -1,0 +1,265 @@
+"""Releases, their files and their leaderboards, read for pages and for the API."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.utils import timezone
+
+from accounts.models import Role, User
+from annotation.models import Campaign, CampaignState
+from conditional.models import TripletSet, Verification, VerificationState
+from jobs.models import Job
+from lookalike.release.layout import MANIFEST
+from lookalike.release.manifest import Manifest, parse_manifest
+from releases.freeze.requests import FreezeRequest, parse_version
+from releases.models import Release, Submission, Visibility
+from releases.storage import archive_of, files_of
+
+FREEZE_TASK = "releases.tasks.freeze"
+SCORE_TASK = "releases.tasks.score"
+IMPORT_TASK = "releases.tasks.import_back"
+DAILY_QUOTA = 5
+PAUSE = timedelta(minutes=1)
+
+Person = User | AnonymousUser
+
+
+def is_reader(person: Person) -> bool:
+    """Whether a person sees what members see: researchers and admins."""
+    return isinstance(person, User) and person.role in {Role.ADMIN, Role.RESEARCHER}
+
+
+def visible_releases(person: Person) -> QuerySet[Release]:
+    """Return the releases that a person may see, newest version of each benchmark first.
+
+    A public one waits until its campaigns are no longer judged: its judges, or anybody who tells
+    them, would read the others' votes and who proposed what.
+    """
+    found = Release.objects.all()
+    if is_reader(person):
+        return found
+    judged = Campaign.objects.filter(
+        releases=OuterRef("pk"), state__in=[CampaignState.OPEN, CampaignState.PAUSED]
+    )
+    return found.filter(~Exists(judged), visibility=Visibility.PUBLIC)
+
+
+def find_release(person: Person, slug: str, version: str = "") -> Release | None:
+    """Return a version of a benchmark that a person may see; the newest one without a version."""
+    found = visible_releases(person).filter(slug=slug)
+    if version:
+        numbers = version.split(".")
+        if len(numbers) != 3 or not all(
+            part.isascii() and part.isdigit() and len(part) < 7 for part in numbers
+        ):
+            return None
+        major, minor, patch = map(int, numbers)
+        found = found.filter(major=major, minor=minor, patch=patch)
+        return next((one for one in found if one.version == version), None)
+    return found.order_by("-major", "-minor", "-patch").first()
+
+
+def versions_of(person: Person, slug: str) -> list[Release]:
+    """Return the versions of a benchmark that a person may see, newest first."""
+    return list(visible_releases(person).filter(slug=slug).order_by("-major", "-minor", "-patch"))
+
+
+def newest_releases(person: Person) -> list[Release]:
+    """Return the newest version of each benchmark that a person may see, newest first."""
+    newest: dict[str, Release] = {}
+    for release in visible_releases(person).order_by("slug", "-major", "-minor", "-patch"):
+        newest.setdefault(release.slug, release)
+    return sorted(newest.values(), key=lambda release: release.created_at, reverse=True)
+
+
+def earlier_versions(slug: str, version: tuple[int, int, int]) -> list[Release]:
+    """Return the versions below one, highest first."""
+    found = Release.objects.filter(slug=slug).order_by("-major", "-minor", "-patch")
+    return [one for one in found if (one.major, one.minor, one.patch) < version]
+
+
+def find_release_of(request: FreezeRequest) -> Release | None:
+    """Return the release that a request asks for, None if it is not frozen yet."""
+    major, minor, patch = parse_version(request.version)
+    found = Release.objects.filter(slug=request.slug, major=major, minor=minor, patch=patch)
+    return found.first()
+
+
+@dataclass(frozen=True)
+class FileLine:
+    """A file to download.
+
+    Attributes:
+        path: in the release; empty for the archive.
+        name: what it is called on disk.
+        sha256: of its bytes.
+        n_bytes: its size.
+        n_rows: rows or lines, None for other files.
+    """
+
+    path: str
+    name: str
+    sha256: str
+    n_bytes: int
+    n_rows: int | None = None
+
+
+def manifest_of_release(release: Release) -> Manifest:
+    """Return the manifest; it was checked when the release was frozen."""
+    return parse_manifest((files_of(release) / MANIFEST).read_bytes(), MANIFEST)
+
+
+def archive_line(release: Release) -> FileLine:
+    """Return the archive as a file to download."""
+    return FileLine("", archive_of(release).name, release.archive_sha256, release.archive_bytes)
+
+
+def file_lines(release: Release) -> Iterator[FileLine]:
+    """Yield the files of a release, without its images, which come in the archive."""
+    for path, entry in manifest_of_release(release).files.items():
+        if not path.startswith("images/"):
+            yield FileLine(path, Path(path).name, entry.sha256, entry.n_bytes, entry.n_rows)
+
+
+def find_file(release: Release, path: str) -> FileLine | None:
+    """Return one file of a release, None if there is none of that path."""
+    if path == MANIFEST:
+        size = (files_of(release) / MANIFEST).stat().st_size
+        return FileLine(MANIFEST, MANIFEST, release.seal, size)
+    entry = manifest_of_release(release).files.get(path)
+    if entry is None:
+        return None
+    return FileLine(path, Path(path).name, entry.sha256, entry.n_bytes, entry.n_rows)
+
+
+def n_downloads(release: Release) -> int:
+    """Return how often the archive and single files were fetched."""
+    return int(release.downloads.aggregate(n=Sum("n"))["n"] or 0)
+
+
+def visible_submissions(release: Release, person: Person) -> QuerySet[Submission]:
+    """Return what was submitted to a release: what is published, and one's own."""
+    found = Submission.objects.filter(release=release).select_related("job", "owner")
+    if isinstance(person, User):
+        return found.filter(Q(is_published=True) | Q(owner=person))
+    return found.filter(is_published=True)
+
+
+def find_submission(person: Person, uid: Any) -> Submission | None:
+    """Return a submission that is published or one's own, of a release that one may see."""
+    found = Submission.objects.filter(uid=uid, release__in=visible_releases(person))
+    mine = Q(owner=person) if isinstance(person, User) else Q(pk=None)
+    return found.filter(Q(is_published=True) | mine).select_related("release", "job").first()
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What a person may still submit.
+
+    Attributes:
+        n_left: submissions to this release until a day after the oldest of the last day.
+        wait: seconds until the next one, 0 for now.
+    """
+
+    n_left: int
+    wait: int
+
+
+def quota(person: User, release: Release) -> Quota:
+    """Return how many submissions a person has left for a release today."""
+    now = timezone.now()
+    mine = Job.objects.filter(task=SCORE_TASK, owner=person)  # these stay when one is deleted
+    recent = mine.filter(arguments__release=release.pk, created_at__gt=now - timedelta(days=1))
+    last = mine.order_by("-created_at").values_list("created_at", flat=True).first()
+    wait = 0 if last is None else max(0, math.ceil((last + PAUSE - now).total_seconds()))
+    return Quota(max(0, DAILY_QUOTA - recent.count()), wait)
+
+
+@dataclass(frozen=True)
+class BoardLine:
+    """A model on the leaderboard of a release.
+
+    Attributes:
+        name: as shown.
+        badge: pooled, sibling, outsider, or submitted.
+        values: by measure, None where undefined.
+        submission: where it came from, None for a model of the release.
+    """
+
+    name: str
+    badge: str
+    values: dict[str, float | None]
+    submission: Submission | None = None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the pairs that a submission scores, None for a model of the release."""
+        said = self.submission.coverage if self.submission else {}
+        return said["n_scored"] / said["n_pairs"] if said.get("n_pairs") else None
+
+
+def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool) -> list[BoardLine]:
+    """Return the models and the visible submissions, best by a measure first.
+
+    Args:
+        release: whose.
+        person: who looks: one's own private submissions are in one's own leaderboard.
+        measure: to sort by.
+        hidden: by the hidden labels rather than the public ones.
+    """
+    of = {one["id"]: one for one in release.entrants}
+    results = release.hidden_results if hidden else release.results
+    lines = [
+        BoardLine(
+            of[model["id"]]["name"],
+            of[model["id"]]["badge"],
+            {name: found["value"] for name, found in model["measures"].items()},
+        )
+        for model in results.get("models", [])
+    ]
+    for submission in visible_submissions(release, person).filter(scored_at__isnull=False):
+        given = submission.hidden_results if hidden else submission.results
+        values = {name: found["value"] for name, found in given.items()}
+        lines.append(BoardLine(submission.name, "submitted", values, submission))
+    return sorted(lines, key=lambda line: _falling(line.values.get(measure)))
+
+
+def _falling(value: float | None) -> tuple[bool, float]:
+    return (value is None, -(value or 0.0))
+
+
+def freeze_jobs() -> QuerySet[Job]:
+    """Return the freezes that are queued, running or failed, newest first."""
+    return Job.objects.filter(task=FREEZE_TASK).exclude(state="succeeded").order_by("-id")
+
+
+def import_jobs() -> QuerySet[Job]:
+    """Return all imports, newest first."""
+    return Job.objects.filter(task=IMPORT_TASK).order_by("-id")
+
+
+def releasable_verifications() -> QuerySet[Verification]:
+    """Return the verifications of templates that nobody judges any more, newest first."""
+    return Verification.objects.filter(
+        template_set__isnull=False, state=VerificationState.CLOSED
+    ).order_by("-pk")
+
+
+def release_of_triplets(triplet_set: TripletSet) -> str:
+    """Return the release that holds a set of triplets, "" if none does."""
+    wanted = {"slug": triplet_set.slug}
+    found = Release.objects.filter(info__triplet_sets__contains=[wanted]).first()
+    return str(found) if found else ""
+
+
+def releasable_triplets() -> QuerySet[TripletSet]:
+    """Return the sets of triplets with answers, newest first."""
+    return TripletSet.objects.filter(triplets__isnull=False).distinct().order_by("-pk")

@@ -1,0 +1,215 @@
+"""Pages and downloads of releases: for everybody where a release is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import admin_required, signed_in
+from annotation.models import Campaign
+from catalog.images.blobs import open_blob
+from evaluation.results.presentation import TITLES
+from jobs.services import JobConflictError
+from lookalike.release.documents.citation import bibtex, cite_as
+from lookalike.release.documents.datasheet import datasheet_html
+from lookalike.release.documents.facts import Facts
+from lookalike.release.folder import Folder
+from releases.forms import FreezeForm, first_words
+from releases.models import Release
+from releases.services import request_freeze, set_visibility
+from releases.site.downloads import download
+from releases.site.pictures import covers, has_picture, shown_pair
+from releases.site.queries import (
+    FileLine,
+    archive_line,
+    file_lines,
+    find_file,
+    find_release,
+    freeze_jobs,
+    is_reader,
+    leaderboard,
+    n_downloads,
+    newest_releases,
+    quota,
+    versions_of,
+    visible_submissions,
+)
+from releases.storage import files_of
+
+BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
+
+
+def release_or_404(request: HttpRequest, slug: str, version: str) -> Release:
+    """Return a release that the person behind a request may see."""
+    release = find_release(request.user, slug, version)
+    if release is None:
+        raise Http404
+    return release
+
+
+def facts_of(release: Release) -> Facts:
+    """Return what the documents of a release are written from."""
+    return Facts.of(Folder(files_of(release)), {})
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """The newest version of every benchmark."""
+    person = request.user
+    is_admin = person.is_authenticated and person.is_admin
+    context = {
+        "releases": [(release, covers(release)) for release in newest_releases(person)],
+        "jobs": freeze_jobs()[:5] if is_admin else [],
+        "may_freeze": is_admin,
+    }
+    return render(request, "releases/home.html", context)
+
+
+@require_safe
+def newest(request: HttpRequest, slug: str) -> HttpResponse:
+    """The newest version of a benchmark: an address that stays."""
+    release = release_or_404(request, slug, "")
+    return redirect("releases:release", slug=slug, version=release.version)
+
+
+@require_safe
+def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
+    found = release_or_404(request, slug, version)
+    facts = facts_of(found)
+    by = request.GET.get("by", "")
+    by = by if by in BOARD else BOARD[0]
+    hidden = found.has_hidden_labels and request.GET.get("labels") == "hidden"
+    person = request.user
+    files = list(file_lines(found))
+    context: dict[str, Any] = {
+        "release": found,
+        "facts": facts,
+        "labels": found.statistics["labels"]["label"],
+        "columns": [(name, TITLES.get(name, name)) for name in BOARD],
+        "by": by,
+        "hidden": hidden,
+        "board": _board(found, request, by, hidden=hidden),
+        "archive": archive_line(found),
+        "groups": _grouped(files),
+        "n_files": len(files),
+        "n_downloads": n_downloads(found),
+        "bibtex": bibtex(facts),
+        "cite_as": cite_as(facts),
+        "versions": versions_of(person, slug),
+        "example": shown_pair(found),
+        "may_submit": is_reader(person),
+        "is_admin": person.is_authenticated and person.is_admin,
+    }
+    if person.is_authenticated and is_reader(person):
+        context["mine"] = visible_submissions(found, person).filter(owner=person)
+        context["quota"] = quota(person, found)
+    return render(request, "releases/release.html", context)
+
+
+def _board(
+    found: Release, request: HttpRequest, by: str, *, hidden: bool
+) -> list[tuple[Any, list[float | None]]]:
+    lines = leaderboard(found, request.user, by, hidden=hidden)
+    return [(line, [line.values.get(name) for name in BOARD]) for line in lines]
+
+
+def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
+    """Return the files by folder: tables first, then the formats, then documents."""
+    titles = {
+        "data": "Tables (parquet)",
+        "runs": "Scores of the models (parquet)",
+        "vsd": "VSD JSON",
+        "trec": "TREC",
+        "genecis": "GeneCIS JSON",
+        "triplets": "Triplets (CSV)",
+        "csv": "CSV",
+        "jsonl": "JSONL",
+        "": "Documents and metadata",
+        "guidelines": "Guidelines as shown to the judges",
+    }
+    by_folder: dict[str, list[FileLine]] = {name: [] for name in titles}
+    for line in files:
+        head, slash, _ = line.path.partition("/")
+        by_folder.setdefault(head if slash else "", []).append(line)
+    return [(titles.get(name, name), lines) for name, lines in by_folder.items() if lines]
+
+
+@require_safe
+def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """The datasheet on a page of the site."""
+    found = release_or_404(request, slug, version)
+    # made by MarkdownIt with html off: nothing that a person wrote becomes markup
+    body = mark_safe(_scrolling(datasheet_html(facts_of(found))))  # noqa: S308
+    return render(request, "releases/datasheet.html", {"release": found, "body": body})
+
+
+def _scrolling(page: str) -> str:
+    """Let wide tables scroll in a narrow window."""
+    frame = '<div class="table-scroll" tabindex="0" role="region" aria-label="Table">'
+    return page.replace("<table>", f"{frame}<table>").replace("</table>", "</table></div>")
+
+
+@require_safe
+def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    """Download everything in one zip."""
+    found = release_or_404(request, slug, version)
+    return download(request, found, archive_line(found))
+
+
+@require_safe
+def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
+    """Download one file."""
+    found = release_or_404(request, slug, version)
+    line = find_file(found, path)
+    if line is None:
+        raise Http404
+    return download(request, found, line)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def freeze(request: HttpRequest) -> HttpResponse:
+    """The form that freezes a release."""
+    campaign = Campaign.objects.filter(slug=request.GET.get("campaign", "")).first()
+    form = FreezeForm(request.POST or None, initial=first_words(campaign))
+    if request.method == "POST" and form.is_valid():
+        try:
+            request_freeze(request=form.request, owner=signed_in(request))
+        except JobConflictError as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(
+                request, f"{form.request.title} {form.request.version} is being frozen."
+            )
+            return redirect("releases:home")
+    return render(request, "releases/freeze.html", {"form": form})
+
+
+@require_POST
+@admin_required
+def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """Show a release to everybody, or to members alone."""
+    found = release_or_404(request, slug, version)
+    set_visibility(release=found, is_public=request.POST.get("show") == "public")
+    messages.success(request, f"{found} is now for: {found.get_visibility_display().lower()}.")
+    return redirect("releases:release", slug=slug, version=version)
+
+
+@require_safe
+def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpResponseBase:
+    """A small picture of an image that is part of a release."""
+    found = release_or_404(request, slug, version)
+    if not has_picture(found, sha256):
+        raise Http404
+    try:
+        opened = open_blob(sha256, "thumb")
+    except (FileNotFoundError, ValueError):
+        raise Http404 from None
+    headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
+    return FileResponse(opened, content_type="image/webp", headers=headers)

@@ -1,0 +1,1 @@
+"""Runs submitted to a release: checked, scored, published."""

@@ -1,0 +1,176 @@
+"""Take, score, publish and delete submissions: the writers of submissions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import User
+from evaluation.runs.run_upload import Missing
+from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
+from jobs.services import JobError, Progress, cancel_job, enqueue
+from lookalike.io.errors import FormatError, InputError
+from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import Folder
+from releases.models import Release, Submission
+from releases.site.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
+from releases.storage import files_of, hidden_of
+from releases.submissions.submission_scoring import (
+    Judged,
+    file_problem,
+    read_submission,
+    score_submission,
+)
+
+
+class QuotaError(ReleaseError):
+    """Too many submissions in a day, or too soon after the last one."""
+
+
+def judged_of(release: Release) -> Judged:
+    """Return what submissions to a release are scored on."""
+    hidden = hidden_of(release) if release.info["hidden_percent"] else None
+    return Judged(Folder(files_of(release)), hidden)
+
+
+def submit(
+    *,
+    release: Release,
+    owner: User,
+    name: str,
+    file: UploadedFile[bytes],
+    description: str = "",
+    missing: Missing = "error",
+) -> Submission:
+    """Keep an upload and queue its scoring.
+
+    Args:
+        release: what it is scored on.
+        owner: who sees it until it is published.
+        name: as the leaderboard shall show it.
+        file: scores or embeddings.
+        description: how it was made.
+        missing: "error" refuses it without a score for every pair put to the judges; "worst"
+            lets missing ones count as the worst.
+
+    Raises:
+        QuotaError: the daily quota is used up, or the last submission is not a minute ago.
+        ReleaseError: the name stands on the leaderboard, or the person may not submit.
+        InputError: the file is too large, or of a kind that cannot be used.
+    """
+    if not is_reader(owner):
+        raise ReleaseError("Only researchers and admins submit runs.")
+    if name in {model["name"] for model in release.entrants}:
+        raise ReleaseError(f"“{name}” is on the leaderboard already. Choose another name.")
+    if problem := file_problem(str(file.name)):
+        raise InputError(problem)
+    kept = keep_run_file(file)
+    try:
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=owner.pk)  # two at once count as two
+            _check_quota(release, owner)
+            submission = Submission.objects.create(
+                release=release, owner=owner, name=name, description=description
+            )
+            submission.job = enqueue(
+                task=SCORE_TASK,
+                subject=f"submission:{submission.uid}",
+                title=f"Score “{name}” on {release}"[:200],
+                arguments={
+                    "submission": str(submission.uid),
+                    "release": release.pk,
+                    "file": kept,
+                    "file_name": str(file.name),
+                    "missing": missing,
+                },
+                owner=owner,
+            )
+            submission.save(update_fields=["job"])
+    except BaseException:
+        drop_run_file(kept)
+        raise
+    return submission
+
+
+def _check_quota(release: Release, owner: User) -> None:
+    left = quota(owner, release)
+    if left.n_left == 0:
+        raise QuotaError(
+            f"You have submitted {DAILY_QUOTA} runs to {release} within a day. Try again tomorrow."
+        )
+    if left.wait:
+        raise QuotaError(f"Wait {left.wait} seconds between two submissions.")
+
+
+def score(progress: Progress) -> dict[str, Any]:
+    """Do what a job of `submit` says; twice is once.
+
+    Raises:
+        JobError: what is wrong with the upload, as its giver knows it.
+    """
+    given = progress.job.arguments
+    found = Submission.objects.select_related("release").filter(uid=given["submission"]).first()
+    if found is None:
+        raise JobError("The submission was deleted.")
+    if found.scored_at is not None:
+        return {"submission": str(found.uid), "results": found.results}
+    path = kept_path(given["file"])
+    if not path.exists():
+        raise JobError(f"The upload of {given['file_name']} is no longer kept. Submit it again.")
+    judged = judged_of(found.release)
+    try:
+        progress.update(0, 2, "Reading the file")
+        missing = given.get("missing", "worst")  # what those queued by an older version meant
+        run, scored = read_submission(judged, found.name, path, missing=missing)
+        progress.update(1, 2, "Computing measures")
+        scores = score_submission(judged, run)
+    except InputError as problem:
+        raise JobError(_in_their_words(problem, path, given["file_name"])) from problem
+    progress.check()
+    Submission.objects.filter(pk=found.pk).update(
+        coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
+        results=scores.results,
+        hidden_results=scores.hidden_results,
+        scored_at=timezone.now(),
+    )
+    drop_run_file(given["file"])
+    progress.update(2, 2, "Scored")
+    return {"submission": str(found.uid), "results": scores.results}
+
+
+def _in_their_words(problem: InputError, path: Path, name: str) -> str:
+    """Name the file as its giver does."""
+    if isinstance(problem, FormatError):
+        return str(FormatError(name, problem.line, problem.reason, unit=problem.unit))
+    return str(problem).replace(str(path), name)
+
+
+def publish(*, submission: Submission, is_published: bool) -> None:
+    """Show a scored submission on the leaderboard to all who see the release, or no longer.
+
+    Raises:
+        ReleaseError: it has no score yet, or another one of that name is published.
+    """
+    if is_published and submission.scored_at is None:
+        raise ReleaseError(f"“{submission.name}” has no score yet.")
+    try:
+        with transaction.atomic():
+            submission.is_published = is_published
+            submission.save(update_fields=["is_published"])
+    except IntegrityError:
+        raise ReleaseError(
+            f"Another submission of the name “{submission.name}” is on the leaderboard."
+        ) from None
+
+
+def delete(*, submission: Submission) -> None:
+    """Delete a submission and what was uploaded for it; the day's quota stays used."""
+    job = submission.job
+    if job is not None:
+        cancel_job(job=job)
+        drop_run_file(job.arguments.get("file", ""))
+    submission.delete()

@@ -1,0 +1,86 @@
+"""Submit a run to a release, publish it, delete it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.access import reader_required, signed_in
+from jobs.services import JobConflictError
+from lookalike.io.errors import InputError
+from lookalike.release.errors import ReleaseError
+from releases.forms import SubmissionForm
+from releases.models import Release, Submission
+from releases.site.queries import find_submission, quota
+from releases.site.views import release_or_404
+from releases.submissions import services
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@reader_required
+def submit(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """The form that submits a run."""
+    person = signed_in(request)
+    release = release_or_404(request, slug, version)
+    form = SubmissionForm(release, person.pk, request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid() and _taken(request, release, form):
+        return redirect("releases:release", slug=slug, version=version)
+    context = {"release": release, "form": form, "quota": quota(person, release)}
+    return render(request, "releases/submit.html", context)
+
+
+def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool:
+    given = form.cleaned_data
+    try:
+        services.submit(
+            release=release,
+            owner=signed_in(request),
+            name=given["name"],
+            file=form.upload,
+            description=given["description"],
+            missing=given["missing"],
+        )
+    except (InputError, JobConflictError, OSError) as problem:
+        form.add_error(None, str(problem))
+        return False
+    messages.success(request, f"“{given['name']}” is being scored; only you see it.")
+    return True
+
+
+def mine_or_404(request: HttpRequest, uid: uuid.UUID) -> Submission:
+    """Return a submission of the person behind a request."""
+    person = signed_in(request)
+    found = find_submission(person, uid)
+    if found is None or (found.owner_id != person.pk and not person.is_admin):
+        raise Http404
+    return found
+
+
+@require_POST
+@reader_required
+def publish(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show one's submission on the leaderboard, or take it off."""
+    found = mine_or_404(request, uid)
+    try:
+        services.publish(submission=found, is_published=request.POST.get("show") == "yes")
+    except ReleaseError as problem:
+        messages.error(request, str(problem))
+    return _back(found.release)
+
+
+@require_POST
+@reader_required
+def delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Delete one's submission."""
+    found = mine_or_404(request, uid)
+    services.delete(submission=found)
+    messages.success(request, f"“{found.name}” is deleted.")
+    return _back(found.release)
+
+
+def _back(release: Release) -> HttpResponse:
+    return redirect("releases:release", slug=release.slug, version=release.version)
