@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from lookalike.core.arrays import Ints
 
 GAP = 20  # answers between a pair and its silent repeat, where the queue is long enough
 REPEATS_OF_ONE_QUERY = 6

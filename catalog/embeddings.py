@@ -20,10 +20,10 @@ import numpy.typing as npt
 from django.conf import settings
 
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
+from lookalike.core.arrays import Float32s
 from lookalike.core.atomic_files import write_atomically
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float16]
-Floats = npt.NDArray[np.float32]
 ImageIds = npt.NDArray[np.int64]
 BLOCK = 8192  # rows that are widened at once
 ATTEMPTS = 3  # to write and open a merged file
@@ -191,11 +191,11 @@ def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int
     return [(int(image_ids[row]), float(scores[row])) for row in others[order]]
 
 
-def _cosines(vectors: Vectors, query: Floats) -> Floats:
+def _cosines(vectors: Vectors, query: Float32s) -> Float32s:
     """Return the cosine of each row with a query, shape (n,), in memory for a block of rows."""
     scores = np.zeros(len(vectors), np.float32)
     for start in range(0, len(vectors), BLOCK):
-        block: Floats = np.asarray(vectors[start : start + BLOCK], np.float32)
+        block: Float32s = np.asarray(vectors[start : start + BLOCK], np.float32)
         lengths = np.sqrt(np.einsum("nd,nd->n", block, block)) * np.linalg.norm(query)
         np.divide(block @ query, lengths, out=scores[start : start + BLOCK], where=lengths > 0)
     return scores

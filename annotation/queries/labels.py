@@ -15,7 +15,8 @@ from django.db import connection
 
 from annotation.models import Campaign
 from lookalike.agreement import coefficients as measures
-from lookalike.agreement.consensus import Bools, Ints, majority
+from lookalike.agreement.consensus import majority
+from lookalike.core.arrays import Bools, Ints
 
 COUNTS = """
 select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),

@@ -15,7 +15,6 @@ from annotation.models import Campaign, PanelMember
 from annotation.queries.campaigns import settled_entries
 from annotation.queries.labels import VoteTable, votes
 from lookalike.agreement.judge_statistics import (
-    Ints,
     Pace,
     SequenceEffect,
     Share,
@@ -24,6 +23,7 @@ from lookalike.agreement.judge_statistics import (
     sequence_effect,
     share_by_part,
 )
+from lookalike.core.arrays import Ints
 
 GOLD = """
 select e.member_id, q.kind, count(*) filter (where j.answer = g.answer), count(*)

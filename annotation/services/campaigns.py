@@ -24,11 +24,12 @@ from annotation.models import (
     StateChange,
     TieRule,
 )
-from annotation.ordering import Ints, shuffled_by_query, shuffled_in_phases
+from annotation.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.bulk import copy_rows
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from catalog.models import Image
+from lookalike.core.arrays import Ints
 
 MAX_PANEL = 500
 MAX_PHASES = 16

@@ -26,7 +26,6 @@ from annotation.models import (
 )
 from annotation.ordering import (
     Controls,
-    Ints,
     judge_order,
     mixed_in,
     sampled_mirrors,
@@ -34,6 +33,7 @@ from annotation.ordering import (
     shuffled_by_query,
 )
 from annotation.services.bulk import copy_rows, refresh_statistics
+from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
 SILENT = (QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)

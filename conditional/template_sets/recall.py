@@ -24,8 +24,8 @@ from lookalike.backbones.clip_models import ClipModel, load_clip
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device
 from lookalike.conditional.crops import Dilation, crop_view
-from lookalike.conditional.template_scores import Floats
 from lookalike.conditional.types import Box
+from lookalike.core.arrays import Floats
 from lookalike.images.decode import read_rgb
 
 View = tuple[int, tuple[float, ...] | None]  # image id, box

@@ -20,13 +20,13 @@ from lookalike.backbones.spec import Source, SpecError, parse_spec
 from lookalike.conditional.template_scores import (
     CUTOFFS,
     Baseline,
-    Floats,
     Ties,
     baseline_queries,
     candidate_scores,
     score_templates,
 )
 from lookalike.conditional.types import Task
+from lookalike.core.arrays import Floats
 
 SCORE_TASK = "conditional.tasks.score"
 BASELINES: tuple[tuple[Baseline, bool], ...] = (

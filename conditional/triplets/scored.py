@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Catalog, EmbeddingSet, Image
 from conditional.errors import ConditionalError
-from lookalike.conditional.builders.disagreements import Bools, Floats, Ints, ScoredCandidates
+from lookalike.conditional.builders.disagreements import ScoredCandidates
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool, PoolSource
 

@@ -12,10 +12,10 @@ from annotation.models import Campaign
 from catalog.models import Image
 from evaluation.below_pool.services import DrawnPair, check_request, store_sample
 from jobs.services import JobError, Progress
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.prevalence.frame import Frame
 from lookalike.prevalence.sampling import Aim, allocate, draw, rank_strata
-from lookalike.stats.grouped_auc import Ints
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.pools.queries import pool_pairs
 from pooling.sources.admission import filters_of, rows_of

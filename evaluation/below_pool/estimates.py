@@ -10,6 +10,7 @@ import numpy as np
 from annotation.queries.labels import LabelTable
 from evaluation.models import Sample
 from lookalike.bias.report import as_json
+from lookalike.core.arrays import Ints
 from lookalike.prevalence.strata import (
     StratifiedPrevalence,
     StratumCount,
@@ -17,7 +18,6 @@ from lookalike.prevalence.strata import (
     stratified_prevalence,
     weighted_prevalence,
 )
-from lookalike.stats.grouped_auc import Ints
 from lookalike.stats.proportion import Interval, clopper_pearson
 
 POOL = "the pool"

@@ -9,7 +9,7 @@ import numpy as np
 from evaluation.results.details import HEAD, Details
 from evaluation.results.inputs import Gathered
 from evaluation.runs.evaluated_models import Entrants
-from lookalike.io.tables import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 from lookalike.metrics.match import Matched, pair_scores
 
 

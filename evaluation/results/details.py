@@ -14,9 +14,9 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Ints
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints
 
 HEAD = 8
 

@@ -18,8 +18,9 @@ from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints, Qrels
+from lookalike.io.tables import Qrels
 from lookalike.pooling import eds
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.pools.queries import stored_proposals

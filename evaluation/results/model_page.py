@@ -12,8 +12,8 @@ from evaluation.results.charts import Axis, Chart
 from evaluation.results.details import Details
 from evaluation.results.leaderboard import HEADINGS, model_key, stored_tests
 from evaluation.results.query_rows import QueryRow, query_rows
+from lookalike.core.arrays import Floats
 from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
-from lookalike.stats.grouped_auc import Floats
 
 PER_QUERY = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc")
 N_SHOWN = 6

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from catalog.models import Image
 from evaluation.results.details import Details
-from lookalike.io.tables import Ints
+from lookalike.core.arrays import Ints
 
 WORDS = {1: ("similar", "is-similar"), 0: ("different", "is-different"), None: ("not judged", "")}
 

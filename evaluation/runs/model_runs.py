@@ -10,8 +10,9 @@ import numpy as np
 from catalog.embeddings import Vectors, load_vectors
 from catalog.models import EmbeddingSet
 from evaluation.results.inputs import EmbeddedModel, Gathered, ImageTable
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints, Run
+from lookalike.io.tables import Run
 from lookalike.metrics.embedding_runs import LIST_DEPTH, Gallery, embedding_run
 from pooling.models import Pool
 

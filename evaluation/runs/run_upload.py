@@ -11,9 +11,10 @@ import numpy as np
 
 from evaluation.runs.model_runs import N_PRODUCTS, ask
 from evaluation.runs.targets import Namer, Target, UnknownImageError
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Ints, Qrels, Row, Run, scores_from
+from lookalike.io.tables import Qrels, Row, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import embedding_run
 from lookalike.metrics.match import match_run, scored_at

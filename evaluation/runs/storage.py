@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.conf import settings
 
+from lookalike.core.arrays import Ints
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints, Run
+from lookalike.io.tables import Run
 
 
 def run_path(sha256: str) -> Path:

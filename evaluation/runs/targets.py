@@ -10,9 +10,10 @@ from annotation.models import Campaign, QuestionKind
 from catalog.models import Image, SourceFile
 from evaluation.below_pool.pairs import drawn_beside_pool
 from evaluation.results.inputs import ImageTable
+from lookalike.core.arrays import Ints
 from lookalike.images.paths import UnsafePathError, clean_path
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints, Qrels
+from lookalike.io.tables import Qrels
 from pooling.models import Pool, PoolCampaign
 
 _TWO_IMAGES = ""

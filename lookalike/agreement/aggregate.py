@@ -20,7 +20,8 @@ from lookalike.agreement.consensus import (
     accuracy_with_split_ties,
     top_labels,
 )
-from lookalike.agreement.votes import Ints, Votes
+from lookalike.agreement.votes import Votes
+from lookalike.core.arrays import Ints
 
 RULES = ("majority", *MODELS)
 TIES = ("negative", "undecided", "split")

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from lookalike.core.arrays import Bools, Ints
+
 Rule = Literal["negative", "undecided", "unanimous"]
 MODELS = ("dawid-skene", "glad", "mace")  # of the voters, see lookalike.agreement.voter_models
 RULES: tuple[str, ...] = get_args(Rule)

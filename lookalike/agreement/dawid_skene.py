@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.io.tables import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 
 N_STEPS = 100
 TOLERANCE = 1e-5

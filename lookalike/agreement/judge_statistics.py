@@ -8,12 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from lookalike.core.arrays import Bools, Ints
 
 IDLE_SECONDS = 60.0  # a pair looked at for longer was left alone
 

@@ -19,8 +19,7 @@ from scipy.special import expit, log_expit, softmax
 
 from lookalike.agreement.consensus import MODELS
 from lookalike.agreement.votes import Votes
-
-Floats = NDArray[np.float64]
+from lookalike.core.arrays import Floats
 
 _EM_STEPS = 100
 _TOLERANCE = 1e-5

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lookalike.core.arrays import Ints
 from lookalike.io.numbered_rows import TableError, read_rows
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

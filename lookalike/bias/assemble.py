@@ -17,11 +17,11 @@ from lookalike.bias.evidence import (
 )
 from lookalike.bias.judged_pairs import JoinedPool, join_pool
 from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Matched, Missing, has_list, match_run, pair_scores, scored_at
-from lookalike.stats.grouped_auc import Floats, Ints
 
 
 @dataclass(frozen=True)

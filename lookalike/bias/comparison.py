@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from lookalike.bias.measurements import MICRO_AUC, Measured
+from lookalike.core.arrays import Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
-from lookalike.stats.grouped_auc import Floats, common_queries
+from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import correlations, places
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t

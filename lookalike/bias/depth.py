@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.bias.comparison import RankAgreement, compare_with_full, means_of, rank_agreements
-from lookalike.bias.evidence import Bools, PoolEvidence
+from lookalike.bias.evidence import PoolEvidence
 from lookalike.bias.leave_out import set_means
 from lookalike.bias.measurements import MACRO_AUC, Measured, measure
 from lookalike.bias.subsets import DEPTH, FULL, LabelSet, kept_at_depth, kept_without
+from lookalike.core.arrays import Bools
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import auc_and_ap

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lookalike.bias.evidence import PoolEvidence
-from lookalike.stats.grouped_auc import Ints
+from lookalike.core.arrays import Ints
 
 
 @dataclass(frozen=True)

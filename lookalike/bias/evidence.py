@@ -9,9 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.stats.grouped_auc import Floats, Ints
-
-Bools = NDArray[np.bool_]
+from lookalike.core.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

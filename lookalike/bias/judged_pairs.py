@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.bias.tables import Proposals
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels
-from lookalike.stats.grouped_auc import Ints
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from lookalike.bias.comparison import (
     rank_agreements,
     self_delta,
 )
-from lookalike.bias.evidence import Bools, PoolEvidence
+from lookalike.bias.evidence import PoolEvidence
 from lookalike.bias.measurements import Measured
 from lookalike.bias.subsets import FULL, LabelSet
+from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.bootstrap_micro import bootstrap_micro_aucs
-from lookalike.stats.grouped_auc import Floats, common_queries
+from lookalike.stats.grouped_auc import common_queries
 
 
 @dataclass(frozen=True)

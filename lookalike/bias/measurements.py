@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import Bools, Lists, PoolEvidence
+from lookalike.bias.evidence import Lists, PoolEvidence
 from lookalike.bias.subsets import LabelSet
-from lookalike.stats.grouped_auc import Floats, auc_and_ap, micro_auc_and_ap
+from lookalike.core.arrays import Bools, Floats
+from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap
 
 MACRO_AUC, MACRO_AP, MICRO_AUC, MICRO_AP = "macro_auc", "macro_ap", "micro_auc", "micro_ap"
 

@@ -32,9 +32,10 @@ from lookalike.bias.outsiders import (
 )
 from lookalike.bias.overlap import forced_loss_ceiling
 from lookalike.bias.subsets import LabelSet
+from lookalike.core.arrays import Floats
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
-from lookalike.stats.grouped_auc import Floats, common_queries, mean_defined
+from lookalike.stats.grouped_auc import common_queries, mean_defined
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import places
 

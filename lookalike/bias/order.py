@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from lookalike.core.arrays import Floats
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
-from lookalike.stats.grouped_auc import Floats, mean_defined
+from lookalike.stats.grouped_auc import mean_defined
 
 
 @dataclass(frozen=True)

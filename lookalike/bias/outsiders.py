@@ -11,7 +11,8 @@ from lookalike.bias.comparison import means_of
 from lookalike.bias.evidence import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, Measured
 from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet
-from lookalike.stats.grouped_auc import Floats, auc_and_ap
+from lookalike.core.arrays import Floats
+from lookalike.stats.grouped_auc import auc_and_ap
 
 POOLED, SIBLING, OUTSIDER = "pooled", "sibling", "outsider"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.bias.evidence import PoolEvidence
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from math import comb
 import numpy as np
 
 from lookalike.bias.comparison import means_of
-from lookalike.bias.evidence import Bools, PoolEvidence, Votes
-from lookalike.stats.grouped_auc import Floats, auc_and_ap
+from lookalike.bias.evidence import PoolEvidence, Votes
+from lookalike.core.arrays import Bools, Floats
+from lookalike.stats.grouped_auc import auc_and_ap
 from lookalike.stats.rank_correlation import kendall_tau_b, max_drop
 
 ALL_PANELS_UP_TO = 8

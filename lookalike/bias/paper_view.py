@@ -10,7 +10,8 @@ import numpy as np
 from lookalike.bias.evidence import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, MICRO_AUC, Measured
 from lookalike.bias.subsets import LabelSet
-from lookalike.stats.grouped_auc import Floats, mean_defined
+from lookalike.core.arrays import Floats
+from lookalike.stats.grouped_auc import mean_defined
 from lookalike.stats.rank_correlation import spearman
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t
 

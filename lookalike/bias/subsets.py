@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import Bools, PoolEvidence
-from lookalike.stats.grouped_auc import Ints
+from lookalike.bias.evidence import PoolEvidence
+from lookalike.core.arrays import Bools, Ints
 
 FULL, UNIQUES, CONTRIBUTIONS, FAMILY, DEPTH = "full", "uniques", "contributions", "family", "depth"
 

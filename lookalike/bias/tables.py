@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.core.arrays import Ints
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.parquet import MAGIC
-from lookalike.stats.grouped_auc import Ints
 
 
 @dataclass(frozen=True)

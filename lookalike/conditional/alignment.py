@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from lookalike.conditional.transport import Plan, exact_plan, sinkhorn_plan
 from lookalike.conditional.triplet_scores import Signs, valid_and_right
-from lookalike.conditional.triplets import Bools, Floats, Ints, TripletTable
+from lookalike.conditional.triplets import TripletTable
+from lookalike.core.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from lookalike.conditional.alignment import (
     sinkhorn_accuracy,
 )
 from lookalike.conditional.triplet_scores import Metric, Signs, distances, verdicts
-from lookalike.conditional.triplets import Bools, Floats, Ints, TripletTable, Vectors, questions_of
+from lookalike.conditional.triplets import TripletTable, Vectors, questions_of
+from lookalike.core.arrays import Bools, Floats, Ints
 
 NO_CONDITION = "(no condition)"
 _SIDES = ("far", "close")

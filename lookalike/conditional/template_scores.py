@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.conditional.types import Task
+from lookalike.core.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ties = Literal["pessimistic", "expected", "optimistic"]
 Baseline = Literal["image", "text", "image_text"]
 CUTOFFS = (1, 2, 3)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-Floats = NDArray[np.float64]
+from lookalike.core.arrays import Floats
+
 Plan = NDArray[np.float64]
 
 

@@ -9,14 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.conditional.triplets import (
-    Bools,
-    Floats,
-    Questions,
-    TripletTable,
-    Vectors,
-    questions_of,
-)
+from lookalike.conditional.triplets import Questions, TripletTable, Vectors, questions_of
+from lookalike.core.arrays import Bools, Floats
 
 Metric = Literal["cosine", "euclidean"]
 Signs = NDArray[np.int8]

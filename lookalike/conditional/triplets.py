@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.conditional.types import Triplet
+from lookalike.core.arrays import Bools, Ints
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import VectorTable
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Vectors = NDArray[np.floating]
 
 

@@ -15,13 +15,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike.agreement.coefficients import Agreement, agreement
 
 PICK = "pick"
 OTHER_CHOICES = ("none", "several", "bad_condition")
-Ints = NDArray[np.int64]
 
 
 class Vote(NamedTuple):

@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Floats, Ints
 from lookalike.io.errors import FormatError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Row(NamedTuple):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lookalike.io.tables import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.metrics.micro import micro_split
 from lookalike.stats.grouped_auc import AucAp, auc_and_ap, micro_auc_and_ap, ratio

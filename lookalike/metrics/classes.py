@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
-from lookalike.io.tables import Floats, Ints
-from lookalike.metrics.match import Bools
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.grouped_auc import mean_defined
 
 LG_DEPTH = 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 
 MOST_POINTS = 240
 

@@ -10,7 +10,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.io.tables import Floats, Ints, Run
+from lookalike.core.arrays import Floats, Ints
+from lookalike.io.tables import Run
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.lean import pair_scores
 from lookalike.search.topk import TopK

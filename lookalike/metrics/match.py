@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Floats, Ints, Qrels, Run
+from lookalike.io.tables import Qrels, Run
 
-Bools = NDArray[np.bool_]
 Mode = Literal["image", "product"]
 Missing = Literal["error", "worst"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from lookalike.core.arrays import Floats
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Floats
 from lookalike.metrics import retrieval, vsd
 from lookalike.metrics.rank import JudgedRanks, condensed
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.stats.grouped_auc import AucAp, Floats, checked_pairs, ratio
+from lookalike.core.arrays import Floats
+from lookalike.stats.grouped_auc import AucAp, checked_pairs, ratio
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Ints, Qrels, Run
+from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import match_run
 from lookalike.metrics.rank import ranked_candidates
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from lookalike.io.tables import Floats, Ints
-from lookalike.metrics.match import Bools, Matched
+from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.metrics.match import Matched
 
 Order = Literal["id", "trec"]
 NO_TIE = np.iinfo(np.int64).max

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.io.tables import Floats, Ints
-from lookalike.metrics.match import Bools
+from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.metrics.rank import JudgedRanks
 from lookalike.stats.grouped_auc import ratio
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Floats, Qrels, Run
+from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.auc import Areas
 from lookalike.metrics.match import (
-    Bools,
     Matched,
     Missing,
     MissingScoresError,

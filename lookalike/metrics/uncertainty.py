@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lookalike.core.arrays import Floats
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
-from lookalike.stats.grouped_auc import Floats, common_queries
+from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lookalike.io.tables import Floats
+from lookalike.core.arrays import Floats
 from lookalike.metrics.rank import JudgedRanks
 from lookalike.metrics.retrieval import precision
 from lookalike.stats.grouped_auc import ratio

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from lookalike.pooling.eds import Ints, Proposals
+from lookalike.core.arrays import Ints
+from lookalike.pooling.eds import Proposals
 
 SECONDS_PER_HOUR = 3600
 CONFIDENCE = 0.95

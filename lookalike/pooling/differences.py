@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.pooling.eds import Ints, Proposals
+from lookalike.core.arrays import Ints
+from lookalike.pooling.eds import Proposals
 
 Mask = NDArray[np.bool_]
 

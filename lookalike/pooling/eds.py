@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Ints
 from lookalike.search.topk import TopK
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

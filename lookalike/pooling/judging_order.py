@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.pooling.eds import Ints, Pairs, Proposals, pairs_of
+from lookalike.core.arrays import Ints
+from lookalike.pooling.eds import Pairs, Proposals, pairs_of
 
 PERSISTENCE = 0.8  # of rank-biased precision: the weight of a rank is this part of the one above
 N_PHASES = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.search.topk import Ints
+from lookalike.core.arrays import Ints
 
 Z = 1.96  # of a two-sided interval of 95 %
 LEAST_PROBED = 3  # two models of one depth always share as much with each other

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.core.arrays import Ints
 from lookalike.prevalence.sampling import Stratum
-from lookalike.stats.grouped_auc import Ints
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 
-Bools = NDArray[np.bool_]
 Aim = Literal["total", "validity", "both"]
 
 

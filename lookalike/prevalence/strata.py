@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lookalike.core.arrays import Floats, Ints
 from lookalike.stats.bootstrap import percentile_interval, query_counts
-from lookalike.stats.grouped_auc import Floats, Ints
 from lookalike.stats.proportion import Interval, clopper_pearson
 
 

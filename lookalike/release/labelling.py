@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from lookalike.agreement.consensus import majority
 from lookalike.agreement.dawid_skene import chance_of_similar
-from lookalike.io.tables import Floats, Ints, Qrels
-from lookalike.metrics.match import Bools
+from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
 from lookalike.release.layout import RULES
 from lookalike.release.tables import coded, codes_in, named

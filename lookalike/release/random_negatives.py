@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lookalike.io.tables import Ints, Qrels
-from lookalike.metrics.match import Bools
+from lookalike.core.arrays import Bools, Ints
+from lookalike.io.tables import Qrels
 from lookalike.metrics.negatives import draw_uniform
 from lookalike.release.tables import named, values_of
 

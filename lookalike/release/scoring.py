@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.io.tables import Floats, Qrels, Run
-from lookalike.metrics.match import Bools, has_list, match_run
+from lookalike.core.arrays import Bools, Floats
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import has_list, match_run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.release.folder import Folder

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lookalike.io.tables import Ints
+from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 
 ROWS = 65_536  # of one row group: what is held in memory at a time

@@ -16,10 +16,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Float32s, Ints
 from lookalike.search.exact import Vectors, top_k
 from lookalike.search.filters import FilterArrays, Filters, Keys
 from lookalike.search.kernels import inner_product
-from lookalike.search.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
 
 LISTS_PER_ROOT = 4  # lists = 4 sqrt(n), as faiss advises
 LEAST_PER_LIST = 39  # images; k-means has too little to learn from below
@@ -98,7 +99,7 @@ def approximate_top_k(
     return Approximate(unpack_keys(keys), index.nlist, index.nprobe, len(left))
 
 
-def recall(found: TopK, exact: TopK) -> Floats:
+def recall(found: TopK, exact: TopK) -> Float32s:
     """Return which part of each query's exact candidates was found, shape (n_queries,).
 
     A query without any exact candidate has missed nothing: 1.
@@ -137,7 +138,7 @@ def _built(catalog: Vectors, seed: int, memory_mib: int) -> faiss.IndexIVFScalar
 
 def _best(
     index: faiss.IndexIVFScalarQuantizer,
-    vectors: tuple[Floats, Vectors],
+    vectors: tuple[Float32s, Vectors],
     rules: FilterArrays,
     part: Ints,
     depth: tuple[int, int],
@@ -174,7 +175,7 @@ def filters_for(filters: Filters, part: Ints) -> Filters:
 
 
 @njit(cache=True, nogil=True)
-def _scored(queries: Floats, found: Floats) -> Floats:
+def _scored(queries: Float32s, found: Float32s) -> Float32s:
     """Return the exact score of each found row (n, m, d) with its query (n, d)."""
     scores = np.empty(found.shape[:2], np.float32)
     for query in range(found.shape[0]):

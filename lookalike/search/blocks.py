@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Float32s
 from lookalike.core.threads import Pool
 from lookalike.search.kernels import RULED_OUT, BlockScores, Doubles, quantise, reach
-from lookalike.search.topk import Floats
 
 _HALF_ULP = 2.0**-24
 _TINY = 1e-30
@@ -31,7 +31,7 @@ class Blocks(Protocol):
 
     ruled_out: float  # a block score that says "not a candidate"
 
-    def load(self, block: Floats, first: int) -> None:
+    def load(self, block: Float32s, first: int) -> None:
         """Take catalog rows (n, d), the first of which is row `first` of the catalog.
 
         Raises:
@@ -78,7 +78,7 @@ class FloatBlocks:
 
     ruled_out = float("-inf")
 
-    def __init__(self, queries: Floats) -> None:
+    def __init__(self, queries: Float32s) -> None:
         self._queries = queries
         self._norms = _norms(queries)
         self._slack = rounding_slack(queries.shape[1])
@@ -86,7 +86,7 @@ class FloatBlocks:
         self._block = queries[:0]
         self._largest = 0.0
 
-    def load(self, block: Floats, first: int) -> None:
+    def load(self, block: Float32s, first: int) -> None:
         self._block = block
         norms = torch.linalg.vector_norm(torch.from_numpy(block), dim=1).numpy()
         _require_finite(norms, first)
@@ -107,7 +107,7 @@ class QuantisedBlocks:
 
     ruled_out = float(RULED_OUT)
 
-    def __init__(self, queries: Floats, sample: Floats, block_rows: int, pool: Pool) -> None:
+    def __init__(self, queries: Float32s, sample: Float32s, block_rows: int, pool: Pool) -> None:
         mean = sample.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._mean = np.where(np.isfinite(mean), mean, np.float32(0))
         self._mean_norm = float(np.linalg.norm(self._mean))
@@ -127,14 +127,14 @@ class QuantisedBlocks:
         )
         self._shift = _inner_products(queries, self._mean)
 
-    def load(self, block: Floats, first: int) -> None:
+    def load(self, block: Float32s, first: int) -> None:
         self._n_rows = len(block)
         parts = self._pool.parts(len(block))
         furthest = max(self._pool.each(lambda part: reach(block[part], self._mean).max(), parts))
         per_step = np.full(len(block), 127 / max(furthest, _TINY), np.float32)
 
-        def quantise_part(part: slice) -> Floats:
-            norms: Floats = quantise(block[part], self._mean, per_step[part], self._c8[part])
+        def quantise_part(part: slice) -> Float32s:
+            norms: Float32s = quantise(block[part], self._mean, per_step[part], self._c8[part])
             return norms
 
         norms = np.concatenate(self._pool.each(quantise_part, parts))
@@ -156,19 +156,19 @@ class QuantisedBlocks:
         return np.stack([self._shift[queries], quantising + rounding, unit], axis=1)
 
 
-def _norms(rows: Floats) -> Doubles:
+def _norms(rows: Float32s) -> Doubles:
     norms: Doubles = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     return norms
 
 
-def _inner_products(rows: Floats, vector: Floats) -> Doubles:
+def _inner_products(rows: Float32s, vector: Float32s) -> Doubles:
     """Return rows · vector in double precision, a few rows at a time."""
     wide = vector.astype(np.float64)
     parts = [rows[i : i + 256].astype(np.float64) @ wide for i in range(0, len(rows), 256)]
     return np.concatenate(parts)
 
 
-def _require_finite(norms: Floats, first: int) -> None:
+def _require_finite(norms: Float32s, first: int) -> None:
     bad = np.flatnonzero(~np.isfinite(norms))
     if len(bad):
         raise ValueError(f"catalog row {first + int(bad[0])} holds NaN or infinity, or overflows")

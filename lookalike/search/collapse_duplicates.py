@@ -10,7 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from lookalike.search.filters import Ints, Keys
+from lookalike.core.arrays import Ints
+from lookalike.search.filters import Keys
 
 NO_KEY = -1
 

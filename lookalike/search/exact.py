@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Float32s
 from lookalike.core.threads import Pool
 from lookalike.search.blocks import (
     Blocks,
@@ -25,7 +26,7 @@ from lookalike.search.blocks import (
 )
 from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import offer_block
-from lookalike.search.topk import EMPTY, MAX_INDEX, Floats, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import EMPTY, MAX_INDEX, TopK, pack_keys, unpack_keys
 
 Vectors = NDArray[np.float32] | NDArray[np.float16]
 Method = Literal["auto", "quantised", "float32"]
@@ -129,7 +130,7 @@ class _Search:
 
     def __init__(
         self,
-        queries: Floats,
+        queries: Float32s,
         k: int,
         *,
         rules: FilterArrays,
@@ -146,7 +147,7 @@ class _Search:
             for start in range(0, len(queries), plan.query_rows)
         ]
 
-    def _widened(self, stored: Vectors) -> Floats:
+    def _widened(self, stored: Vectors) -> Float32s:
         """Return the rows as float32 in memory, in a buffer that the next block reuses."""
         if stored.dtype == np.float32 and stored.flags.c_contiguous:
             return np.asarray(stored, np.float32)
@@ -192,7 +193,7 @@ def slices(shards: list[Vectors], block_rows: int, begin: int = 0) -> Iterator[t
         first += len(shard)
 
 
-def _sample(shards: list[Vectors]) -> Floats:
+def _sample(shards: list[Vectors]) -> Float32s:
     """Return up to _MEAN_SAMPLE rows spread evenly over the catalog."""
     step = -(-sum(len(shard) for shard in shards) // _MEAN_SAMPLE)
     parts, offset = [], 0

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.memory import free_memory, is_out_of_memory
 from lookalike.search.exact import Vectors, best_admitted, checked, shards_of
 from lookalike.search.feed import fed
@@ -25,7 +26,7 @@ from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import score_pairs
 from lookalike.search.lean import ruled_out
 from lookalike.search.precision import Precision, largest_norm, narrowed, products, whole_sums
-from lookalike.search.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
 
 MIB = 1 << 20
 _MOST_BLOCK_ROWS, _LEAST_BLOCK_ROWS = 1 << 16, 64
@@ -236,7 +237,7 @@ class _DeviceSearch:
             torch.maximum(best.error, errors.amax() * scale),
         )
 
-    def _rescored(self, shards: list[Vectors], of_query: Ints, rows: Ints) -> Floats:
+    def _rescored(self, shards: list[Vectors], of_query: Ints, rows: Ints) -> Float32s:
         """Return the exact score of each pair, reading the catalog in its own order."""
         order = np.argsort(rows, kind="stable")
         ends = np.cumsum([len(shard) for shard in shards])

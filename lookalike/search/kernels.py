@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from lookalike.search.filters import Ints
-from lookalike.search.topk import Floats
+from lookalike.core.arrays import Float32s, Ints
 
 Doubles = NDArray[np.float64]
 BlockScores = NDArray[np.int32] | NDArray[np.float32]
@@ -26,13 +25,13 @@ _STRIDE = 64  # block scores that one vectorised comparison passes over
 
 # Plain tuples: numba's cache on disk would name a class, and break when the class is renamed.
 Looks = tuple[BlockScores, float, Doubles]
-Block = tuple[Floats, Floats, int]
+Block = tuple[Float32s, Float32s, int]
 Rules = tuple[Ints, Ints, Ints, int]
-Best = tuple[Floats, Ints]
+Best = tuple[Float32s, Ints]
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def inner_product(left: Floats, right: Floats) -> np.float32:
+def inner_product(left: Float32s, right: Float32s) -> np.float32:
     total = np.float32(0.0)
     for i in range(left.size):
         total += left[i] * right[i]
@@ -40,7 +39,7 @@ def inner_product(left: Floats, right: Floats) -> np.float32:
 
 
 @njit(cache=True, nogil=True)
-def score_pairs(queries: Floats, of_query: Ints, rows: Floats) -> Floats:
+def score_pairs(queries: Float32s, of_query: Ints, rows: Float32s) -> Float32s:
     """Return the exact score of each row (n, d) with its query; shape (n,)."""
     scores = np.empty(len(rows), np.float32)
     for i in range(len(rows)):
@@ -49,7 +48,7 @@ def score_pairs(queries: Floats, of_query: Ints, rows: Floats) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def reach(rows: Floats, mean: Floats) -> Floats:
+def reach(rows: Float32s, mean: Float32s) -> Float32s:
     """Return the largest distance from the mean in each dimension; NaN counts as none."""
     furthest = np.zeros(mean.size, np.float32)
     for r in range(rows.shape[0]):
@@ -61,7 +60,7 @@ def reach(rows: Floats, mean: Floats) -> Floats:
 
 
 @njit(cache=True, nogil=True, fastmath=_SUMS)
-def quantise(rows: Floats, mean: Floats, per_step: Floats, out: NDArray[np.int8]) -> Floats:
+def quantise(rows: Float32s, mean: Float32s, per_step: Float32s, out: NDArray[np.int8]) -> Float32s:
     """Round (rows - mean)·per_step to 8 bits.
 
     Args:
@@ -96,7 +95,7 @@ def _worse(score: np.float32, index: int, than: np.float32, than_index: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def _offer(scores: Floats, indices: Ints, score: np.float32, index: int) -> bool:
+def _offer(scores: Float32s, indices: Ints, score: np.float32, index: int) -> bool:
     """Replace the heap's worst candidate, its root, if this one is better; say whether it was."""
     if not _worse(scores[0], indices[0], score, index):
         return False

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Float32s, Ints
 from lookalike.search.filters import FilterArrays, Filters
-from lookalike.search.topk import EMPTY, Floats, Ints, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
 
 _ROWS, _QUERIES = 2048, 512
 _SPARE = 16  # proposals beyond k, so that rounding seldom leaves a query open
@@ -32,11 +33,11 @@ class Rows(Protocol):
     def __len__(self) -> int:
         """Return the number of rows."""
 
-    def __getitem__(self, rows: slice | Ints, /) -> Floats:
+    def __getitem__(self, rows: slice | Ints, /) -> Float32s:
         """Return some rows."""
 
 
-def top_k(queries: Floats, catalog: Rows, k: int, *, filters: Filters | None = None) -> TopK:
+def top_k(queries: Float32s, catalog: Rows, k: int, *, filters: Filters | None = None) -> TopK:
     """Return the k catalog rows with the largest inner product for every query, exactly.
 
     Ties go to the lower row. A query with fewer than k admissible candidates is padded with row
@@ -70,7 +71,7 @@ def top_k(queries: Floats, catalog: Rows, k: int, *, filters: Filters | None = N
     )
 
 
-def _answers(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, part: slice) -> TopK:
+def _answers(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, part: slice) -> TopK:
     """Return the best k of some of the queries."""
     asked = queries[part]
     kept = min(k + _SPARE, len(catalog))
@@ -95,7 +96,7 @@ def _answers(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, part: 
     return best
 
 
-def _whole(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, at: int) -> TopK:
+def _whole(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, at: int) -> TopK:
     """Score the whole catalog for one query: more candidates tie than were kept."""
     rows = np.arange(len(catalog))
     scores = pair_scores(queries, catalog, np.full(rows.size, at), rows)
@@ -103,7 +104,9 @@ def _whole(queries: Floats, catalog: Rows, k: int, rules: FilterArrays, at: int)
     return _sorted(scores[None], np.where(out, -1, rows)[None], k)
 
 
-def _best(scores: Floats, rows: Ints, found: Floats, start: int, kept: int) -> tuple[Floats, Ints]:
+def _best(
+    scores: Float32s, rows: Ints, found: Float32s, start: int, kept: int
+) -> tuple[Float32s, Ints]:
     """Return the best of what was kept and a block that follows it."""
     both = np.concatenate([scores, found], axis=1)
     place = np.argpartition(both, -kept, axis=1)[:, -kept:]
@@ -113,13 +116,13 @@ def _best(scores: Floats, rows: Ints, found: Floats, start: int, kept: int) -> t
     return taken, np.where(taken > _EMPTY, now, -1)
 
 
-def _sorted(scores: Floats, rows: Ints, k: int) -> TopK:
+def _sorted(scores: Float32s, rows: Ints, k: int) -> TopK:
     keys = np.where(rows < 0, EMPTY, pack_keys(scores, rows))
     keys.sort(axis=1)
     return unpack_keys(keys[:, : -k - 1 : -1])
 
 
-def pair_scores(queries: Floats, catalog: Rows, of_query: Ints, rows: Ints) -> Floats:
+def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) -> Float32s:
     """Return the inner product of each pair of rows in one order of sums; row -1 scores 0.
 
     Args:
@@ -171,7 +174,7 @@ def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: in
     return mask
 
 
-def _require_finite(block: Floats, start: int) -> None:
+def _require_finite(block: Float32s, start: int) -> None:
     bad = np.flatnonzero(~np.isfinite(block).all(axis=1))
     if bad.size:
         raise ValueError(f"catalog row {start + int(bad[0])} holds NaN or infinity")

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from lookalike.core.arrays import Ints
 from lookalike.search.filters import FilterArrays
-from lookalike.search.topk import Ints, TopK
+from lookalike.search.topk import TopK
 
 Doubles = NDArray[np.float64]
 Mask = NDArray[np.bool_]

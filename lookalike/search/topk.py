@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+from lookalike.core.arrays import Float32s, Ints
 
 EMPTY = np.iinfo(np.int64).min
 MAX_INDEX = (1 << 32) - 2
@@ -30,7 +28,7 @@ class TopK:
     """
 
     indices: Ints
-    scores: Floats
+    scores: Float32s
 
     def __post_init__(self) -> None:
         if self.indices.ndim != 2 or self.indices.shape != self.scores.shape:
@@ -47,7 +45,7 @@ class TopK:
         return TopK(np.where(self.indices < 0, -1, self.indices + by), self.scores)
 
 
-def pack_keys(scores: Floats, indices: Ints) -> Ints:
+def pack_keys(scores: Float32s, indices: Ints) -> Ints:
     """Return one int64 per candidate; a larger key is a better candidate.
 
     The high half is the float32 score mapped onto integers in the same order (-0.0 as 0.0),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.stats.grouped_auc import Floats
+from lookalike.core.arrays import Floats
 from lookalike.stats.proportion import Interval
 
 _MIN_DEFINED = 0.5

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 
-Bools = NDArray[np.bool_]
 Pairs = tuple[Ints, Bools, Ints]  # query, is positive, by falling score; ends of tied groups
 Lacking = tuple[Ints, Ints, int]  # pair i is lacked by the parts [1][[0][i]:[0][i + 1]], of [2]
 _AT_ONCE = 128  # samples whose counts of all queries stay in the processor's cache

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _WORTH_THREADS = 1 << 20
 

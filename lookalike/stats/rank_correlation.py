@@ -13,9 +13,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Bools, Floats, Ints
 
-Bools = NDArray[np.bool_]
 Signs = NDArray[np.float32]
 
 SAME = 1e-12

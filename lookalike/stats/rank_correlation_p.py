@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from lookalike.stats.grouped_auc import Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 from lookalike.stats.rank_correlation import pair_signs, spearman
 
 EXACT_UP_TO = 8

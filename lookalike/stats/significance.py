@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
+from lookalike.core.arrays import Floats
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
-from lookalike.stats.grouped_auc import Floats, common_queries
+from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.proportion import Interval
 
 EXACT_UP_TO = 14

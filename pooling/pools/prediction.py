@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from django.db.models import Q
 
+from lookalike.core.arrays import Ints
 from lookalike.pooling.query_rule import parse_names
 from lookalike.pooling.source_spec import UPLOADED
-from lookalike.search.topk import Ints
 from pooling.errors import PoolError
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.queries import images_matching

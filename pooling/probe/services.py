@@ -17,10 +17,10 @@ from catalog.embeddings import EmbeddingError, Vectors, load_vectors
 from catalog.models import Catalog, EmbeddingSet
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, Progress, cancel_job, enqueue
+from lookalike.core.arrays import Ints
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
 from lookalike.search.lean import top_k
-from lookalike.search.topk import Ints
 from pooling.pools.requests import PoolRequest
 from pooling.sources.admission import filters_of, rows_of
 

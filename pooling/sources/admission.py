@@ -14,12 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from catalog.models import Catalog, Image, NearDuplicate
 from jobs.services import JobError
+from lookalike.core.arrays import Ints
 from lookalike.images.near_duplicates import NEAR_BITS
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.search.collapse_duplicates import one_of_each
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.scored import admissible
-from lookalike.search.topk import Ints
 
 NO_KEY = -1
 BLOCK = 64  # queries whose hashes are compared with the catalog's at once

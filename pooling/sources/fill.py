@@ -13,7 +13,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs.services import JobError, Progress
-from lookalike.search.topk import Ints, TopK
+from lookalike.core.arrays import Ints
+from lookalike.search.topk import TopK
 from pooling.models import PoolSource, Proposal
 from pooling.pools.statistics import update_stats
 from pooling.sources.proposers import Answer, propose

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
+from lookalike.core.arrays import Ints
 from lookalike.search import exact, gpu
 from lookalike.search.approximate import IndexTooLargeError, approximate_top_k, filters_for, recall
 from lookalike.search.filters import Filters
-from lookalike.search.topk import Ints, TopK
+from lookalike.search.topk import TopK
 from pooling.models import Pool
 from pooling.sources.admission import filters_of, rows_of
 

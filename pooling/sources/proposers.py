@@ -14,10 +14,10 @@ import numpy as np
 from catalog.images.blobs import original_on_disk
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, Progress
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind
 from lookalike.search.scored import Doubles, ScoresOf, best_scored, random_scores
-from lookalike.search.topk import Ints
 from pooling.embedding.embed import embed_catalog, ready_backbone
 from pooling.models import Index, Pool, PoolSource
 from pooling.sources.admission import filters_of

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
 from lookalike.backbones.spec import SpecError
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
-from lookalike.search.topk import Ints
 from pooling.errors import PoolError
 from pooling.models import PoolSource
 from pooling.sources.uploaded import Asked, NamedVectors, read_embeddings, read_ranking

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.models import Catalog
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Row, scores_from
 from lookalike.io.vectors import read_vectors
-from lookalike.search.topk import Ints
 from pooling.sources.image_names import Names, UnknownNameError
 
 MAX_ROWS = 20_000_000

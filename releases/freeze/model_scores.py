@@ -17,7 +17,8 @@ from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, ImageTable, family_of, models_on
 from evaluation.runs.model_runs import Asked, ask
 from evaluation.runs.storage import load_run
-from lookalike.io.tables import Ints, Run
+from lookalike.core.arrays import Ints
+from lookalike.io.tables import Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.layout import RUN_SCHEMA

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.io.tables import Ints
+from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 from releases.freeze.holdout import hidden_queries, require_enough, splits_before
 from releases.freeze.requests import FreezeRequest

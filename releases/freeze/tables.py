@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lookalike.io.tables import Ints
+from lookalike.core.arrays import Ints
 from lookalike.release.layout import TABLES
 from lookalike.release.tables import ROWS, TableWriter, named, write_table
 from releases.freeze.scope import NEAR, Images, Subjects

@@ -19,9 +19,10 @@ from evaluation.runs.run_upload import (
     rows_by_image,
 )
 from evaluation.runs.targets import UnknownImageError
+from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Ints, Qrels, Run, scores_from
+from lookalike.io.tables import Qrels, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import Gallery, embedding_run
 from lookalike.metrics.scoring import Scored

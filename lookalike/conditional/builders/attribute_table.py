@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from lookalike.conditional.builders.draw import codes_of, group_codes
 from lookalike.conditional.types import Instance, View
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from lookalike.core.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.conditional.builders.attribute_table import AttributeTable, Ints
+from lookalike.conditional.builders.attribute_table import AttributeTable
 from lookalike.conditional.builders.draw import (
     FEW_HAVING,
     FEW_LACKING,
@@ -30,6 +30,7 @@ from lookalike.conditional.types import (
     RetrievalTemplate,
     Task,
 )
+from lookalike.core.arrays import Ints
 
 N_LACKING, N_HAVING = 9, 5
 

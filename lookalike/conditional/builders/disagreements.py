@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from lookalike.core.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

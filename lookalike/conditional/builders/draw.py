@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lookalike.conditional.types import RetrievalTemplate
 from lookalike.conditional.validate import identity
+from lookalike.core.arrays import Ints
 
-Ints = NDArray[np.int64]
 NO_TARGET = "no target"
 FEW_LACKING = "too few images like the reference that lack the condition"
 FEW_HAVING = "too few images that meet the condition and are unlike the reference"

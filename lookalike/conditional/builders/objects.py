@@ -32,9 +32,8 @@ from lookalike.conditional.types import (
     Task,
     View,
 )
+from lookalike.core.arrays import Bools, Ints
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 N_LACKING, N_HAVING = 9, 5
 
 
