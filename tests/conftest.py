@@ -35,6 +35,7 @@ import django  # noqa: E402  (the environment comes first)
 import pytest  # noqa: E402
 
 from config import embedded, settings  # noqa: E402
+from tests.paths import shared  # noqa: E402
 
 # not named in pyproject.toml: pytest-django would read the settings before this file's environment
 django.setup()
@@ -53,11 +54,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real photos, votes and TREC files, which is not part of the repository."""
-    folder = Path(os.environ.get("LOOKALIKE_SHARED_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"real data is absent: {folder} (set LOOKALIKE_SHARED_DATA)")
-    return folder
+    """The folder of real photos, votes and TREC files."""
+    return shared("")
 
 
 @pytest.fixture(autouse=True)

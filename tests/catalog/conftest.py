@@ -14,7 +14,7 @@ from catalog.models import Catalog
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import run_here
-from tests.catalog.made import write_folder
+from tests.pictures import write_folder
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import User
 from catalog.models import Catalog, Image, NearDuplicate
 from jobs.models import Job
-from tests.catalog.made import encoded, jpeg, picture
+from tests.pictures import encoded, jpeg, picture
 
 pytestmark = pytest.mark.django_db
 

@@ -21,11 +21,11 @@ from catalog.importing.origins import Origin
 from catalog.models import Catalog, Image
 from catalog.services import create_catalog, import_job
 from jobs.models import Job, JobState
-from tests.catalog.made import jpeg, write_folder
 from tests.catalog.state import files_in, state_of
+from tests.paths import ROOT
+from tests.pictures import jpeg, write_folder
 
 pytestmark = pytest.mark.django_db
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:

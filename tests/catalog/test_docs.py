@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from catalog.importing import batches
 from lookalike.images import decode, near_duplicates, sources
 from lookalike.images.metadata import MAX_ATTRIBUTE, MAX_PRODUCT, read_metadata
+from tests.paths import ROOT
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "importing.md").read_text()
+TEXT = (ROOT / "docs" / "importing.md").read_text()
 
 
 def test_the_numbers_are_those_of_the_code():

@@ -18,8 +18,8 @@ from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
 from jobs.services import JobError, JobLostError, Progress, cancel_job, run_here, run_job
 from lookalike.images.decode import Picture, read_picture
-from tests.catalog.made import BAD_PICTURES, encoded, jpeg, picture, png, write_folder
 from tests.catalog.state import files_in, state_of
+from tests.pictures import BAD_PICTURES, encoded, jpeg, picture, png, write_folder
 
 pytestmark = pytest.mark.django_db
 

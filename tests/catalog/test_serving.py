@@ -16,7 +16,7 @@ from catalog.images.blobs import blob_path
 from catalog.images.serving import image_response
 from catalog.models import Image
 from jobs.models import Job
-from tests.catalog.made import encoded, jpeg, picture, png
+from tests.pictures import encoded, jpeg, picture, png
 
 pytestmark = pytest.mark.django_db
 Importer = Callable[..., Job]

@@ -21,7 +21,7 @@ from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceF
 from catalog.services import create_catalog, run_import
 from jobs.models import Job, JobState
 from pooling.models import Pool
-from tests.catalog.made import jpeg, picture, png, write_folder
+from tests.pictures import jpeg, picture, png, write_folder
 
 pytestmark = pytest.mark.django_db
 Importer = Callable[..., Job]

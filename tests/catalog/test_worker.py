@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from config import embedded
-from tests.catalog.made import jpeg, write_folder
+from tests.pictures import jpeg, write_folder
 from tests.site import Site, wait_until
 
 N_IMAGES = 300

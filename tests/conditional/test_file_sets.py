@@ -17,8 +17,8 @@ from conditional.verification.queries import picture_for
 from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, write_vaw
-from tests.conditional.cases import TYPES, vaw_instances
 from tests.conditional.conftest import COLOURS, built_set
+from tests.lookalike.conditional.cases import TYPES, vaw_instances
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +28,7 @@ from demo.experts import (
     pair_rng,
     similarity,
 )
+from tests.paths import ROOT
 
 COAT = {
     "category": "coat",
@@ -245,7 +245,7 @@ def test_a_rate_that_is_none_is_refused_by_name(rate):
 
 
 def test_the_docs_state_the_same_points_and_rates():
-    text = (Path(__file__).parents[2] / "docs" / "demo.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "demo.md").read_text(encoding="utf-8")
     for name, points in WEIGHTS.items():
         assert f"| {name} | {points} |" in text
     for e in EXPERTS:

@@ -18,8 +18,8 @@ from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
 from catalog.services import create_catalog, import_job, import_work, run_import
 from jobs.models import Job
 from jobs.services import run_here
-from tests.catalog.made import encoded, jpeg, picture, write_folder
 from tests.e2e.conftest import overflow, serious_problems
+from tests.pictures import encoded, jpeg, picture, write_folder
 
 OpenPage = Callable[..., Page]
 

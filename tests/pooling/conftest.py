@@ -17,7 +17,7 @@ from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
 from pooling.pools.requests import PoolRequest
 from pooling.pools.services import create_pool
-from tests.catalog.made import jpeg
+from tests.pictures import jpeg
 
 MODELS = ["descriptor:colour-histogram", "descriptor:colour-layout"]
 COLOURS = ("red", "green", "blue")

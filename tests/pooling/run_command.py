@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +14,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.paths import ROOT
 
 
 def printed(name: str, *arguments: object) -> dict[str, Any]:

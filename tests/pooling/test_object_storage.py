@@ -37,7 +37,7 @@ from config import storage
 from jobs.services import Progress, run_here
 from lookalike.backbones.loading import load_backbone
 from pooling.embedding.embed import embed_catalog
-from tests.catalog.made import jpeg, write_folder
+from tests.pictures import jpeg, write_folder
 
 pytestmark = pytest.mark.django_db
 BUCKET = "pictures"

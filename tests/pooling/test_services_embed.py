@@ -28,7 +28,7 @@ from pooling.embedding.embed import embed_catalog
 from pooling.embedding.shards import claim_shard, plan_shards, store_shard
 from pooling.models import PlannedShard
 from pooling.sources import proposers
-from tests.catalog.made import jpeg
+from tests.pictures import jpeg
 from tests.pooling.conftest import MODELS, add_photo
 
 pytestmark = pytest.mark.django_db

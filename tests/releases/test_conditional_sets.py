@@ -34,11 +34,12 @@ from releases.models import Release
 from releases.site.queries import FREEZE_TASK
 from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
+from tests.paths import GOLDEN_RELEASES
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
 from tests.releases.conftest import build_now, freeze_now, request_for
 from tests.releases.test_verify import sealed
 
-OLD = Path(__file__).parent.parent / "golden/releases/small-1.0.0.zip"
+OLD = GOLDEN_RELEASES / "small-1.0.0.zip"
 
 
 def asked(world: World, **changes: object) -> FreezeRequest:

@@ -15,8 +15,8 @@ from pooling.models import Pool, PoolCampaign
 from releases.restore.release import import_release
 from releases.storage import archive_of, files_of
 from tests.evaluation.campaign.conftest import World
+from tests.paths import GOLDEN_RELEASES
 from tests.releases.test_import import rows_of
-from tests.releases.test_old_versions import GOLDEN
 from tests.releases.two_campaigns import add_campaign, draw_below, freeze_both, strata
 
 
@@ -76,9 +76,9 @@ def test_an_older_release_of_several_pools_is_refused_and_nothing_stays(world: W
 
 
 def _import_old(world: World) -> None:
-    with opened(GOLDEN / "small-2.0.0.zip") as folder:
+    with opened(GOLDEN_RELEASES / "small-2.0.0.zip") as folder:
         rows = pq.read_table(folder / "data/images.parquet").to_pylist()
     for image, row in zip(world.images, rows, strict=True):
         image.sha256 = row["sha256"]
         image.save()
-    import_release(source=GOLDEN / "small-2.0.0.zip", slug="again", catalog=world.catalog)
+    import_release(source=GOLDEN_RELEASES / "small-2.0.0.zip", slug="again", catalog=world.catalog)

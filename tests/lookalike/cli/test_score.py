@@ -1,0 +1,220 @@
+"""`python -m evaluation score`: whole files in, a report out, bad input refused."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from evaluation.cli import main
+from lookalike.io.writers import write_csv, write_vsd
+from tests.lookalike.metrics.cases import toy
+from tests.paths import shared
+
+
+@pytest.fixture
+def files(tmp_path):
+    qrels, run, products = toy()
+    with (tmp_path / "labels.json").open("w") as out:
+        write_vsd(out, qrels)
+    with (tmp_path / "beit.csv").open("w") as out:
+        rows = [(q, c, s) for q, row in run.by_query().items() for c, s in row.items()]
+        write_csv(out, rows, ("query", "candidate", "score"))
+    with (tmp_path / "products.csv").open("w") as out:
+        write_csv(out, products.items(), ("path", "product_id"))
+    return tmp_path
+
+
+@pytest.fixture
+def score(files, capsys):
+    def run(*options, command="score", qrels="labels.json", runs=("beit.csv",)):
+        arguments = [command, "--qrels", str(files / qrels)]
+        for name in runs:
+            arguments += ["--run", str(files / name)]
+        status = main([*arguments, *map(str, options)])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+def test_the_toy_as_json(score, files):
+    status, out, err = score("--metadata", files / "products.csv", "--json", "--by-query")
+    assert (status, err) == (0, "")
+    report = json.loads(out)
+    assert report["labels"]["n_pairs"] == 9
+    (run,) = report["runs"]
+    assert run["name"] == "beit"
+    assert run["coverage"]["share"] == 1
+    assert run["measures"]["vsd_hr@5"] == {
+        "value": pytest.approx(0.266667, abs=1e-6),
+        "n_defined": 3,
+    }
+    assert run["measures"]["micro_roc_auc"]["value"] == pytest.approx(0.675)
+    assert run["measures"]["micro_roc_auc"]["n_defined"] is None
+    assert run["by_query"]["q3"]["macro_roc_auc"] == 1
+    assert "micro_roc_auc" not in run["by_query"]["q3"]
+
+
+def test_the_toy_as_a_table(score, files):
+    status, out, _ = score("--metadata", files / "products.csv")
+    assert status == 0
+    assert "3 queries, 9 pairs, 5 positive" in out
+    assert "scores 9 of 9 judged pairs (100.0 %)" in out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line}
+    assert rows["vsd_hr@5"] == ["3", "0.2667"]
+    assert rows["macro_roc_auc"] == ["3", "0.6667"]
+    assert rows["micro_roc_auc"] == ["all", "pairs", "0.6750"]
+    assert rows["share_within"] == ["0.3500"]
+
+
+def test_trec_mode_prints_the_digits_of_trec_eval(capsys):
+    qrels, run = shared("trec_eval/qrels.test"), shared("trec_eval/results.test")
+    names = {
+        "map": "AP",
+        "Rprec": "R-Prec",
+        "bpref": "bpref",
+        "recip_rank": "MRR",
+        "P_5": "P@5",
+        "P_1000": "P@1000",
+        "recall_10": "R@10",
+        "infAP": "infAP",
+        "ndcg": "nDCG",
+        "ndcg_cut_10": "nDCG@10",
+        "map_cut_100": "AP@100",
+        "success_10": "Success@10",
+        "rbp": "RBP@0.9",
+        "rbp_resid": "RBP_residual@0.9",
+        "unj_20": "hole@20",
+    }
+    arguments = ["--measures", ",".join(names.values()), "--trec", "--json"]
+    assert main(["score", "--qrels", str(qrels), "--run", str(run), *arguments]) == 0
+    found = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
+    printed = dict(
+        line.split()[::2] for line in shared("trec_eval/out.test.a").read_text().splitlines()
+    )
+    for theirs, ours in names.items():
+        assert f"{found[ours]['value']:.4f}" == printed[theirs]
+        assert found[ours]["n_defined"] == int(printed["num_q"]) == 3
+
+
+def test_queries_by_query_in_a_table_show_what_is_undefined(score, files):
+    (files / "one.txt").write_text("q1 0 a1 1\nq9 0 a1 0\n")
+    status, out, _ = score("--measures", "P@1", "--by-query", qrels="one.txt")
+    assert status == 0
+    assert ["q9", "undefined"] in [line.split() for line in out.splitlines()]
+
+
+def test_a_query_without_labels_is_reported_and_not_fatal(score, files):
+    (files / "some.txt").write_text("q1 0 a1 1\nq1 0 b1 0\n")
+    status, out, err = score("--json", qrels="some.txt")
+    assert status == 0
+    assert "note: run 'beit' has 2 queries without labels" in err
+    missing = json.loads(out)["runs"][0]["coverage"]["queries_not_in_labels"]
+    assert missing == {"n": 2, "first": ["q2", "q3"]}
+
+
+def test_undefined_is_null(score, files):
+    (files / "some.txt").write_text("q1 0 a1 0\n")
+    _, out, _ = score("--json", "--measures", "P@1,macro_roc_auc", qrels="some.txt")
+    assert json.loads(out)["runs"][0]["measures"] == {
+        "P@1": {"value": None, "n_defined": 0},
+        "macro_roc_auc": {"value": None, "n_defined": 0},
+    }
+
+
+def test_missing_scores_are_refused_with_the_way_out(score, files):
+    (files / "short.csv").write_text("query,candidate,score\nq1,a1,1\n")
+    status, out, err = score(runs=("short.csv",))
+    assert (status, out) == (2, "")
+    assert "run 'short': no score for 8 of 9 judged pairs" in err
+    assert "--missing worst" in err
+    status, out, _ = score("--missing", "worst", runs=("short.csv",))
+    assert status == 0
+    assert "scores 1 of 9 judged pairs (11.1 %); lists nothing for 2 queries" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("labels.json", '[{"key": ["q1", "a1"],\n "value": 2}]', "labels.json, line 1: label 2"),
+        ("labels.json", "q1 0 a1\n", "labels.json, line 1: 3 fields"),
+        ("labels.json", "q1 0 a1 1\nq1 0 a1 0\n", "labels.json, line 2: the pair 'q1', 'a1' has"),
+        ("beit.csv", "query,candidate,score\nq1,a1,nan\n", "beit.csv, line 2: score 'nan'"),
+        ("products.csv", "path\nq1\n", "products.csv, line 1: the header"),
+        ("products.csv", "path,product_id\nq1,A\n", "metadata says nothing about image"),
+    ],
+)
+def test_bad_files_are_refused_with_file_line_and_reason(score, files, name, content, expected):
+    (files / name).write_text(content)
+    status, out, err = score("--metadata", files / "products.csv")
+    assert (status, out) == (2, "")
+    assert expected in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--measures", "HR@5"], "unknown measure 'HR@5'; known: vsd_hr@k"),
+        (["--measures", "P@0"], "k must be at least 1"),
+        (["--measures", ","], "names no measure"),
+        (["--measures", "macro_roc_auc_random"], "needs random negatives"),
+        (["--mode", "product"], "needs the product of each image"),
+        (["--contamination", "1"], "not in [0, 1)"),
+        (["--metadata", "nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_bad_options_are_refused_with_the_reason(score, options, expected):
+    status, _, err = score(*options)
+    assert status == 2
+    assert expected in err
+
+
+def test_runs_of_one_name_are_told_apart_by_their_file(score, files):
+    for name in ("a.run", "b.run"):
+        (files / name).write_text("q1 Q0 a1 1 0.5 same\n")
+    _, out, _ = score("--measures", "P@1", "--json", runs=("a.run", "b.run"))
+    names = [run["name"] for run in json.loads(out)["runs"]]
+    assert names == [f"same ({files / 'a.run'})", f"same ({files / 'b.run'})"]
+    status, _, err = score("--measures", "P@1", runs=("a.run", "a.run"))
+    assert status == 2
+    assert "given twice" in err
+
+
+def test_random_negatives_are_drawn_into_a_file_and_scored(files, score, capsys):
+    labels, run, out = (str(files / name) for name in ("labels.json", "beit.csv", "drawn.csv"))
+    draw = ["negatives", "--qrels", labels, "--reference", run, "--seed", "3", "--out", out]
+    assert main([*draw, "--band", "1-6"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["source"] == "ranks 1-6 of beit"
+    assert summary["seed"] == 3
+    assert summary["n_pairs"] == 5
+    status, text, _ = score(
+        *("--measures", "macro_roc_auc_random", "--negatives", out, "--contamination", "0.02")
+    )
+    assert status == 0
+    assert "corrected" in text
+    assert main([*draw, "--band", "nearby"]) == 2
+    assert "not of the form 100-500" in capsys.readouterr().err
+    status, _, err = score("--negatives", files / "labels.json")
+    assert status == 2
+    assert "one is 1" in err
+
+
+def test_it_runs_without_django_a_database_or_torch(files):
+    blocked = "import sys\n"
+    blocked += "for name in ('django', 'torch', 'psycopg', 'celery'): sys.modules[name] = None\n"
+    blocked += "from evaluation.cli import main\nraise SystemExit(main(sys.argv[1:]))"
+    arguments = ["score", "--qrels", "labels.json", "--run", "beit.csv", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", blocked, *arguments],
+        cwd=files,
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["runs"][0]["measures"]["macro_roc_auc"]["n_defined"] == 3

@@ -1,0 +1,35 @@
+"""Releases of earlier schema versions: they verify as they did when they were frozen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lookalike.release.archive import opened
+from lookalike.release.verify import read_manifest, verify
+from tests.paths import GOLDEN_RELEASES
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_release_of_an_earlier_schema_version_verifies(version: int) -> None:
+    source = GOLDEN_RELEASES / f"small-{version}.0.0.zip"
+    with opened(source) as folder:
+        assert read_manifest(folder).schema_version == version
+    assert verify(source).findings == ()
+
+
+def test_the_one_of_version_2_has_what_version_3_tells_otherwise() -> None:
+    """Two campaigns with a stratum of one name each, pairs drawn below the pool, and sets."""
+    with opened(GOLDEN_RELEASES / "small-2.0.0.zip") as folder:
+        info = json.loads((folder / "release.json").read_text())
+        strata = json.loads((folder / "strata.json").read_text())
+        lines = (folder / "trec/qrels.xinfap.txt").read_text().splitlines()
+    assert len(info["campaigns"]) == len(info["pools"]) == len(info["samples"]) == 2
+    assert "pool" not in info["campaigns"][0]
+    assert info["template_sets"]
+    assert info["triplet_sets"]
+    assert [(one["stratum"], one["N"], one["n"]) for one in strata[1:]] == [
+        ("ranks 5-20", 40, 2)
+    ] * 2
+    assert {line.split()[3] for line in lines} == {"0", "1"}
