@@ -18,7 +18,7 @@ from accounts.models import Role, User
 
 HOME_PAGES = {
     Role.ANNOTATOR: "annotation:home",
-    Role.ADMIN: "pooling:home",
+    Role.ADMIN: "overview",
     Role.RESEARCHER: "evaluation:home",
 }
 LINK_KEY = "password_link"  # in the session of the admin: shown on the next page, then gone

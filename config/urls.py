@@ -7,11 +7,13 @@ from django.views.generic import RedirectView
 
 from api.reference import reference
 from api.root import api
+from config.overview import overview_page
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    path("overview/", overview_page, name="overview"),
     path("", include("accounts.urls")),
     path("", include("jobs.urls")),
     path("", include("catalog.urls")),

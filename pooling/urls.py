@@ -6,7 +6,6 @@ from pooling.top_up import views as top_up_views
 
 app_name = "pooling"
 urlpatterns = [
-    path("overview/", views.home, name="home"),
     path("pools/", views.pools, name="pools"),
     path("pools/new/", new_views.new_pool, name="new"),
     path("pools/new/preview/", new_views.preview, name="preview"),

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from django import template
-from django.template import RequestContext
-
-from accounts.models import User
-from accounts.navigation import Link, links_for
 
 register = template.Library()
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-
-
-@register.simple_tag(takes_context=True)
-def navigation(context: RequestContext) -> list[Link]:
-    """Return the header's links for whoever looks at the page; none for strangers."""
-    request = context.get("request")
-    person = getattr(request, "user", None)
-    return links_for(person, request.path) if isinstance(person, User) and request else []
 
 
 @register.filter

@@ -1,4 +1,4 @@
-"""Pages that show pools, and the overview that admins land on."""
+"""Pages that show pools."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from accounts.access import admin_required, reader_required
+from accounts.access import reader_required
 from pooling.models import Pool
-from pooling.overview import overview
 from pooling.pools.figures import histogram_of, overlap_table
 from pooling.pools.forms import CostForm
 from pooling.pools.prediction import Cost
@@ -19,12 +18,6 @@ from pooling.pools.yields import yields_of
 POOLS_A_PAGE = 30
 QUERIES_A_PAGE = 5
 STOP_POLLING = 286  # htmx swaps the answer in and asks no more
-
-
-@admin_required
-def home(request: HttpRequest) -> HttpResponse:
-    """Show what needs attention, or the first steps."""
-    return render(request, "pooling/home.html", {"overview": overview()})
 
 
 @reader_required

@@ -25,7 +25,7 @@ LOGIN = "/accounts/login/"
     ("role", "url_name"),
     [
         (Role.ANNOTATOR, "annotation:home"),
-        (Role.ADMIN, "pooling:home"),
+        (Role.ADMIN, "overview"),
         (Role.RESEARCHER, "evaluation:home"),
     ],
 )

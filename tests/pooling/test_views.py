@@ -68,7 +68,7 @@ def filled(pool_of):
     return Pool.objects.get(pk=pool.pk)
 
 
-GET_PAGES = ["pooling:home", "pooling:pools", "pooling:new", "pooling:attributes"]
+GET_PAGES = ["overview", "pooling:pools", "pooling:new", "pooling:attributes"]
 POOL_PAGES = ["pooling:pool", "pooling:progress", "pooling:new_campaign"]
 BUTTONS = ["pooling:start", "pooling:cancel", "pooling:delete"]
 READABLE = {"pooling:pools", "pooling:pool", "pooling:progress"}
@@ -108,7 +108,7 @@ def test_buttons_do_not_work_by_following_a_link(filled, admin):
 
 
 def test_an_empty_installation_shows_the_first_steps_in_order(page_of):
-    text = page_of("pooling:home")
+    text = page_of("overview")
     steps = re.findall(r"<h2>([^<]+)</h2>", text)
     assert steps[:4] == [
         "Import a catalog", "Pool candidates", "Open a campaign", "Read the results",
@@ -119,7 +119,7 @@ def test_an_empty_installation_shows_the_first_steps_in_order(page_of):
 
 def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
     catalog_of(2)
-    text = page_of("pooling:home")
+    text = page_of("overview")
     current = text[text.index('aria-current="step"') :]
     assert current.index("Pool candidates") < current.index("Open a campaign")
     assert text.count("badge-good") == 1
@@ -128,15 +128,15 @@ def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
 def test_the_overview_shows_pools_without_a_campaign_and_jobs_that_failed(
     page_of, filled, pool_of, annotators
 ):
-    assert "Pools that nobody judges yet" in page_of("pooling:home")
+    assert "Pools that nobody judges yet" in page_of("overview")
     open_pool_campaign(pool=filled, name="Round one", panel=annotators)
-    text = page_of("pooling:home")
+    text = page_of("overview")
     assert "Pools that nobody judges yet" not in text
     assert "Round one" in text
     other = pool_of(name="other", catalog=filled.catalog)
     start_pool(pool=other, owner=None)
     Job.objects.update(state=JobState.FAILED, error="The weights are not here.")
-    assert "The weights are not here." in page_of("pooling:home")
+    assert "The weights are not here." in page_of("overview")
 
 
 def test_a_failure_that_was_mended_needs_no_attention(page_of, pool_of):
@@ -145,7 +145,7 @@ def test_a_failure_that_was_mended_needs_no_attention(page_of, pool_of):
     Job.objects.update(state=JobState.FAILED, error="The weights are not here.")
     start_pool(pool=pool, owner=None)
     Job.objects.exclude(state=JobState.FAILED).update(state=JobState.SUCCEEDED)
-    assert "The weights are not here." not in page_of("pooling:home")
+    assert "The weights are not here." not in page_of("overview")
 
 
 def test_the_list_of_pools_is_there_when_it_is_empty_and_when_not(page_of, filled):

@@ -1,12 +1,15 @@
-"""What an admin finds on the first page: what needs attention, and which step comes next."""
+"""The page that admins land on: what needs attention, and which step comes next."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from django.db.models import Sum
-from django.urls import NoReverseMatch, reverse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
 
+from accounts.access import admin_required
 from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from jobs.models import OPEN_STATES, Job, JobState
@@ -18,7 +21,7 @@ MAX_SHOWN = 5
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the main job; `url` is empty when its page is not installed."""
+    """One step of the main job."""
 
     title: str
     text: str
@@ -33,7 +36,6 @@ class RunningCampaign:
     campaign: Campaign
     n_done: int
     n_total: int
-    url: str
 
     @property
     def share_done(self) -> float:
@@ -63,8 +65,14 @@ class Overview:
         return next((step for step in self.steps if not step.is_done), None)
 
 
+@admin_required
+def overview_page(request: HttpRequest) -> HttpResponse:
+    """Show what needs attention, or the first steps."""
+    return render(request, "overview.html", {"overview": overview()})
+
+
 def overview() -> Overview:
-    """Return what the first page shows now."""
+    """Return what the page shows now."""
     pools = list(pools_for_pages()[:MAX_SHOWN])
     jobs = Job.objects.select_related("owner")
     return Overview(
@@ -93,7 +101,6 @@ def _running_campaigns() -> list[RunningCampaign]:
             campaign=campaign,
             n_done=campaign.n_answered or 0,
             n_total=campaign.n_wanted or 0,
-            url=url_or_nothing("annotation:campaign", campaign.slug),
         )
         for campaign in campaigns[:MAX_SHOWN]
     ]
@@ -106,32 +113,24 @@ def first_steps() -> list[Step]:
             "Import a catalog",
             "A folder or zip of pictures, with a table of products and attributes if there is one.",
             Catalog.objects.filter(images__isnull=False).exists(),
-            url_or_nothing("catalog:new"),
+            reverse("catalog:new"),
         ),
         Step(
             "Pool candidates",
             "Several models propose, for each query, the pictures most like it.",
             Pool.objects.filter(sources__done_at__isnull=False).exists(),
-            url_or_nothing("pooling:new"),
+            reverse("pooling:new"),
         ),
         Step(
             "Open a campaign",
             "A panel of experts judges every pair of the pool, blind to who proposed it.",
             Campaign.objects.exists(),
-            url_or_nothing("pooling:pools"),
+            reverse("pooling:pools"),
         ),
         Step(
             "Read the results",
             "Majority labels, scores of every model, and how far the pool itself favours any.",
             Campaign.objects.filter(panel__n_done__gt=0).exists(),
-            url_or_nothing("evaluation:home"),
+            reverse("evaluation:home"),
         ),
     ]
-
-
-def url_or_nothing(name: str, *args: object) -> str:
-    """Return a page's address, or nothing where that page is not installed."""
-    try:
-        return reverse(name, args=args)
-    except NoReverseMatch:
-        return ""
