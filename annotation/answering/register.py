@@ -35,7 +35,7 @@ class Register:
 
 
 @dataclass(frozen=True)
-class Known:
+class StoredEvent:
     """An event that the server has already."""
 
     member_id: int
@@ -65,7 +65,7 @@ def fold(
     submissions: Sequence[Submission | RejectedError],
     *,
     served: Mapping[uuid.UUID, Register],
-    known: Mapping[uuid.UUID, Known],
+    stored: Mapping[uuid.UUID, StoredEvent],
     member_id: int,
     last_place: int,
     guideline_version: int,
@@ -77,7 +77,7 @@ def fold(
     Args:
         submissions: in the order sent.
         served: the registers of this judge's questions, by question uid.
-        known: events of anybody that have one of the batch's UUIDs.
+        stored: events of anybody that have one of the batch's UUIDs.
         member_id: the judge.
         last_place: end of the judge's queue.
         guideline_version: the newest there is.
@@ -85,27 +85,29 @@ def fold(
         now: times after it are set back to it.
     """
     outcome = Outcome(last_place=last_place)
-    seen = dict(known)
+    seen = dict(stored)
     registers = {register.question_id: register for register in served.values()}
-    for given in submissions:
+    for submission in submissions:
         try:
-            if isinstance(given, RejectedError):
-                raise given
-            register = _register_of(given, served, registers)
-            if given.uuid in seen:
-                _same_or_refused(given, register, seen[given.uuid], member_id)
+            if isinstance(submission, RejectedError):
+                raise submission
+            register = _register_of(submission, served, registers)
+            if submission.uuid in seen:
+                _check_duplicate(submission, register, seen[submission.uuid], member_id)
                 outcome.results.append("duplicate")
                 continue
             if closed is not None:
                 raise closed
-            if given.guideline_version > guideline_version:
+            if submission.guideline_version > guideline_version:
                 raise RejectedError("bad_value", "There is no such version of the guidelines.")
-            timed = _timed(given, now)
+            timed = _timed(submission, now)
             after = _after(timed, register, outcome)
         except RejectedError as problem:
             outcome.results.append(problem)
             continue
-        seen[given.uuid] = Known(member_id, register.question_id, given.answer, given.undoes)
+        seen[submission.uuid] = StoredEvent(
+            member_id, register.question_id, submission.answer, submission.undoes
+        )
         outcome.events.append((timed, register))
         outcome.registers[after.question_id] = registers[after.question_id] = after
         outcome.results.append("saved")
@@ -119,39 +121,43 @@ def change_of_done(before: Iterable[Register], outcome: Outcome) -> int:
 
 
 def _register_of(
-    given: Submission, served: Mapping[uuid.UUID, Register], registers: Mapping[int, Register]
+    submission: Submission, served: Mapping[uuid.UUID, Register], registers: Mapping[int, Register]
 ) -> Register:
-    if given.question not in served:
+    if submission.question not in served:
         raise RejectedError("not_served", "This question was not given to you.")
-    return registers[served[given.question].question_id]
+    return registers[served[submission.question].question_id]
 
 
-def _same_or_refused(given: Submission, register: Register, known: Known, member_id: int) -> None:
-    same = Known(member_id, register.question_id, given.answer, given.undoes)
-    if known != same:
+def _check_duplicate(
+    submission: Submission, register: Register, stored: StoredEvent, member_id: int
+) -> None:
+    same = StoredEvent(member_id, register.question_id, submission.answer, submission.undoes)
+    if stored != same:
         raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
 
 
-def _timed(given: Submission, now: datetime) -> Submission:
+def _timed(submission: Submission, now: datetime) -> Submission:
     """Set back a clock that runs ahead."""
-    decided_at = min(given.decided_at, now)
-    return replace(given, decided_at=decided_at, shown_at=min(given.shown_at, decided_at))
+    decided_at = min(submission.decided_at, now)
+    return replace(submission, decided_at=decided_at, shown_at=min(submission.shown_at, decided_at))
 
 
-def _after(given: Submission, register: Register, outcome: Outcome) -> Register:
+def _after(submission: Submission, register: Register, outcome: Outcome) -> Register:
     """Return the register after an answer."""
-    if given.undoes is not None and (given.undoes != register.last_uuid or not register.answer):
+    if submission.undoes is not None and (
+        submission.undoes != register.last_uuid or not register.answer
+    ):
         raise RejectedError("not_current", "That answer does not hold any more.")
     place = register.place
-    if given.answer == "later":
+    if submission.answer == "later":
         outcome.last_place += 1
         place = outcome.last_place
-    is_final = given.answer in FINAL
+    is_final = submission.answer in FINAL
     return replace(
         register,
         place=place,
         is_done=is_final,
-        last_uuid=given.uuid,
-        decided_at=given.decided_at,
-        answer="" if given.answer == "withdrawn" else given.answer,
+        last_uuid=submission.uuid,
+        decided_at=submission.decided_at,
+        answer="" if submission.answer == "withdrawn" else submission.answer,
     )

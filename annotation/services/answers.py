@@ -12,7 +12,14 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.answering.register import VOTING, Known, Outcome, Register, change_of_done, fold
+from annotation.answering.register import (
+    VOTING,
+    Outcome,
+    Register,
+    StoredEvent,
+    change_of_done,
+    fold,
+)
 from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Gold, QuestionKind, Stage
 from annotation.queries.judges import Judge, find_judge
@@ -146,7 +153,7 @@ def _record(
     outcome = fold(
         [submission for _, submission in submissions],
         served={uid: entry.register for uid, entry in entries.items()},
-        known=_known([key for key, _ in submissions]),
+        stored=_stored_events([key for key, _ in submissions]),
         member_id=judge.member_id,
         last_place=judge.last_place,
         guideline_version=judge.guideline_version,
@@ -182,10 +189,10 @@ def _entries(judge: Judge, answers: Iterable[Submission]) -> dict[uuid.UUID, Ent
         }
 
 
-def _known(keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, Known]:
+def _stored_events(keys: Sequence[uuid.UUID]) -> dict[uuid.UUID, StoredEvent]:
     with prepared_cursor() as cursor:
         cursor.execute(FIND_EVENTS, [list(keys)])
-        return {key: Known(*rest) for key, *rest in cursor.fetchall()}
+        return {key: StoredEvent(*rest) for key, *rest in cursor.fetchall()}
 
 
 def _write(judge: Judge, outcome: Outcome, grown: int, surplus: set[int], now: datetime) -> int:

@@ -16,8 +16,8 @@ from evaluation.below_pool.services import sample_of
 from evaluation.models import Run as UploadedRun
 from evaluation.results.detail_arrays import details_of
 from evaluation.results.details import Details
-from evaluation.results.inputs import Gathered, embedded_models, gather
-from evaluation.runs.evaluated_models import Entrants, find_entrants
+from evaluation.results.inputs import EvaluationInputs, embedded_models, read_inputs
+from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
 from lookalike.bias.assemble import Extras, assemble_evidence
 from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
@@ -78,84 +78,84 @@ def assess(
     """
     with ThreadPoolExecutor(1) as beside:
         beside.submit(load_search)  # torch takes as long as the database takes to answer
-        gathered = gather(campaign)
-    models = embedded_models(gathered)
+        inputs = read_inputs(campaign)
+    embedded = embedded_models(inputs)
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
-    n_steps = len(models) + len(uploads) + 2
+    n_steps = len(embedded) + len(uploads) + 2
     tell: OnStep = on_step or (lambda done, total, note: None)
-    entrants = find_entrants(
-        gathered, models, uploads, lambda done, note: tell(done, n_steps, note)
-    )
+    models = read_models(inputs, embedded, uploads, lambda done, note: tell(done, n_steps, note))
     tell(n_steps - 2, n_steps, "Computing measures and the pool's bias")
     resampling = Resampling.of(
-        len(gathered.qrels.query_ids),
+        len(inputs.qrels.query_ids),
         n_bootstraps=n_bootstraps,
         rng=np.random.default_rng([seed, 1]),
     )
     with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
-        pending = beside.submit(_leaderboard, gathered, entrants, resampling)
-        report = _bias(gathered, entrants, seed=seed, n_bootstraps=n_bootstraps)
+        pending = beside.submit(_leaderboard, inputs, models, resampling)
+        report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
         board = pending.result()
     tell(n_steps - 1, n_steps, "Putting the result together")
-    summary = _summary(gathered, board, entrants, report)
+    summary = _summary(inputs, board, models, report)
     sample = sample_of(campaign)
     if sample is not None:
         rng = np.random.default_rng([seed, 2])
-        labels, pooled = gathered.all_labels, pooled_at_draw(sample)
+        labels, pooled = inputs.all_labels, pooled_at_draw(sample)
         summary["sample"] = sample_estimates(sample, labels, pooled, rng, n_bootstraps)
     return Assessment(
-        inputs={**gathered.hashes, **entrants.hashes},
+        inputs={**inputs.hashes, **models.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
         summary=summary,
         bias=as_json(report) if report else {},
-        by_query=_by_query(gathered.qrels, board.scored),
-        details=details_of(gathered, entrants),
+        by_query=_by_query(inputs.qrels, board.scored),
+        details=details_of(inputs, models),
     )
 
 
-def _leaderboard(gathered: Gathered, entrants: Entrants, resampling: Resampling) -> _Leaderboard:
+def _leaderboard(
+    inputs: EvaluationInputs, models: EvaluatedModels, resampling: Resampling
+) -> _Leaderboard:
     """Return every measure of every model with intervals and tests."""
     scored = score_runs(
-        gathered.qrels,
-        entrants.runs,
+        inputs.qrels,
+        models.runs,
         [parse_measure(name) for name in MEASURES],
-        products=gathered.products,
+        products=inputs.products,
         missing="worst",
-        matches=entrants.matches,
-        without_list=entrants.without_list,
+        matches=models.aligned,
+        without_list=models.without_list,
     )
     intervals = mean_intervals(scored, resampling)
     return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
 
 
 def _bias(
-    gathered: Gathered, entrants: Entrants, *, seed: int, n_bootstraps: int
+    inputs: EvaluationInputs, models: EvaluatedModels, *, seed: int, n_bootstraps: int
 ) -> BiasReport | None:
     """Return the report on the pool's bias; None for a campaign without a pool."""
-    pool = gathered.pool
-    if pool is None or gathered.proposals is None:
+    pool = inputs.pool
+    if pool is None or inputs.proposals is None:
         return None
     extras = Extras(
-        families=entrants.families,
-        products=gathered.products,
-        votes=gathered.vote_table if len(gathered.vote_table.annotators) > 1 else None,
-        attributes=_attributes(gathered),
+        families=models.families,
+        products=inputs.products,
+        votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
+        attributes=_attributes(inputs),
         n_candidates=pool.catalog.images.count() - 1,
     )
     evidence = assemble_evidence(
-        gathered.qrels, gathered.proposals, entrants.runs, missing="worst", extras=extras
+        inputs.qrels, inputs.proposals, models.runs, missing="worst", extras=extras
     )
     settings = BiasSettings(n_bootstraps=n_bootstraps)
     return bias_report(evidence, np.random.default_rng(seed), settings)
 
 
-def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
+def _attributes(inputs: EvaluationInputs) -> dict[str, dict[str, str]]:
     """Return the attributes that divide the images into few enough groups to compare."""
     found: dict[str, dict[str, str]] = {}
-    for name, attributes in zip(gathered.images.names, gathered.images.attributes, strict=True):
+    for name, attributes in zip(inputs.images.names, inputs.images.attributes, strict=True):
         for key, value in attributes.items():
             found.setdefault(key, {})[name] = value
-    n_images = len(gathered.images.names)
+    n_images = len(inputs.images.names)
     return {
         key: values
         for key, values in sorted(found.items())
@@ -164,24 +164,27 @@ def _attributes(gathered: Gathered) -> dict[str, dict[str, str]]:
 
 
 def _summary(
-    gathered: Gathered, board: _Leaderboard, entrants: Entrants, report: BiasReport | None
+    inputs: EvaluationInputs,
+    board: _Leaderboard,
+    models: EvaluatedModels,
+    report: BiasReport | None,
 ) -> dict[str, Any]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
     intervals = board.intervals
     return {
-        "labels": _label_counts(gathered),
+        "labels": _label_counts(inputs),
         "agreement": as_json(
-            agreement(np.stack([gathered.table.n_similar, gathered.table.n_different], axis=1))
+            agreement(np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1))
         ),
-        "is_simulated": gathered.campaign.is_simulated,
-        "left_out": entrants.left_out,
+        "is_simulated": inputs.campaign.is_simulated,
+        "left_out": models.left_out,
         "tests": as_json(board.tests),
         "models": [
             {
                 "name": one.name,
-                "family": entrants.families[one.name],
+                "family": models.families[one.name],
                 "badge": badges.get(one.name, "outsider"),
-                "has_list": one.name not in entrants.without_list,
+                "has_list": one.name not in models.without_list,
                 "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
                 "measures": {
                     name: as_json(
@@ -200,11 +203,11 @@ def _summary(
     }
 
 
-def _label_counts(gathered: Gathered) -> dict[str, Any]:
-    table = gathered.table
+def _label_counts(inputs: EvaluationInputs) -> dict[str, Any]:
+    table = inputs.table
     n_decided = int(table.is_decided.sum())
     n_positive = int(table.is_similar[table.is_decided].sum())
-    n_pairs = gathered.campaign.n_questions - len(drawn_beside_pool(gathered.campaign))
+    n_pairs = inputs.campaign.n_questions - len(drawn_beside_pool(inputs.campaign))
     is_tied = (table.n_similar == table.n_different) & (table.n_similar > 0)
     return {
         "n_pairs": n_pairs,
@@ -214,9 +217,9 @@ def _label_counts(gathered: Gathered) -> dict[str, Any]:
         "n_positive": n_positive,
         "n_negative": n_decided - n_positive,
         "n_tied": int(is_tied.sum()),
-        "n_queries": len(gathered.qrels.query_ids),
+        "n_queries": len(inputs.qrels.query_ids),
         "prevalence": n_positive / n_decided,
-        "tie_rule": gathered.campaign.tie_rule,
+        "tie_rule": inputs.campaign.tie_rule,
     }
 
 

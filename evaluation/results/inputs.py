@@ -71,7 +71,7 @@ class ImageTable:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class EvaluationInputs:
     """All that an evaluation of a campaign starts from.
 
     Attributes:
@@ -107,7 +107,7 @@ class Gathered:
         return dict(zip(self.images.names, self.images.products, strict=True))
 
 
-def gather(campaign: Campaign) -> Gathered:
+def read_inputs(campaign: Campaign) -> EvaluationInputs:
     """Read a campaign's labels, votes and pool.
 
     Raises:
@@ -128,7 +128,7 @@ def gather(campaign: Campaign) -> Gathered:
     images = ImageTable.of(catalogs)
     sources, stored = stored_proposals(pool) if pool else ([], None)
     given = votes(campaign)
-    return Gathered(
+    return EvaluationInputs(
         campaign=campaign,
         pool=pool,
         table=table,
@@ -228,9 +228,9 @@ class EmbeddedModel:
     queries: EmbeddingSet
 
 
-def embedded_models(gathered: Gathered) -> list[EmbeddedModel]:
+def embedded_models(inputs: EvaluationInputs) -> list[EmbeddedModel]:
     """Return every model with complete vectors: the pool's sources first, then outsiders."""
-    return models_on(gathered.pool, gathered.sources) if gathered.pool else []
+    return models_on(inputs.pool, inputs.sources) if inputs.pool else []
 
 
 def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:

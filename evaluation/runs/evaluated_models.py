@@ -6,83 +6,95 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.models import Run as UploadedRun
-from evaluation.results.inputs import EmbeddedModel, Gathered, family_of
-from evaluation.runs.model_runs import asked_of
+from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, family_of
+from evaluation.runs.model_runs import labelled_task
 from evaluation.runs.storage import load_run
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
-from lookalike.metrics.match import Matched, has_list, match_run
+from lookalike.metrics.match import AlignedRun, has_list, match_run
 from lookalike.metrics.scoring import coverage
 
 
 @dataclass(frozen=True)
-class Entrants:
-    """The models to be scored beside the labels, and the uploads that cannot be, with reasons.
+class EvaluatedModels:
+    """The models to be scored, aligned with the labels.
 
-    `without_list` names the uploads that score labelled pairs alone.
+    Attributes:
+        runs: what each model says.
+        aligned: each run beside the labels.
+        families: family of each model and of each source of the pool, by name.
+        hashes: SHA-256 or fingerprint of each input by name.
+        left_out: {name, reason} of each upload that cannot be scored.
+        without_list: names of the uploads that score labelled pairs alone.
     """
 
-    runs: list[Run]
-    matches: list[Matched]
-    families: dict[str, str]
-    hashes: dict[str, str]
-    left_out: list[dict[str, str]]
+    runs: list[Run] = field(default_factory=list)
+    aligned: list[AlignedRun] = field(default_factory=list)
+    families: dict[str, str] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
+    left_out: list[dict[str, str]] = field(default_factory=list)
     without_list: list[str] = field(default_factory=list)
 
 
-def find_entrants(
-    gathered: Gathered,
-    models: Sequence[EmbeddedModel],
+def read_models(
+    inputs: EvaluationInputs,
+    embedded: Sequence[EmbeddedModel],
     uploads: Sequence[UploadedRun],
     tell: Callable[[int, str], None],
-) -> Entrants:
-    """Return the runs of all models; an upload that the labels have outgrown is left out."""
-    campaign = gathered.campaign
-    if not models and not uploads:
-        raise InputError(
-            f"no model can be evaluated on “{campaign}”: embed its catalog or upload a run"
-        )
-    found = Entrants([], [], {}, {}, [])
-    asked = asked_of(gathered) if models else None
-    for model in models:
-        tell(len(found.runs), f"Ranking the catalog by {model.name}")
-        if asked is not None:
-            run = asked.run_of(model)
-            found.runs.append(run)
-            found.matches.append(match_run(gathered.qrels, run, products=gathered.products))
-        found.hashes[f"model {model.name}"] = model.images.fingerprint
+) -> EvaluatedModels:
+    """Return the runs of all models; an upload that the labels have outgrown is left out.
+
+    Raises:
+        InputError: there is none to score.
+    """
+    nothing = f"no model can be evaluated on “{inputs.campaign}”"
+    if not embedded and not uploads:
+        raise InputError(f"{nothing}: embed its catalog or upload a run")
+    models = EvaluatedModels()
+    task = labelled_task(inputs) if embedded else None
+    for model in embedded:
+        tell(len(models.runs), f"Ranking the catalog by {model.name}")
+        if task is not None:
+            run = task.run_of(model)
+            models.runs.append(run)
+            models.aligned.append(match_run(inputs.qrels, run, products=inputs.products))
+        models.hashes[f"model {model.name}"] = model.images.fingerprint
     for upload in uploads:
-        tell(len(found.runs), f"Reading {upload.name}")
-        run = load_run(upload.sha256, upload.name)
-        found.hashes[f"run {upload.name}"] = upload.sha256
-        matched = match_run(gathered.qrels, run, products=gathered.products)
-        reason = _unusable(matched, upload)
-        if reason:
-            found.left_out.append({"name": upload.name, "reason": reason})
-            continue
-        found.runs.append(run)
-        found.matches.append(matched)
-        if not has_list(matched):
-            found.without_list.append(upload.name)
-        if upload.family:
-            found.families[upload.name] = upload.family
-    if not found.runs:
-        reasons = "; ".join(f"{one['name']}: {one['reason']}" for one in found.left_out)
-        raise InputError(f"no model can be evaluated on “{campaign}”: {reasons}")
-    generators = gathered.proposals.generators if gathered.proposals else ()
-    for name in (*generators, *(run.name for run in found.runs)):
-        found.families.setdefault(name, family_of(name))
-    return found
+        tell(len(models.runs), f"Reading {upload.name}")
+        _add_upload(models, inputs, upload)
+    if not models.runs:
+        reasons = "; ".join(f"{entry['name']}: {entry['reason']}" for entry in models.left_out)
+        raise InputError(f"{nothing}: {reasons}")
+    generators = inputs.proposals.generators if inputs.proposals else ()
+    for name in (*generators, *(run.name for run in models.runs)):
+        models.families.setdefault(name, family_of(name))
+    return models
 
 
-def _unusable(matched: Matched, upload: UploadedRun) -> str:
-    """Return why a run cannot be scored on the labels as they are now, "" if it can."""
-    if upload.missing == "worst":
-        return ""
-    said = coverage(matched)
-    if said.n_scored == said.n_pairs:
+def _add_upload(models: EvaluatedModels, inputs: EvaluationInputs, upload: UploadedRun) -> None:
+    """Add an uploaded run, or the reason why it is left out."""
+    run = load_run(upload.sha256, upload.name)
+    models.hashes[f"run {upload.name}"] = upload.sha256
+    aligned = match_run(inputs.qrels, run, products=inputs.products)
+    reason = "" if upload.missing == "worst" else _missing_scores(aligned)
+    if reason:
+        models.left_out.append({"name": upload.name, "reason": reason})
+        return
+    models.runs.append(run)
+    models.aligned.append(aligned)
+    if not has_list(aligned):
+        models.without_list.append(upload.name)
+    if upload.family:
+        models.families[upload.name] = upload.family
+
+
+def _missing_scores(aligned: AlignedRun) -> str:
+    """Return in words how many labelled pairs a run does not score, "" if it scores all."""
+    covered = coverage(aligned)
+    n_missing = covered.n_pairs - covered.n_scored
+    if not n_missing:
         return ""
     return (
-        f"it has no score for {said.n_pairs - said.n_scored} of {said.n_pairs} labelled pairs; "
+        f"it has no score for {n_missing} of {covered.n_pairs} labelled pairs; "
         "upload it again with them, or let missing scores count as the worst"
     )

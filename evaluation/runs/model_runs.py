@@ -9,7 +9,7 @@ import numpy as np
 
 from catalog.embeddings import Vectors, load_vectors
 from catalog.models import EmbeddingSet
-from evaluation.results.inputs import EmbeddedModel, Gathered, ImageTable
+from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, ImageTable
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
@@ -20,8 +20,8 @@ N_PRODUCTS = 20  # heads of lists show this many products: cut-offs up to here a
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The questions to every embedded model, and which vectors answer them.
+class RankingTask:
+    """What every embedded model ranks: some queries over a catalog.
 
     Attributes:
         query_ids: image ids of the queries, ascending.
@@ -36,7 +36,7 @@ class Asked:
     def run_of(
         self, model: EmbeddedModel, *, is_lean: bool = False, depth: int = LIST_DEPTH
     ) -> Run:
-        """Return what a model with stored vectors answers; depth and lean as in `embedding_run`."""
+        """Return the ranking by a model’s stored vectors; depth and lean as in `embedding_run`."""
         return embedding_run(
             model.name,
             _vectors(model.queries, self.query_ids),
@@ -48,37 +48,37 @@ class Asked:
         )
 
 
-def asked_of(gathered: Gathered) -> Asked:
-    """Return what the models are asked: the labelled queries over the pool's catalog.
+def labelled_task(inputs: EvaluationInputs) -> RankingTask:
+    """Return the labelled queries over the pool's catalog.
 
     Raises:
         InputError: the campaign has no pool.
     """
-    if gathered.pool is None:
+    if inputs.pool is None:
         raise InputError("embedding sets need a pool, whose catalog they rank")
-    kept = gathered.table.is_decided
-    return ask(
-        gathered.pool,
-        gathered.images,
-        gathered.table.query_ids[kept],
-        gathered.table.candidate_ids[kept],
+    kept = inputs.table.is_decided
+    return ranking_task(
+        inputs.pool,
+        inputs.images,
+        inputs.table.query_ids[kept],
+        inputs.table.candidate_ids[kept],
     )
 
 
-def ask(
+def ranking_task(
     pool: Pool,
     images: ImageTable,
     pair_queries: Ints,
     pair_candidates: Ints,
     without: Sequence[int] = (),
-) -> Asked:
-    """Return the questions for the queries of some pairs over a pool's catalog.
+) -> RankingTask:
+    """Return the task of ranking a pool's catalog for the queries of some pairs.
 
     Args:
         pool: whose catalog is ranked under whose rules.
         images: of all catalogs concerned.
         pair_queries, pair_candidates: image ids of the pairs that must have a score.
-        without: image ids that have no vector: neither asked nor ranked.
+        without: image ids that have no vector: neither queries nor ranked.
     """
     catalog_ids = np.array(
         pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64
@@ -101,11 +101,11 @@ def ask(
         judged_queries=np.searchsorted(query_ids, pair_queries[is_scored]),
         judged_images=np.searchsorted(catalog_ids, pair_candidates[is_scored]),
     )
-    return Asked(query_ids, catalog_ids, gallery)
+    return RankingTask(query_ids, catalog_ids, gallery)
 
 
 def _vectors(embedding_set: EmbeddingSet, image_ids: Ints) -> Vectors:
-    """Return one vector for each image, in the order asked for."""
+    """Return one vector for each image, in the order of the ids."""
     stored_ids, vectors = load_vectors(embedding_set)
     order = np.argsort(stored_ids)
     at = np.minimum(np.searchsorted(stored_ids, image_ids, sorter=order), stored_ids.size - 1)

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation.runs.model_runs import N_PRODUCTS, ask
+from evaluation.runs.model_runs import N_PRODUCTS, ranking_task
 from evaluation.runs.targets import Namer, Target, UnknownImageError
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError, InputError
@@ -169,15 +169,17 @@ def _from_vectors(
     ranked = np.array(pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64)
     needed = np.union1d(ranked, target.query_ids)
     without = np.setdiff1d(needed, ids[rows >= 0])
-    asked = ask(pool, target.images, target.query_ids, target.candidate_ids, without.tolist())
-    if not asked.query_ids.size or not asked.catalog_ids.size:
+    task = ranking_task(
+        pool, target.images, target.query_ids, target.candidate_ids, without.tolist()
+    )
+    if not task.query_ids.size or not task.catalog_ids.size:
         raise FormatError(path, None, "it has vectors of none of the queries or none of the images")
     place = dict(zip(ids.tolist(), rows.tolist(), strict=True))
     run = embedding_run(
         name,
-        table.vectors[[place[i] for i in asked.query_ids.tolist()]],
-        table.vectors[[place[i] for i in asked.catalog_ids.tolist()]],
-        asked.gallery,
+        table.vectors[[place[i] for i in task.query_ids.tolist()]],
+        table.vectors[[place[i] for i in task.catalog_ids.tolist()]],
+        task.gallery,
         n_products=N_PRODUCTS,
     )
     return run, {
@@ -215,14 +217,14 @@ def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, 
 
 def pairs_scored(pairs: Qrels, run: Run, products: Mapping[str, str] | None) -> PairsScored:
     """Return how many pairs a run scores; those of one product are never compared."""
-    matched = match_run(pairs, run, products=products)
-    kept = ~matched.is_excluded
-    queries, candidates = matched.queries[kept], matched.candidates[kept]
-    absent = np.flatnonzero(scored_at(matched, queries, candidates) < 0)
+    aligned = match_run(pairs, run, products=products)
+    kept = ~aligned.is_excluded
+    queries, candidates = aligned.queries[kept], aligned.candidates[kept]
+    absent = np.flatnonzero(scored_at(aligned, queries, candidates) < 0)
     first = None
     if absent.size:
         query, candidate = queries[absent[0]], candidates[absent[0]]
-        first = (matched.query_ids[query], matched.candidate_ids[candidate])
+        first = (aligned.query_ids[query], aligned.candidate_ids[candidate])
     n = int(kept.sum())
     return PairsScored(n, n - absent.size, first)
 

@@ -21,7 +21,7 @@ from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.match import Matched, Missing, has_list, match_run, pair_scores, scored_at
+from lookalike.metrics.match import AlignedRun, Missing, has_list, match_run, pair_scores, scored_at
 
 
 @dataclass(frozen=True)
@@ -106,24 +106,24 @@ def assemble_evidence(
     )
 
 
-def _scores(run: Run, matched: Matched, missing: Missing) -> Floats:
+def _scores(run: Run, aligned: AlignedRun, missing: Missing) -> Floats:
     try:
-        return pair_scores(matched, missing)
+        return pair_scores(aligned, missing)
     except InputError as error:
         raise type(error)(f"run {run.name!r}: {error}") from error
 
 
-def _lists(matches: Sequence[Matched]) -> Lists | None:
+def _lists(matches: Sequence[AlignedRun]) -> Lists | None:
     """Rank every run by falling score, equal scores by id, as all cut-off measures here do.
 
     Returns:
         None if no run has a list.
     """
-    known = np.array([has_list(matched) for matched in matches])
+    known = np.array([has_list(aligned) for aligned in matches])
     if not known.any():
         return None
 
-    def of_run(m: Matched) -> tuple[Ints, Ints]:
+    def of_run(m: AlignedRun) -> tuple[Ints, Ints]:
         order = m.by_rank
         n_listed = np.bincount(m.run_queries, minlength=m.n_queries)
         rank_at = np.empty(order.size, dtype=np.int64)
@@ -172,7 +172,7 @@ def _attribute(
 
 
 def _negatives(
-    pool: JoinedPool, runs: Sequence[Run], matches: Sequence[Matched], more: Extras
+    pool: JoinedPool, runs: Sequence[Run], matches: Sequence[AlignedRun], more: Extras
 ) -> RandomNegatives:
     """Look up every run's scores of the frozen negatives that are still unjudged."""
     judged = {
@@ -192,18 +192,18 @@ def _negatives(
     return RandomNegatives(queries, np.stack(rows), more.contamination)
 
 
-def _negative_scores(run: Run, matched: Matched, queries: Ints, names: list[str]) -> Floats:
-    code_of = {name: code for code, name in enumerate(matched.candidate_ids)}
+def _negative_scores(run: Run, aligned: AlignedRun, queries: Ints, names: list[str]) -> Floats:
+    code_of = {name: code for code, name in enumerate(aligned.candidate_ids)}
     candidates = np.array([code_of.get(name, -1) for name in names], dtype=np.int64)
-    place = np.where(candidates >= 0, scored_at(matched, queries, np.maximum(candidates, 0)), -1)
+    place = np.where(candidates >= 0, scored_at(aligned, queries, np.maximum(candidates, 0)), -1)
     if (place < 0).any():
         first = int(np.flatnonzero(place < 0)[0])
         raise InputError(
             f"run {run.name!r}: no score for {int((place < 0).sum())} of {place.size} random "
-            f"negatives (first: query {matched.query_ids[queries[first]]!r}, candidate "
+            f"negatives (first: query {aligned.query_ids[queries[first]]!r}, candidate "
             f"{names[first]!r})"
         )
-    return matched.scores[place]
+    return aligned.scores[place]
 
 
 def _check_names(proposals: Proposals, runs: Sequence[Run], more: Extras) -> None:

@@ -23,7 +23,7 @@ class MissingScoresError(InputError):
 
 
 @dataclass(frozen=True)
-class Matched:
+class AlignedRun:
     """Labels and one run on the same codes; only queries that have labels.
 
     Attributes:
@@ -79,7 +79,7 @@ def match_run(
     *,
     products: Mapping[str, str] | None = None,
     mode: Mode = "image",
-) -> Matched:
+) -> AlignedRun:
     """Return labels and run on one numbering, without self pairs and pairs of one product.
 
     A query is never its own candidate, told by id, not by rank or score. An image of the
@@ -110,7 +110,7 @@ def match_run(
     run_candidates = _recoded(run.candidate_ids, code_of)[run.candidates[is_known]]
     candidates = _recoded(qrels.candidate_ids, code_of)[qrels.candidates]
     is_compared = product_of[run_candidates] != query_product[run_queries]
-    matched = Matched(
+    aligned = AlignedRun(
         query_ids=qrels.query_ids,
         candidate_ids=ids,
         queries=qrels.queries,
@@ -123,14 +123,14 @@ def match_run(
         products=product_of,
         unknown_queries=tuple(name for name in run.query_ids if name not in known),
     )
-    return _collapsed(matched, products or {}) if mode == "product" else matched
+    return _collapsed(aligned, products or {}) if mode == "product" else aligned
 
 
-def pair_scores(matched: Matched, missing: Missing = "error") -> Floats:
+def pair_scores(aligned: AlignedRun, missing: Missing = "error") -> Floats:
     """Return the run's score of each judged pair that is not excluded.
 
     Args:
-        matched: from `match_run`.
+        aligned: from `match_run`.
         missing: "error" refuses a run without a score for each of them; "worst" puts the
             missing ones into one tie group below all others.
 
@@ -140,42 +140,42 @@ def pair_scores(matched: Matched, missing: Missing = "error") -> Floats:
     Raises:
         MissingScoresError: naming how many are missing and the first.
     """
-    kept = ~matched.is_excluded
-    queries, candidates = matched.queries[kept], matched.candidates[kept]
-    place = matched.judged_at[kept]
+    kept = ~aligned.is_excluded
+    queries, candidates = aligned.queries[kept], aligned.candidates[kept]
+    place = aligned.judged_at[kept]
     absent = np.flatnonzero(place < 0)
     if absent.size and missing == "error":
-        query = matched.query_ids[queries[absent[0]]]
-        candidate = matched.candidate_ids[candidates[absent[0]]]
+        query = aligned.query_ids[queries[absent[0]]]
+        candidate = aligned.candidate_ids[candidates[absent[0]]]
         raise MissingScoresError(
             f"no score for {absent.size} of {place.size} judged pairs "
             f"(first: query {query!r}, candidate {candidate!r})"
         )
     scores = np.full(place.size, -np.inf)
-    scores[place >= 0] = matched.scores[place[place >= 0]]
+    scores[place >= 0] = aligned.scores[place[place >= 0]]
     return scores
 
 
-def has_list(matched: Matched) -> bool:
+def has_list(aligned: AlignedRun) -> bool:
     """Say whether a run ranks candidates of its own choice, so that a rank means something.
 
     A run made from the labelled pairs names exactly the judged candidates of a query; ranked
     among themselves, the positives stand far higher than in any list of the catalog. More than
     half of a run's queries like that, and it has no list.
     """
-    n = matched.n_queries
-    is_found = matched.judged_at >= 0
-    n_judged = np.bincount(matched.queries[~matched.is_excluded], minlength=n)
-    n_found = np.bincount(matched.queries[is_found], minlength=n)
-    n_listed = np.bincount(matched.run_queries, minlength=n)
+    n = aligned.n_queries
+    is_found = aligned.judged_at >= 0
+    n_judged = np.bincount(aligned.queries[~aligned.is_excluded], minlength=n)
+    n_found = np.bincount(aligned.queries[is_found], minlength=n)
+    n_listed = np.bincount(aligned.run_queries, minlength=n)
     is_only_judged = (n_listed > 0) & (n_listed == n_found) & (n_found == n_judged)
     return bool(2 * is_only_judged.sum() <= (n_listed > 0).sum())
 
 
-def scored_at(matched: Matched, queries: Ints, candidates: Ints) -> Ints:
+def scored_at(aligned: AlignedRun, queries: Ints, candidates: Ints) -> Ints:
     """Return where in the run's rows each pair stands, -1 for a pair without a score."""
-    n = max(len(matched.candidate_ids), 1)
-    keys = matched.run_queries * n + matched.run_candidates
+    n = max(len(aligned.candidate_ids), 1)
+    keys = aligned.run_queries * n + aligned.run_candidates
     order = np.argsort(keys)
     wanted = queries * n + candidates
     if keys.size == 0:
@@ -207,24 +207,24 @@ def _product_codes(
     return codes[: len(candidate_ids)], codes[len(candidate_ids) :]
 
 
-def _collapsed(matched: Matched, products: Mapping[str, str]) -> Matched:
+def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:
     """Return the same with one candidate per product."""
-    names = [products.get(image) or image for image in matched.candidate_ids]
-    codes, first = np.unique(matched.products, return_index=True)
+    names = [products.get(image) or image for image in aligned.candidate_ids]
+    codes, first = np.unique(aligned.products, return_index=True)
     order = np.array(sorted(range(codes.size), key=lambda i: (names[first[i]], int(first[i]))))
-    new_code = np.empty(int(matched.products.max(initial=0)) + 1, dtype=np.int64)
+    new_code = np.empty(int(aligned.products.max(initial=0)) + 1, dtype=np.int64)
     new_code[codes[order]] = np.arange(codes.size)
-    of_candidate = new_code[matched.products]
+    of_candidate = new_code[aligned.products]
     n = codes.size
-    kept = ~matched.is_excluded
+    kept = ~aligned.is_excluded
     judged, labels = _maxima(
-        matched.queries[kept] * n + of_candidate[matched.candidates[kept]], matched.labels[kept]
+        aligned.queries[kept] * n + of_candidate[aligned.candidates[kept]], aligned.labels[kept]
     )
     scored, scores = _maxima(
-        matched.run_queries * n + of_candidate[matched.run_candidates], matched.scores
+        aligned.run_queries * n + of_candidate[aligned.run_candidates], aligned.scores
     )
     return replace(
-        matched,
+        aligned,
         candidate_ids=tuple(names[first[i]] for i in order),
         queries=judged // n,
         candidates=judged % n,

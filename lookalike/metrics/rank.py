@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
-from lookalike.metrics.match import Matched
+from lookalike.metrics.match import AlignedRun
 
 Order = Literal["id", "trec"]
 NO_TIE = np.iinfo(np.int64).max
@@ -62,7 +62,7 @@ class JudgedRanks:
 
 
 def rank_run(
-    matched: Matched, *, order: Order = "id", one_per_product: bool = False
+    aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
 ) -> JudgedRanks:
     """Rank each query's candidates by falling score and return where the judged ones stand.
 
@@ -71,44 +71,44 @@ def rank_run(
     ones ranked by descending id, and a tie group is never treated as one.
 
     Args:
-        matched: from `match_run`; in its own modes.
+        aligned: from `match_run`; in its own modes.
         order: how to break ties.
         one_per_product: keep only the best-ranked image of each product, as the VSD code does.
             A judged image that a sibling precedes is then not listed, and an excluded judged
             pair stays as an unlisted one, because VSD counts its query.
     """
-    by_rank = _sorted_rows(matched, order)
+    by_rank = _sorted_rows(aligned, order)
     if one_per_product:
-        by_rank = by_rank[_is_first_of_product(matched, by_rank)]
-    q = matched.run_queries[by_rank]
-    s = _compared(matched, order)[by_rank]
-    n_listed = np.bincount(q, minlength=matched.n_queries)
+        by_rank = by_rank[_is_first_of_product(aligned, by_rank)]
+    q = aligned.run_queries[by_rank]
+    s = _compared(aligned, order)[by_rank]
+    n_listed = np.bincount(q, minlength=aligned.n_queries)
     position = np.arange(q.size)
     starts = np.cumsum(n_listed) - n_listed
     is_tied = np.zeros(q.size, dtype=np.bool_)
     is_tied[:-1] = (q[1:] == q[:-1]) & (s[1:] == s[:-1])
     group_ends = np.flatnonzero(~is_tied)
     ends = group_ends[np.searchsorted(group_ends, position)]
-    first_tie = np.full(matched.n_queries, NO_TIE)
+    first_tie = np.full(aligned.n_queries, NO_TIE)
     ties = np.flatnonzero(is_tied)
     np.minimum.at(first_tie, q[ties], ties - starts[q[ties]] + 1)
 
-    rank_at = np.zeros((2, matched.scores.size), dtype=np.int64)
+    rank_at = np.zeros((2, aligned.scores.size), dtype=np.int64)
     rank_at[0, by_rank] = position - starts[q] + 1
     rank_at[1, by_rank] = rank_at[0, by_rank] if order == "trec" else ends - starts[q] + 1
-    return _of_judged(matched, rank_at, n_listed, first_tie, with_excluded=one_per_product)
+    return _of_judged(aligned, rank_at, n_listed, first_tie, with_excluded=one_per_product)
 
 
 def ranked_candidates(
-    matched: Matched, *, order: Order = "id", one_per_product: bool = False
+    aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
 ) -> list[Ints]:
     """Return for each query its candidate codes in rank order, as `rank_run` ranks them."""
-    by_rank = _sorted_rows(matched, order)
+    by_rank = _sorted_rows(aligned, order)
     if one_per_product:
-        by_rank = by_rank[_is_first_of_product(matched, by_rank)]
-    queries = matched.run_queries[by_rank]
-    bounds = np.searchsorted(queries, np.arange(1, matched.n_queries))
-    return np.split(matched.run_candidates[by_rank], bounds)
+        by_rank = by_rank[_is_first_of_product(aligned, by_rank)]
+    queries = aligned.run_queries[by_rank]
+    bounds = np.searchsorted(queries, np.arange(1, aligned.n_queries))
+    return np.split(aligned.run_candidates[by_rank], bounds)
 
 
 def condensed(ranks: JudgedRanks) -> JudgedRanks:
@@ -135,42 +135,42 @@ def condensed(ranks: JudgedRanks) -> JudgedRanks:
     )
 
 
-def _compared(matched: Matched, order: Order) -> Floats:
+def _compared(aligned: AlignedRun, order: Order) -> Floats:
     """Return the scores as they are compared."""
     if order == "trec":
         with np.errstate(over="ignore"):
-            return matched.scores.astype(np.float32).astype(np.float64)
-    return matched.scores
+            return aligned.scores.astype(np.float32).astype(np.float64)
+    return aligned.scores
 
 
-def _sorted_rows(matched: Matched, order: Order) -> Ints:
+def _sorted_rows(aligned: AlignedRun, order: Order) -> Ints:
     if order == "id":
-        return matched.by_rank
-    scores = _compared(matched, order)
-    return np.lexsort((-matched.run_candidates, -scores, matched.run_queries))
+        return aligned.by_rank
+    scores = _compared(aligned, order)
+    return np.lexsort((-aligned.run_candidates, -scores, aligned.run_queries))
 
 
-def _is_first_of_product(matched: Matched, by_rank: Ints) -> Bools:
+def _is_first_of_product(aligned: AlignedRun, by_rank: Ints) -> Bools:
     """Mark the rows, in the order given, that are the first of their query and product."""
-    products = matched.products[matched.run_candidates[by_rank]]
-    keys = matched.run_queries[by_rank] * (int(matched.products.max(initial=0)) + 1) + products
+    products = aligned.products[aligned.run_candidates[by_rank]]
+    keys = aligned.run_queries[by_rank] * (int(aligned.products.max(initial=0)) + 1) + products
     is_first = np.zeros(by_rank.size, dtype=np.bool_)
     is_first[np.unique(keys, return_index=True)[1]] = True
     return is_first
 
 
 def _of_judged(
-    matched: Matched, rank_at: Ints, n_listed: Ints, first_tie: Ints, *, with_excluded: bool
+    aligned: AlignedRun, rank_at: Ints, n_listed: Ints, first_tie: Ints, *, with_excluded: bool
 ) -> JudgedRanks:
-    kept = ~matched.is_excluded | with_excluded
-    queries = matched.queries[kept]
-    place = matched.judged_at[kept]
+    kept = ~aligned.is_excluded | with_excluded
+    queries = aligned.queries[kept]
+    place = aligned.judged_at[kept]
     ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
     ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
     return JudgedRanks(
-        n_queries=matched.n_queries,
+        n_queries=aligned.n_queries,
         queries=queries,
-        labels=matched.labels[kept],
+        labels=aligned.labels[kept],
         ranks=ranks,
         tie_ends=tie_ends,
         n_listed=n_listed,

@@ -13,7 +13,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.auc import Areas
 from lookalike.metrics.match import (
-    Matched,
+    AlignedRun,
     Missing,
     MissingScoresError,
     Mode,
@@ -140,7 +140,7 @@ def score_runs(
     trec: bool = False,
     negatives: Sequence[tuple[str, str]] | None = None,
     contamination: float | None = None,
-    matches: Sequence[Matched] | None = None,
+    matches: Sequence[AlignedRun] | None = None,
     without_list: Collection[str] = (),
 ) -> list[Scored]:
     """Return every measure of every run.
@@ -165,9 +165,9 @@ def score_runs(
     if matches is None:
         matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
 
-    def system(run: Run, matched: Matched) -> System:
-        images = matched if mode == "image" else match_run(qrels, run, products=products)
-        plain = rank_run(matched, order="trec" if trec else "id")
+    def system(run: Run, aligned: AlignedRun) -> System:
+        images = aligned if mode == "image" else match_run(qrels, run, products=products)
+        plain = rank_run(aligned, order="trec" if trec else "id")
         per_product = rank_run(images, one_per_product=True)
         lists = Lists(plain, per_product, as_trec=trec)
         return System(run.name, lists, has_list=run.name not in without_list)
@@ -182,36 +182,36 @@ def score_runs(
         random_areas = _areas(matches_random, runs, missing, contamination)
     outcomes = evaluate(measures, systems, areas, random_areas)
     return [
-        Scored(run.name, coverage(matched), found)
-        for run, matched, found in zip(runs, matches, outcomes, strict=True)
+        Scored(run.name, coverage(aligned), found)
+        for run, aligned, found in zip(runs, matches, outcomes, strict=True)
     ]
 
 
-def coverage(matched: Matched) -> Coverage:
-    """Return how much of the labels a matched run speaks about."""
-    kept = ~matched.is_excluded
-    place = matched.judged_at[kept]
-    is_listed = np.bincount(matched.run_queries, minlength=matched.n_queries) > 0
+def coverage(aligned: AlignedRun) -> Coverage:
+    """Return how much of the labels a aligned run speaks about."""
+    kept = ~aligned.is_excluded
+    place = aligned.judged_at[kept]
+    is_listed = np.bincount(aligned.run_queries, minlength=aligned.n_queries) > 0
     return Coverage(
         n_pairs=int(kept.sum()),
         n_scored=int((place >= 0).sum()),
         queries_not_in_run=tuple(
-            name for name, listed in zip(matched.query_ids, is_listed, strict=True) if not listed
+            name for name, listed in zip(aligned.query_ids, is_listed, strict=True) if not listed
         ),
-        queries_not_in_labels=matched.unknown_queries,
+        queries_not_in_labels=aligned.unknown_queries,
     )
 
 
 def _areas(
-    matches: Sequence[Matched],
+    matches: Sequence[AlignedRun],
     runs: Sequence[Run],
     missing: Missing,
     contamination: float | None,
 ) -> Areas:
     rows = []
-    for run, matched in zip(runs, matches, strict=True):
+    for run, aligned in zip(runs, matches, strict=True):
         try:
-            rows.append(pair_scores(matched, missing))
+            rows.append(pair_scores(aligned, missing))
         except MissingScoresError as error:
             raise MissingScoresError(f"run {run.name!r}: {error}") from error
     first = matches[0]

@@ -11,8 +11,8 @@ from lookalike.io.errors import InputError
 from pooling.errors import PoolError
 from pooling.models import Pool, PoolSource
 from pooling.pools.services import FILL_TASK, source_subject
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploaded import Asked
 from pooling.sources.uploads import Arriving, Upload
 
 MODELS_HELP = (
@@ -39,7 +39,7 @@ def add_upload_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def uploads_in(options: Mapping[str, Any], asked: Asked) -> list[Upload]:
+def uploads_in(options: Mapping[str, Any], task: RankingTask) -> list[Upload]:
     """Check and keep the files that a command line names.
 
     Raises:
@@ -54,12 +54,12 @@ def uploads_in(options: Mapping[str, Any], asked: Asked) -> list[Upload]:
                 name=name,
                 file=_on_disk(path, "embeddings"),
                 ids=_on_disk(ids, "embeddings") if ids else None,
-                asked=asked,
+                task=task,
             )
         )
     for text in options["ranking"]:
         name, file = _named(text, "ranking")
-        kept.append(keep_ranking(name=name, file=_on_disk(file, "ranking"), asked=asked))
+        kept.append(keep_ranking(name=name, file=_on_disk(file, "ranking"), task=task))
     return kept
 
 

@@ -24,7 +24,7 @@ from pooling.pools.prediction import prediction_of
 from pooling.pools.queries import attribute_suggestions, pools_for_pages
 from pooling.pools.requests import PoolRequest, choose_queries
 from pooling.pools.services import create_pool, start_pool
-from pooling.sources.uploaded import Asked
+from pooling.sources.ranking_task import RankingTask
 
 
 @admin_required
@@ -54,8 +54,8 @@ def _created(form: PoolForm, owner: User) -> Pool | None:
     """Return the new pool, or None after the form was told what is wrong."""
     wanted: PoolRequest = form.cleaned_data["request"]
     try:
-        asked = Asked(wanted.catalog, wanted.asking, choose_queries(wanted))
-        uploads = form.take_uploads(asked)
+        task = RankingTask(wanted.catalog, wanted.asking, choose_queries(wanted))
+        uploads = form.take_uploads(task)
         if not form.is_valid():
             return None
         return create_pool(request=replace(wanted, uploads=uploads), created_by=owner)

@@ -29,7 +29,7 @@ N_PROBED = 50
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PoolRules:
     """The rules of the pool that is probed."""
 
     catalog: Catalog
@@ -86,7 +86,7 @@ def probe(
     catalogs = Catalog.objects.in_bulk([pk for pk in (catalog_id, query_catalog_id) if pk])
     if catalog_id not in catalogs or (query_catalog_id and query_catalog_id not in catalogs):
         raise JobError("The catalog was deleted.")
-    asked = _Asked(
+    rules = _PoolRules(
         catalogs[catalog_id],
         catalogs[query_catalog_id] if query_catalog_id else None,
         exclude_same_product,
@@ -96,9 +96,9 @@ def probe(
     found = {}
     for number, (spec, k) in enumerate(depths):
         progress.update(number, len(depths), f"{spec}: searching for {len(query_ids)} queries")
-        sets = _sets_of(spec, asked)
+        sets = _sets_of(spec, rules)
         if sets is not None:
-            found[spec] = _candidates(asked, sets, np.array(query_ids, np.int64), k)
+            found[spec] = _candidates(rules, sets, np.array(query_ids, np.int64), k)
     rows, whole = additions(dict(depths), found, n_queries)
     progress.update(len(depths), len(depths))
     return {
@@ -109,14 +109,14 @@ def probe(
     }
 
 
-def _sets_of(spec: str, asked: _Asked) -> tuple[EmbeddingSet, EmbeddingSet] | None:
+def _sets_of(spec: str, rules: _PoolRules) -> tuple[EmbeddingSet, EmbeddingSet] | None:
     """Return a model's newest vectors of candidates and of queries, None unless whole."""
     whole = EmbeddingSet.objects.filter(spec=spec, is_complete=True).order_by("-pk")
-    for candidates in whole.filter(catalog=asked.catalog):
-        if asked.query_catalog is None:
+    for candidates in whole.filter(catalog=rules.catalog):
+        if rules.query_catalog is None:
             return candidates, candidates
         queries = whole.filter(
-            catalog=asked.query_catalog, fingerprint=candidates.fingerprint
+            catalog=rules.query_catalog, fingerprint=candidates.fingerprint
         ).first()
         if queries is not None:
             return candidates, queries
@@ -124,14 +124,14 @@ def _sets_of(spec: str, asked: _Asked) -> tuple[EmbeddingSet, EmbeddingSet] | No
 
 
 def _candidates(
-    asked: _Asked, sets: tuple[EmbeddingSet, EmbeddingSet], query_ids: Ints, k: int
+    rules: _PoolRules, sets: tuple[EmbeddingSet, EmbeddingSet], query_ids: Ints, k: int
 ) -> Ints:
     """Return the image ids of each query's k nearest candidates, shape (n, k), -1 for none."""
     try:
         (ids, vectors), (own_ids, own) = (load_vectors(one) for one in sets)
     except EmbeddingError as problem:
         raise JobError(str(problem)) from problem
-    filters = filters_of(asked, query_ids, ids)
+    filters = filters_of(rules, query_ids, ids)
     queries = np.asarray(own[rows_of(query_ids, own_ids)], np.float32)
     nearest = top_k(queries, _Widened(vectors), min(k, len(ids)), filters=filters).indices
     return np.where(nearest >= 0, ids[np.maximum(nearest, 0)], -1)

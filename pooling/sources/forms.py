@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import UploadedFile
 from lookalike.backbones.spec import SpecError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
 from pooling.errors import PoolError
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploaded import Asked
 from pooling.sources.uploads import Arriving, Upload
 
 
@@ -64,7 +64,7 @@ class UploadsForm(forms.Form):
             self.add_error("embeddings_file", "Ids need the .npy that they belong to.")
         return specs
 
-    def take_uploads(self, asked: Asked) -> list[Upload]:
+    def take_uploads(self, task: RankingTask) -> list[Upload]:
         """Check and keep the files that are given; what is wrong stands beside its field.
 
         Returns:
@@ -78,7 +78,7 @@ class UploadsForm(forms.Form):
                         name=given["embeddings_name"],
                         file=_arriving(given["embeddings_file"]),
                         ids=given["embeddings_ids"] and _arriving(given["embeddings_ids"]),
-                        asked=asked,
+                        task=task,
                     )
                 )
             except PoolError as problem:
@@ -86,7 +86,7 @@ class UploadsForm(forms.Form):
         if given.get("ranking_file") is not None:
             file = _arriving(given["ranking_file"])
             try:
-                kept.append(keep_ranking(name=given["ranking_name"], file=file, asked=asked))
+                kept.append(keep_ranking(name=given["ranking_name"], file=file, task=task))
             except PoolError as problem:
                 self.add_error("ranking_file", problem.message)
         return kept

@@ -23,7 +23,7 @@ from pooling.models import Index, Pool, PoolSource
 from pooling.sources.admission import filters_of
 from pooling.sources.nearest import Found, nearest_by_index, nearest_candidates
 from pooling.sources.plugins import load_plugin, scores_by
-from pooling.sources.ranking_task import asked_of
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import stored_embeddings
 from pooling.sources.uploaded import read_embeddings, read_ranking
 from pooling.sources.uploads import whole_upload
@@ -75,7 +75,7 @@ def _by_backbone(source: PoolSource, k: int, progress: Progress) -> Answer:
 def _by_embeddings(source: PoolSource, k: int, progress: Progress) -> Answer:
     progress.start(0, None, f"{source.spec}: reading {source.file_name}", is_long=True)
     path, ids_path = _files(source)
-    vectors = read_embeddings(path, ids_path, asked_of(source.pool))
+    vectors = read_embeddings(path, ids_path, RankingTask.of(source.pool))
     return _by_vectors(source, k, stored_embeddings(source=source, given=vectors), progress)
 
 
@@ -95,7 +95,7 @@ def _by_vectors(
 def _by_ranking(source: PoolSource, k: int, progress: Progress) -> Answer:
     _say_searching(source, progress)
     path, _ = _files(source)
-    ranking = read_ranking(path, asked_of(source.pool))
+    ranking = read_ranking(path, RankingTask.of(source.pool))
     query_ids, images = _images_of(source.pool)
     order = np.argsort(images.ids)
     rows = order[np.searchsorted(images.ids, ranking.candidate_ids, sorter=order)]

@@ -1,12 +1,30 @@
-"""What a pool asks every source of it."""
+"""What every source of a pool does: rank a catalog for some queries."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from catalog.models import Catalog
 from pooling.models import Pool
-from pooling.sources.uploaded import Asked
 
 
-def asked_of(pool: Pool) -> Asked:
-    """Return a pool's queries and the catalog that they ask about."""
-    query_ids = list(pool.queries.values_list("image_id", flat=True))
-    return Asked(pool.catalog, pool.asking, query_ids)
+@dataclass(frozen=True)
+class RankingTask:
+    """Which images to rank for which queries.
+
+    Attributes:
+        catalog: the candidates.
+        asking: the catalog that the queries come from.
+        query_ids: image ids of the queries.
+    """
+
+    catalog: Catalog
+    asking: Catalog
+    query_ids: Sequence[int]
+
+    @classmethod
+    def of(cls, pool: Pool) -> RankingTask:
+        """Return the task of a pool’s sources."""
+        query_ids = list(pool.queries.values_list("image_id", flat=True))
+        return cls(pool.catalog, pool.asking, query_ids)

@@ -18,13 +18,16 @@ from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
 from pooling.errors import PoolError
 from pooling.models import PoolSource
-from pooling.sources.uploaded import Asked, NamedVectors, read_embeddings, read_ranking
+from pooling.sources.ranking_task import RankingTask
+from pooling.sources.uploaded import NamedVectors, read_embeddings, read_ranking
 from pooling.sources.uploads import Arriving, Upload, keep_checked
 
 SHARD_ROWS = 4096
 
 
-def keep_embeddings(*, name: str, file: Arriving, ids: Arriving | None, asked: Asked) -> Upload:
+def keep_embeddings(
+    *, name: str, file: Arriving, ids: Arriving | None, task: RankingTask
+) -> Upload:
     """Check uploaded embeddings against what a pool asks, and keep them.
 
     Raises:
@@ -32,7 +35,7 @@ def keep_embeddings(*, name: str, file: Arriving, ids: Arriving | None, asked: A
     """
 
     def check(path: Path, ids_path: Path | None) -> object:
-        return read_embeddings(path, ids_path, asked)
+        return read_embeddings(path, ids_path, task)
 
     try:
         return keep_checked(uploaded_spec(SourceKind.EMBEDDINGS, name), file, ids, check)
@@ -40,7 +43,7 @@ def keep_embeddings(*, name: str, file: Arriving, ids: Arriving | None, asked: A
         raise PoolError("embeddings", str(problem)) from problem
 
 
-def keep_ranking(*, name: str, file: Arriving, asked: Asked) -> Upload:
+def keep_ranking(*, name: str, file: Arriving, task: RankingTask) -> Upload:
     """Check an uploaded ranking against what a pool asks, and keep it.
 
     Raises:
@@ -48,7 +51,7 @@ def keep_ranking(*, name: str, file: Arriving, asked: Asked) -> Upload:
     """
 
     def check(path: Path, _: Path | None) -> object:
-        return read_ranking(path, asked)
+        return read_ranking(path, task)
 
     try:
         return keep_checked(uploaded_spec(SourceKind.RANKING, name), file, None, check)

@@ -9,25 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.models import Catalog
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Row, scores_from
 from lookalike.io.vectors import read_vectors
 from pooling.sources.image_names import Names, UnknownNameError
+from pooling.sources.ranking_task import RankingTask
 
 MAX_ROWS = 20_000_000
 MAX_NAMED = 3
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a source is asked: which queries, over which catalog."""
-
-    catalog: Catalog
-    asking: Catalog
-    query_ids: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class Ranking:
     scores: NDArray[np.float64]
 
 
-def read_embeddings(path: Path, ids_path: Path | None, asked: Asked) -> NamedVectors:
+def read_embeddings(path: Path, ids_path: Path | None, task: RankingTask) -> NamedVectors:
     """Return the vectors of a file, one for each candidate and each query.
 
     Raises:
@@ -55,7 +46,7 @@ def read_embeddings(path: Path, ids_path: Path | None, asked: Asked) -> NamedVec
             a candidate or query has no vector.
     """
     table = read_vectors(path, ids_path)
-    names = Names([asked.catalog, asked.asking])
+    names = Names([task.catalog, task.asking])
     row_of: dict[int, int] = {}
     for row, name in enumerate(table.ids):
         for image_id in _images(names, path, row + 1, "row", name):
@@ -63,8 +54,8 @@ def read_embeddings(path: Path, ids_path: Path | None, asked: Asked) -> NamedVec
             if first != row:
                 reason = f"{name!r} has a vector in row {first + 1} already"
                 raise FormatError(path, row + 1, reason, unit="row")
-    wanted = asked.catalog.images.values_list("pk", flat=True)
-    missing = [pk for pk in [*wanted, *asked.query_ids] if pk not in row_of]
+    wanted = task.catalog.images.values_list("pk", flat=True)
+    missing = [pk for pk in [*wanted, *task.query_ids] if pk not in row_of]
     if missing:
         listed = ", ".join(names.sha256_of[pk][:12] for pk in sorted(missing)[:MAX_NAMED])
         reason = f"{len(set(missing)):,} images have no vector (SHA-256 {listed}…); all must"
@@ -73,7 +64,7 @@ def read_embeddings(path: Path, ids_path: Path | None, asked: Asked) -> NamedVec
     return NamedVectors(image_ids, table.vectors[[row_of[pk] for pk in image_ids.tolist()]])
 
 
-def read_ranking(path: Path, asked: Asked) -> Ranking:
+def read_ranking(path: Path, task: RankingTask) -> Ranking:
     """Return the scores that a run gives to candidates of the pool's queries.
 
     Queries that the pool does not ask are left out. The order is by score; ranks in the file
@@ -84,13 +75,13 @@ def read_ranking(path: Path, asked: Asked) -> Ranking:
             finite; or a query of the pool has no candidate.
     """
     rows, name, unit = run_rows(path)
-    askers, candidates = Names([asked.asking]), Names([asked.catalog])
+    askers, candidates = Names([task.asking]), Names([task.catalog])
     named = _named_rows(rows, path, unit, askers, candidates)
     run = scores_from(path, name, named, unit=unit)
     query_of = np.array([int(pk) for pk in run.query_ids], np.int64)
     candidate_of = np.array([int(pk) for pk in run.candidate_ids], np.int64)
-    is_asked = np.isin(query_of, np.array(asked.query_ids, np.int64))[run.queries]
-    missing = sorted(set(asked.query_ids) - set(query_of.tolist()))
+    is_asked = np.isin(query_of, np.array(task.query_ids, np.int64))[run.queries]
+    missing = sorted(set(task.query_ids) - set(query_of.tolist()))
     if missing:
         listed = ", ".join(askers.sha256_of[pk][:12] for pk in missing[:MAX_NAMED])
         reason = f"{len(missing):,} queries of the pool have no candidate (SHA-256 {listed}…)"

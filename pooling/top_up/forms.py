@@ -12,7 +12,7 @@ from pooling.models import Pool, PoolSource
 from pooling.pools.forms import models_field, wishes_in
 from pooling.pools.parsing import depths_of
 from pooling.sources.forms import UploadsForm
-from pooling.sources.ranking_task import asked_of
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.uploads import Upload
 from pooling.top_up.services import TopUp, check_top_up
 
@@ -61,7 +61,7 @@ class TopUpForm(UploadsForm):
 
         What is wrong with a file stands beside its field; ask `is_valid()` afterwards.
         """
-        return self._wanted(self.cleaned_data, self.take_uploads(asked_of(self.pool)))
+        return self._wanted(self.cleaned_data, self.take_uploads(RankingTask.of(self.pool)))
 
     def _wanted(self, cleaned: dict[str, Any], uploads: list[Upload]) -> TopUp:
         deeper = {

@@ -15,7 +15,7 @@ from catalog.embeddings import EmbeddingError, forget_vectors
 from catalog.models import Image
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, ImageTable, family_of, models_on
-from evaluation.runs.model_runs import Asked, ask
+from evaluation.runs.model_runs import RankingTask, ranking_task
 from evaluation.runs.storage import load_run
 from lookalike.core.arrays import Ints
 from lookalike.io.tables import Run
@@ -176,7 +176,7 @@ def write_runs(
         _write_run(folder / "runs" / f"{entrant.id}.parquet", run, subjects.images)
 
 
-def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Asked:
+def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> RankingTask:
     """Return what embedded models are asked."""
     images = subjects.images
     rows = sorted(images.rows, key=lambda row: int(row[0]))
@@ -189,7 +189,7 @@ def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> Asked:
     pool = Pool.objects.get(pk=subjects.pools[0].pk)
     held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})
     newer = set(held.values_list("pk", flat=True)) - set(images.ids.tolist())
-    return ask(pool, table, pairs[0], pairs[1], without=sorted(newer))
+    return ranking_task(pool, table, pairs[0], pairs[1], without=sorted(newer))
 
 
 def _write_run(path: Path, run: Run, images: Images) -> None:

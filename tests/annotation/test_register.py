@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.answering.register import Known, Outcome, Register, change_of_done, fold
+from annotation.answering.register import Outcome, Register, StoredEvent, change_of_done, fold
 from annotation.answering.submissions import RejectedError, Submission
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -38,7 +38,7 @@ def answer(what: str, seconds: float = 0, **changes: object) -> Submission:
 def take(*submissions: Submission | RejectedError, **changes: object) -> Outcome:
     setting = {
         "served": {QUESTION: fresh()},
-        "known": {},
+        "stored": {},
         "member_id": ME,
         "last_place": 10,
         "guideline_version": 2,
@@ -69,14 +69,14 @@ def test_the_same_uuid_twice_is_one_answer():
 
 def test_a_known_uuid_is_a_duplicate_only_if_it_says_the_same():
     once = answer("similar")
-    same = {once.uuid: Known(ME, 1, "similar", None)}
-    assert codes(take(once, known=same)) == ["duplicate"]
+    same = {once.uuid: StoredEvent(ME, 1, "similar", None)}
+    assert codes(take(once, stored=same)) == ["duplicate"]
     for other in (
-        Known(8, 1, "similar", None),
-        Known(ME, 2, "similar", None),
-        Known(ME, 1, "different", None),
+        StoredEvent(8, 1, "similar", None),
+        StoredEvent(ME, 2, "similar", None),
+        StoredEvent(ME, 1, "different", None),
     ):
-        outcome = take(once, known={once.uuid: other})
+        outcome = take(once, stored={once.uuid: other})
         assert codes(outcome) == ["uuid_reused"]
         assert not outcome.events
 
@@ -84,8 +84,8 @@ def test_a_known_uuid_is_a_duplicate_only_if_it_says_the_same():
 def test_a_duplicate_is_told_even_when_the_campaign_is_closed():
     once = answer("similar")
     closed = RejectedError("closed", "closed")
-    known = {once.uuid: Known(ME, 1, "similar", None)}
-    outcome = take(once, answer("different"), known=known, closed=closed)
+    stored = {once.uuid: StoredEvent(ME, 1, "similar", None)}
+    outcome = take(once, answer("different"), stored=stored, closed=closed)
     assert codes(outcome) == ["duplicate", "closed"]
 
 

@@ -16,7 +16,7 @@ from pooling.models import Pool, Proposal
 from pooling.pools.services import start_source
 from pooling.sources.fill import run_source
 from pooling.sources.plugins import load_plugin
-from pooling.sources.ranking_task import asked_of
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving
 from tests.pooling.conftest import catalog_of_photos
@@ -58,7 +58,7 @@ def test_a_ranking_proposes_in_the_order_of_its_scores_without_the_query_s_own_p
         for number in range(12)
     ]
     kept = keep_ranking(
-        name="by-number", file=upload("r.trec", "\n".join(lines)), asked=asked_of(draft)
+        name="by-number", file=upload("r.trec", "\n".join(lines)), task=RankingTask.of(draft)
     )
     pool = pool_of(name="p", catalog=draft.catalog, specs=[], uploads=[kept])
     assert propose(pool, "ranking:by-number").state == JobState.SUCCEEDED
@@ -83,7 +83,7 @@ def test_uploaded_vectors_become_an_embedding_set_and_are_searched_by_cosine(poo
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(len(images), 5)) * rng.uniform(0.1, 9, (len(images), 1))
     file = upload("v.npz", npz([i.sha256 for i in images], vectors.astype(np.float16)))
-    kept = keep_embeddings(name="ours", file=file, ids=None, asked=asked_of(draft))
+    kept = keep_embeddings(name="ours", file=file, ids=None, task=RankingTask.of(draft))
     pool = pool_of(name="p", catalog=draft.catalog, specs=[], uploads=[kept], **given)
     assert propose(pool, "embeddings:ours").state == JobState.SUCCEEDED
     of = dict(zip([i.pk for i in images], vectors.astype(np.float16).astype(float), strict=True))
@@ -111,7 +111,7 @@ def test_the_same_upload_is_stored_once(pool_of):
     content = npz(ids, np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32))
     kept = [
         keep_embeddings(
-            name=name, file=upload(f"{name}.npz", content), ids=None, asked=asked_of(draft)
+            name=name, file=upload(f"{name}.npz", content), ids=None, task=RankingTask.of(draft)
         )
         for name in ("one", "two")
     ]
@@ -201,7 +201,9 @@ def test_an_upload_that_was_changed_on_disk_fails_the_source_by_name(pool_of):
     draft = pool_of(name="draft")
     ids = list(draft.catalog.images.values_list("sha256", flat=True))
     content = npz(ids, np.ones((12, 4), np.float32))
-    kept = keep_embeddings(name="o", file=upload("o.npz", content), ids=None, asked=asked_of(draft))
+    kept = keep_embeddings(
+        name="o", file=upload("o.npz", content), ids=None, task=RankingTask.of(draft)
+    )
     upload_path(kept.sha256).write_bytes(content + b"x")
     pool = pool_of(name="p", catalog=draft.catalog, specs=[], uploads=[kept])
     job = propose(pool, "embeddings:o")

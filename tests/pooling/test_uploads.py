@@ -11,7 +11,7 @@ import pytest
 
 from pooling.errors import PoolError
 from pooling.sources import uploads
-from pooling.sources.ranking_task import asked_of
+from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, upload_path
 from tests.pooling.test_sources import npz, upload
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def asked(pool_of):
-    return asked_of(pool_of())
+def task(pool_of):
+    return RankingTask.of(pool_of())
 
 
 @pytest.fixture
-def names(asked):
-    return list(asked.catalog.images.order_by("pk").values_list("sha256", flat=True))
+def names(task):
+    return list(task.catalog.images.order_by("pk").values_list("sha256", flat=True))
 
 
 def vectors(n=12):
@@ -72,20 +72,20 @@ EMBEDDINGS = {
 
 
 @pytest.mark.parametrize("case", EMBEDDINGS)
-def test_bad_embeddings_are_refused_with_file_row_and_reason(asked, names, data_dir, case):
+def test_bad_embeddings_are_refused_with_file_row_and_reason(task, names, data_dir, case):
     content, error = EMBEDDINGS[case]
     with pytest.raises(PoolError, match=error) as caught:
-        keep_embeddings(name="v", file=upload("v.npz", content(names)), ids=None, asked=asked)
+        keep_embeddings(name="v", file=upload("v.npz", content(names)), ids=None, task=task)
     assert caught.value.field == "embeddings"
     assert str(data_dir) not in str(caught.value)
     assert kept_files(data_dir) == []
 
 
-def test_pickled_objects_in_a_npy_and_a_bad_line_of_ids_are_refused(asked, names, data_dir):
+def test_pickled_objects_in_a_npy_and_a_bad_line_of_ids_are_refused(task, names, data_dir):
     ids = "\n".join(names)
     with pytest.raises(PoolError, match=r"v\.npy: it holds Python objects"):
         keep_embeddings(
-            name="v", file=upload("v.npy", pickled()), ids=upload("i.txt", ids), asked=asked
+            name="v", file=upload("v.npy", pickled()), ids=upload("i.txt", ids), task=task
         )
     file = io.BytesIO()
     np.save(file, vectors())
@@ -94,12 +94,12 @@ def test_pickled_objects_in_a_npy_and_a_bad_line_of_ids_are_refused(asked, names
             name="v",
             file=upload("v.npy", file.getvalue()),
             ids=upload("i.txt", ids.replace("\n", "\n\n", 1)),
-            asked=asked,
+            task=task,
         )
     assert kept_files(data_dir) == []
 
 
-def test_npy_with_ids_npz_and_parquet_are_kept_by_their_content(asked, names):
+def test_npy_with_ids_npz_and_parquet_are_kept_by_their_content(task, names):
     plain = io.BytesIO()
     np.save(plain, vectors())
     table = io.BytesIO()
@@ -109,15 +109,15 @@ def test_npy_with_ids_npz_and_parquet_are_kept_by_their_content(asked, names):
         ("a.npy", plain.getvalue(), ids), ("b.npz", npz(names, vectors()), None),
         ("c.parquet", table.getvalue(), None),
     ):  # fmt: skip
-        kept = keep_embeddings(name="v", file=upload(name, content), ids=with_ids, asked=asked)
+        kept = keep_embeddings(name="v", file=upload(name, content), ids=with_ids, task=task)
         assert upload_path(kept.sha256).read_bytes() == content
         assert kept.file_name == name
         assert bool(kept.ids_sha256) is (with_ids is not None)
 
 
-def lines(asked, names, change=lambda rows: rows):
-    queries = [names[pk] if isinstance(pk, int) and pk < 0 else pk for pk in asked.query_ids]
-    shas = dict(asked.catalog.images.values_list("pk", "sha256"))
+def lines(task, names, change=lambda rows: rows):
+    queries = [names[pk] if isinstance(pk, int) and pk < 0 else pk for pk in task.query_ids]
+    shas = dict(task.catalog.images.values_list("pk", "sha256"))
     rows = [f"{shas[pk]} Q0 {name} 1 {place / 7} run" for pk in queries
             for place, name in enumerate(names)]  # fmt: skip
     return "\n".join(change(rows)) + "\n"
@@ -135,38 +135,38 @@ RANKINGS = {
 
 
 @pytest.mark.parametrize("case", RANKINGS)
-def test_bad_rankings_are_refused_with_file_line_and_reason(asked, names, data_dir, case):
+def test_bad_rankings_are_refused_with_file_line_and_reason(task, names, data_dir, case):
     change, error = RANKINGS[case]
     with pytest.raises(PoolError, match=error) as caught:
-        keep_ranking(name="r", file=upload("r.run", lines(asked, names, change)), asked=asked)
+        keep_ranking(name="r", file=upload("r.run", lines(task, names, change)), task=task)
     assert caught.value.field == "ranking"
     assert kept_files(data_dir) == []
 
 
-def test_csv_rankings_are_read_too(asked, names):
-    text = lines(asked, names).replace(" Q0", "").replace(" run", "")
+def test_csv_rankings_are_read_too(task, names):
+    text = lines(task, names).replace(" Q0", "").replace(" run", "")
     table = "\n".join(",".join([a, b, d]) for a, b, _, d in map(str.split, text.splitlines()))
     content = "query,candidate,score\n" + table
-    kept = keep_ranking(name="r", file=upload("r.csv", content), asked=asked)
+    kept = keep_ranking(name="r", file=upload("r.csv", content), task=task)
     assert kept.spec == "ranking:r"
 
 
-def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(asked, data_dir, monkeypatch):
+def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(task, data_dir, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_BYTES", 10)
     with pytest.raises(PoolError, match=r"v\.npz: larger than"):
-        keep_embeddings(name="v", file=upload("v.npz", b"x" * 11), ids=None, asked=asked)
+        keep_embeddings(name="v", file=upload("v.npz", b"x" * 11), ids=None, task=task)
 
     def broken():
         yield b"x"
         raise ConnectionResetError
 
     with pytest.raises(ConnectionResetError):
-        keep_embeddings(name="v", file=Arriving("v.npz", broken()), ids=None, asked=asked)
+        keep_embeddings(name="v", file=Arriving("v.npz", broken()), ids=None, task=task)
     assert kept_files(data_dir) == []
 
 
-def test_a_name_with_a_path_in_it_is_no_name(asked, names):
+def test_a_name_with_a_path_in_it_is_no_name(task, names):
     with pytest.raises(PoolError, match="no name for an upload"):
-        keep_ranking(name="../x", file=upload("r", lines(asked, names)), asked=asked)
+        keep_ranking(name="../x", file=upload("r", lines(task, names)), task=task)
     with pytest.raises(ValueError, match="No such upload"):
         upload_path("../../etc/passwd")

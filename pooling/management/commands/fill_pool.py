@@ -29,7 +29,7 @@ from pooling.pools.requests import PoolRequest, choose_queries
 from pooling.pools.services import pool_as_requested
 from pooling.pools.settle import settle_pool
 from pooling.pools.statistics import summary
-from pooling.sources.uploaded import Asked
+from pooling.sources.ranking_task import RankingTask
 
 
 class Command(ByModelCommand):
@@ -138,8 +138,8 @@ def _request(options: dict[str, Any]) -> PoolRequest:
     )
     if not options["embeddings"] and not options["ranking"]:
         return request
-    asked = Asked(request.catalog, request.asking, choose_queries(request))
-    return replace(request, uploads=uploads_in(options, asked))
+    task = RankingTask(request.catalog, request.asking, choose_queries(request))
+    return replace(request, uploads=uploads_in(options, task))
 
 
 def _lines(pool: Pool, result: dict[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from pooling.management.sources import (
 from pooling.models import Pool, PoolChange
 from pooling.pools.parsing import depths_of, pool_by_slug, source_wishes
 from pooling.pools.settle import settle_pool
-from pooling.sources.ranking_task import asked_of
+from pooling.sources.ranking_task import RankingTask
 from pooling.top_up.services import TopUp, top_up_pool
 
 
@@ -79,7 +79,7 @@ def _wanted(pool: Pool, options: dict[str, Any]) -> TopUp:
     return TopUp(
         specs=[wish.spec for wish in wishes],
         depths=depths_of(wishes),
-        uploads=uploads_in(options, asked_of(pool)),
+        uploads=uploads_in(options, RankingTask.of(pool)),
         deeper=deeper,
     )
 

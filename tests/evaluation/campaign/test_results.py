@@ -19,7 +19,7 @@ from annotation.models import Campaign
 from evaluation.exports import export_pieces
 from evaluation.models import Result
 from evaluation.results.assessment import assess
-from evaluation.results.inputs import family_of, gather
+from evaluation.results.inputs import family_of, read_inputs
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.metrics.embedding_runs import unit_rows
@@ -94,7 +94,7 @@ def test_the_same_labels_give_the_same_result_and_other_labels_another_hash(
 
 def test_without_a_judgement_the_message_says_what_is_missing(open_world: World) -> None:
     with pytest.raises(InputError, match=r"no pair of .* has a label yet"):
-        gather(open_world.campaign)
+        read_inputs(open_world.campaign)
     with pytest.raises(CommandError, match=r"no pair of .* has a label yet"):
         call_command("evaluate", open_world.campaign.slug)
 
@@ -120,10 +120,10 @@ def test_the_command_stores_a_result_and_prints_one_object(
 def test_undecided_ties_are_left_out_of_the_labels(open_world: World) -> None:
     answer_all(open_world.campaign, open_world.judges[0], lambda q, c: True)
     answer_all(open_world.campaign, open_world.judges[1], lambda q, c: False)
-    assert set(gather(open_world.campaign).qrels.labels.tolist()) == {0}
+    assert set(read_inputs(open_world.campaign).qrels.labels.tolist()) == {0}
     Campaign.objects.filter(pk=open_world.campaign.pk).update(tie_rule="undecided")
     with pytest.raises(InputError):
-        gather(Campaign.objects.get(pk=open_world.campaign.pk))
+        read_inputs(Campaign.objects.get(pk=open_world.campaign.pk))
 
 
 @pytest.mark.parametrize("name", ["vsd", "csv", "qrels"])
