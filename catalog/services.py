@@ -25,7 +25,7 @@ from catalog.models import (
 )
 from catalog.queries import IMPORT_TASK
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import JobConflictError, JobError, Progress, cancel_job, enqueue, run_job
+from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue, run_job
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
 
@@ -96,7 +96,7 @@ def import_job(catalog: Catalog, origin: Origin) -> dict[str, Any]:
     }
 
 
-def import_work(progress: Progress) -> dict[str, Any]:
+def import_work(progress: JobProgress) -> dict[str, Any]:
     """Do what an import job's arguments say; may be cut short and called again.
 
     Raises:

@@ -19,7 +19,7 @@ from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
 from conditional.uploads.services import import_uploads
 from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
 from jobs.models import Job
-from jobs.services import Progress, run_job
+from jobs.services import JobProgress, run_job
 from lookalike.conditional.recipes import Recipe
 from lookalike.conditional.suggestions import SuggestRecipe
 
@@ -81,7 +81,7 @@ def align(job_uid: str) -> None:
 def score(job_uid: str) -> None:
     """Score a model on the set that a job names. It may load torch, so it is found by name."""
 
-    def work(progress: Progress) -> dict[str, Any]:
+    def work(progress: JobProgress) -> dict[str, Any]:
         found: dict[str, Any] = import_string("conditional.template_sets.recall.score_model")(
             progress=progress, **progress.job.arguments
         )

@@ -17,8 +17,8 @@ LEASE = timedelta(seconds=20)
 WRITE_SECONDS = 0.3  # progress is not written more often
 
 
-class Progress:
-    """What running work holds to say how far it is, and to learn that it must stop.
+class JobProgress:
+    """The `Progress` of a running job: says how far it is, and learns that it must stop.
 
     Work that neither reports nor asks for long is taken for hung: its lease is no longer
     renewed, and another worker gets the job. A phase that cannot report often says `is_long`.
@@ -78,6 +78,10 @@ class Progress:
             self.hold()
         if self._on_change is not None:
             self._on_change(self.job)
+
+    def note(self, text: str) -> None:
+        """Say what is being done now; the units done stay as they are."""
+        self.update(self.job.n_done, note=text)
 
     def hold(self) -> None:
         """Make sure that the job is still ours; to be called just before its work is stored.

@@ -27,7 +27,7 @@ from django.utils import timezone
 
 from jobs.errors import JobError, JobLostError, PassingError
 from jobs.models import Job, JobState, Worker
-from jobs.progress import LEASE, Progress
+from jobs.progress import LEASE, JobProgress
 
 HEARTBEAT_SECONDS = 4.0
 MAX_ATTEMPTS = 5
@@ -36,7 +36,7 @@ DATABASE_SECONDS = 60.0  # how long a restart of the database may take
 DATABASE_LOST = (OperationalError, InterfaceError)
 PASSING_ERRNOS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ENOMEM, errno.EAGAIN}
 
-Work = Callable[[Progress], dict[str, Any]]
+Work = Callable[[JobProgress], dict[str, Any]]
 log = logging.getLogger(__name__)
 
 
@@ -56,7 +56,7 @@ def run_job(
     job = _claim(uid)
     if job is None:
         return
-    progress = Progress(job, on_change)
+    progress = JobProgress(job, on_change)
     stop = threading.Event()
     on_hang = end_process if _is_in_worker() else None
     heart = threading.Thread(target=_beat, args=(progress, stop, on_hang), daemon=True)
@@ -128,7 +128,7 @@ def _claim(uid: uuid.UUID | str) -> Job | None:
     return job
 
 
-def _beat(progress: Progress, stop: threading.Event, on_hang: Callable[[], None] | None) -> None:
+def _beat(progress: JobProgress, stop: threading.Event, on_hang: Callable[[], None] | None) -> None:
     has_given_up = False
     try:
         while not has_given_up and not stop.wait(HEARTBEAT_SECONDS):

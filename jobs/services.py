@@ -18,15 +18,15 @@ from django.utils import timezone
 from accounts.models import User
 from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.progress import Progress
+from jobs.progress import JobProgress
 from jobs.running import MAX_ATTEMPTS, Work, run_job
 
 __all__ = [
     "JobConflictError",
     "JobError",
     "JobLostError",
+    "JobProgress",
     "PassingError",
-    "Progress",
     "Work",
     "cancel_job",
     "enqueue",

@@ -8,7 +8,7 @@ from typing import Any
 from celery import shared_task
 from django.utils.module_loading import import_string
 
-from jobs.services import Progress, run_job
+from jobs.services import JobProgress, run_job
 from pooling.pools.settle import settle_after, settle_left
 
 
@@ -48,7 +48,7 @@ def probe(job_uid: str) -> None:
 def _run(job_uid: str, service: str) -> None:
     """Do a job by a service that takes the job's arguments and its progress."""
 
-    def work(progress: Progress) -> dict[str, Any]:
+    def work(progress: JobProgress) -> dict[str, Any]:
         do: Callable[..., dict[str, Any]] = import_string(service)
         return do(progress=progress, **progress.job.arguments)
 

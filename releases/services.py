@@ -13,7 +13,8 @@ from django.utils import timezone
 from accounts.models import User
 from annotation.models import Campaign
 from jobs.models import Job
-from jobs.services import JobError, Progress, enqueue
+from jobs.services import JobError, JobProgress, enqueue
+from lookalike.core.progress import Steps
 from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
@@ -67,33 +68,27 @@ def check_request(request: FreezeRequest) -> None:
         raise ReleaseError(f"There is no campaign “{missing[0]}”.")
 
 
-def freeze(request: FreezeRequest, progress: Progress) -> dict[str, Any]:
+def freeze(request: FreezeRequest, progress: JobProgress) -> dict[str, Any]:
     """Build a release, move it into place and list it; may be cut short and called again.
 
     Raises:
         JobError: it cannot be frozen; the message says why.
         JobLostError: the job was cancelled; nothing is left behind.
     """
-    n_told = 0
-
-    def tell(note: str) -> None:
-        nonlocal n_told
-        n_told += 1
-        progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
-
+    steps = Steps(progress, N_STEPS)
     folder = building_folder(request, progress.job)
     for dead in left_building(request, progress.job):
         shutil.rmtree(dead, ignore_errors=True)
     try:
         check_request(request)
-        build(request, folder, tell)
+        build(request, folder, steps)
         progress.check()
         release = _publish(request, folder, progress.job.owner)
     except ReleaseError as problem:
         raise JobError(str(problem)) from problem
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    progress.update(n_told + 1, n_told + 1, "Frozen")
+    steps.end("Frozen")
     return {"release": release.slug, "version": release.version, "seal": release.seal}
 
 

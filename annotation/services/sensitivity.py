@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.models import Campaign
 from annotation.queries.labels import labels, votes
 from jobs.models import Job
-from jobs.services import JobError, Progress, enqueue, run_job
+from jobs.services import JobError, JobProgress, enqueue, run_job
 from lookalike.agreement.consensus import MODELS
 from lookalike.agreement.votes import Votes
 
@@ -43,7 +43,7 @@ def run_comparison(uid: str) -> None:
     run_job(uid, _compare)
 
 
-def _compare(progress: Progress) -> dict[str, Any]:
+def _compare(progress: JobProgress) -> dict[str, Any]:
     campaign = Campaign.objects.get(pk=progress.job.arguments["campaign"])
     table = votes(campaign)
     if not table.query_ids.size:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from catalog.images.blobs import blobs_in_use, has_blobs, store_blobs
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.images.decode import Picture, PictureError, checked_format, read_picture
 from lookalike.images.metadata import Metadata, Row
 from lookalike.images.near_duplicates import near_pairs
@@ -43,7 +43,7 @@ class _Prepared:
 
 
 def import_source(
-    *, catalog: Catalog, source: Source, metadata: Metadata | None, progress: Progress
+    *, catalog: Catalog, source: Source, metadata: Metadata | None, progress: JobProgress
 ) -> dict[str, Any]:
     """Import all pictures of a source and return the report that the job keeps.
 
@@ -82,7 +82,7 @@ class _Import:
     """The state of one run: what is known, and what was met so far."""
 
     def __init__(
-        self, catalog: Catalog, source: Source, pairing: Pairing, progress: Progress
+        self, catalog: Catalog, source: Source, pairing: Pairing, progress: JobProgress
     ) -> None:
         self.catalog = catalog
         self.source = source
@@ -190,7 +190,7 @@ class _Import:
         return self.warnings + [Problem(path, reason) for path in missed]
 
 
-def record_near_duplicates(*, catalog: Catalog, progress: Progress) -> int:
+def record_near_duplicates(*, catalog: Catalog, progress: JobProgress) -> int:
     """Compare all images of a catalog and store which look alike; returns the number of pairs."""
     rows = list(catalog.images.order_by("id").values_list("id", "perceptual_hash"))
     ids = np.array([row[0] for row in rows], np.int64)

@@ -18,7 +18,7 @@ from conditional.models import TripletAlignment, TripletSet
 from conditional.triplets.scores import stored_table, vectors_of_images
 from conditional.triplets.services import BATCH
 from jobs.models import Job
-from jobs.services import JobError, Progress, enqueue
+from jobs.services import JobError, JobProgress, enqueue
 from lookalike.conditional.criterion import measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix
 from lookalike.conditional.triplet_scores import Metric
@@ -95,7 +95,7 @@ def align_set(
     embedding_set_ids: Sequence[int],
     metric: Metric,
     seed: int,
-    progress: Progress,
+    progress: JobProgress,
 ) -> dict[str, Any]:
     """Match, and keep the result; the same inputs again replace it.
 

@@ -15,7 +15,7 @@ from conditional.models import TemplateSet
 from conditional.stored_sets import digest_of, stored_by
 from conditional.template_sets.services import built_figures, free_slug, store_set
 from conditional.uploads.template_files import make_crops
-from jobs.services import Progress
+from jobs.services import JobProgress
 from lookalike.conditional.builders.attribute_table import AttributeTable
 from lookalike.conditional.builders.draw import Built
 from lookalike.conditional.builders.objects import SceneRules, SceneTable
@@ -82,7 +82,7 @@ def build_file_set(
     recipe: Recipe,
     keep_good: bool,
     owner: User | None,
-    progress: Progress,
+    progress: JobProgress,
 ) -> dict[str, Any]:
     """Draw templates from what a file says of the catalog's images, and store them as a set.
 
@@ -150,7 +150,7 @@ def build_file_set(
     return _finished(template_set, progress)
 
 
-def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
+def _finished(template_set: TemplateSet, progress: JobProgress) -> dict[str, Any]:
     """Make the pictures of a stored set; return what the job's row says."""
     n_crops = make_crops(template_set, progress)
     return {

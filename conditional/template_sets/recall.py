@@ -19,7 +19,7 @@ from catalog.models import Image
 from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.template_sets.recall_services import known_model, store_scores, vectors_of
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.backbones.clip_models import ClipModel, load_clip
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device
@@ -31,7 +31,7 @@ from lookalike.images.decode import read_rgb
 View = tuple[int, tuple[float, ...] | None]  # image id, box
 
 
-def score_model(*, template_set_id: int, model: str, progress: Progress) -> dict[str, Any]:
+def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> dict[str, Any]:
     """Score a model on every template of a set; may run twice.
 
     Raises:
@@ -103,7 +103,7 @@ def _seen_by_clip(
     views: Sequence[View],
     how: Dilation,
     conditions: Sequence[str],
-    progress: Progress,
+    progress: JobProgress,
 ) -> tuple[Floats, Floats]:
     """Return the raw features of views, and of the conditions of all templates."""
     progress.start(0, None, f"{spec}: loading the model", is_long=True)

@@ -17,7 +17,7 @@ from conditional.stored_sets import save_named, stored_by, unused_slug
 from conditional.template_sets.queries import catalog_rows
 from conditional.template_sets.rows import row_of
 from jobs.models import Job
-from jobs.services import Progress, enqueue
+from jobs.services import JobProgress, enqueue
 from lookalike.conditional.builders.catalog_rows import SOURCE
 from lookalike.conditional.recipes import Cooked, Recipe, cook
 from lookalike.conditional.types import RetrievalTemplate
@@ -71,7 +71,7 @@ def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None)
 
 
 def build_set(
-    *, catalog: Catalog, name: str, recipe: Recipe, owner: User | None, progress: Progress
+    *, catalog: Catalog, name: str, recipe: Recipe, owner: User | None, progress: JobProgress
 ) -> dict[str, Any]:
     """Draw the templates of a recipe, check them, and store them as a set.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from django.db import connection
@@ -13,13 +13,13 @@ from catalog.models import Catalog, EmbeddingSet, Image
 from conditional.errors import ConditionalError
 from lookalike.conditional.builders.disagreements import ScoredCandidates
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.progress import Progress
 from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool, PoolSource
 
 AT_ONCE = 200
 ANCHORS_AT_ONCE = 32
 BLOCK = 8192
-Tell = Callable[[int], None]
 
 
 def speaking_sources(pool: Pool) -> list[PoolSource]:
@@ -41,13 +41,13 @@ def speaking_sources(pool: Pool) -> list[PoolSource]:
 
 
 def scored_of_pool(
-    pool: Pool, sources: Sequence[PoolSource], queries: Sequence[int], tell: Tell
+    pool: Pool, sources: Sequence[PoolSource], queries: Sequence[int], progress: Progress
 ) -> list[ScoredCandidates]:
     """Return the candidates of queries with the scores of the sources that proposed them.
 
     Args:
         queries: image ids of queries.
-        tell: called with the number of queries that are done.
+        progress: told how many queries are done.
     """
     row_of = {source.pk: row for row, source in enumerate(sources)}
     found: list[ScoredCandidates] = []
@@ -67,7 +67,7 @@ def scored_of_pool(
         found += [
             _of_query(query, rows, product_of, len(sources)) for query, rows in proposed.items()
         ]
-        tell(start + len(part))
+        progress.update(start + len(part), len(queries))
     return found
 
 
@@ -93,7 +93,7 @@ def _of_query(
 
 
 def scored_by_embeddings(
-    embedding_sets: Sequence[EmbeddingSet], anchors: Sequence[int], k: int, tell: Tell
+    embedding_sets: Sequence[EmbeddingSet], anchors: Sequence[int], k: int, progress: Progress
 ) -> list[ScoredCandidates]:
     """Return the union of the k nearest of each anchor by each set, with all their cosines.
 
@@ -120,7 +120,7 @@ def scored_by_embeddings(
             barred[row] = True
             scores = np.stack([each[place] for each in cosines])
             found.append(_of_anchor(row, images, scores, barred=barred, k=k, product_of=product_of))
-        tell(start + len(part))
+        progress.update(start + len(part), len(anchors))
     return found
 
 

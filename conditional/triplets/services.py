@@ -18,7 +18,7 @@ from conditional.image_names import images_by_name
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
 from conditional.stored_sets import digest_of, save_named, stored_by, unused_slug
-from jobs.services import Progress
+from jobs.services import JobProgress
 from lookalike.conditional.formats.tables import read_scale
 from lookalike.conditional.formats.triplet_files import TripletSet as ReadSet
 from lookalike.conditional.formats.triplet_files import (
@@ -99,7 +99,7 @@ def import_triplet_set(
     files: TripletFiles,
     keep_good: bool,
     owner: User | None,
-    progress: Progress,
+    progress: JobProgress,
 ) -> dict[str, Any]:
     """Read triplets, check every row against the catalog, and store what is sound as a set.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -24,14 +24,14 @@ from conditional.triplets.scored import (
 )
 from conditional.triplets.services import BATCH, free_triplet_slug
 from jobs.models import Job
-from jobs.services import Progress, enqueue
+from jobs.services import JobProgress, enqueue
 from lookalike.conditional.builders.disagreements import Suggested, suggest_triplets
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.core.progress import SILENT, Progress
 from pooling.models import Pool
 
 SUGGEST_TASK = "conditional.tasks.suggest"
 PREVIEW_ANCHORS = 30
-Tell = Callable[[int, int], None]
 
 
 def request_suggestion(
@@ -56,7 +56,7 @@ def request_suggestion(
 
 
 def suggest_set(
-    *, catalog: Catalog, name: str, recipe: SuggestRecipe, owner: User | None, progress: Progress
+    *, catalog: Catalog, name: str, recipe: SuggestRecipe, owner: User | None, progress: JobProgress
 ) -> dict[str, Any]:
     """Find the triplets that models disagree about and store them as a set of questions.
 
@@ -72,11 +72,8 @@ def suggest_set(
         return _figures(stored)
     slug = free_triplet_slug(name)
     recipe = sound_recipe(recipe)
-    note = "Comparing what models score"
-    progress.start(0, None, note, is_long=True)
-    models, found = find_triplets(
-        catalog, recipe, lambda done, total: progress.update(done, total, note)
-    )
+    progress.start(0, None, "Comparing what models score", is_long=True)
+    models, found = find_triplets(catalog, recipe, progress)
     conditions = recipe.conditions or ("",)
     n_questions = len(found.triplets) * len(conditions)
     report = asdict(found.report) | {
@@ -121,12 +118,12 @@ def sound_recipe(recipe: SuggestRecipe) -> SuggestRecipe:
 
 
 def find_triplets(
-    catalog: Catalog, recipe: SuggestRecipe, tell: Tell
+    catalog: Catalog, recipe: SuggestRecipe, progress: Progress
 ) -> tuple[list[str], Suggested]:
     """Return the models that were asked, and the triplets that they disagree about.
 
     Args:
-        tell: called with the number of anchors that are done, and of all.
+        progress: told how many anchors are done.
 
     Raises:
         ConditionalError: as `chosen_models`, vectors are missing or damaged, or models disagree
@@ -136,15 +133,11 @@ def find_triplets(
     if recipe.pool:
         pool = Pool.objects.get(slug=recipe.pool)
         anchors = sampled_queries(pool, recipe.n_anchors, recipe.seed)
-        scored = scored_of_pool(
-            pool, speaking_sources(pool), anchors, lambda done: tell(done, len(anchors))
-        )
+        scored = scored_of_pool(pool, speaking_sources(pool), anchors, progress)
     else:
         sets = [one for one in chosen if isinstance(one, EmbeddingSet)]
         anchors = sampled_images(catalog, recipe.n_anchors, recipe.seed)
-        scored = scored_by_embeddings(
-            sets, anchors, recipe.k, lambda done: tell(done, len(anchors))
-        )
+        scored = scored_by_embeddings(sets, anchors, recipe.k, progress)
     found = suggest_triplets(scored, recipe.limits, recipe.seed)
     if not found.triplets:
         raise ConditionalError(
@@ -187,7 +180,7 @@ def preview_of_suggestion(
     """
     recipe = sound_recipe(recipe)
     few = replace(recipe, n_anchors=min(PREVIEW_ANCHORS, recipe.n_anchors))
-    models, found = find_triplets(catalog, few, lambda done, total: None)
+    models, found = find_triplets(catalog, few, SILENT)
     first = replace(found, triplets=found.triplets[:n])
     unsaved = TripletSet(catalog=catalog)
     return questions_of(unsaved, first, models, recipe.conditions[:1] or ("",)), found

@@ -26,7 +26,7 @@ from conditional.triplets.services import TripletFiles, free_triplet_slug, impor
 from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
 from conditional.uploads.template_files import import_set
 from jobs.models import Job
-from jobs.services import JobError, Progress, enqueue
+from jobs.services import JobError, JobProgress, enqueue
 from lookalike.conditional.crops import Dilation
 from lookalike.conditional.formats.cirr import SOURCE as CIRR
 from lookalike.conditional.formats.genecis import SOURCE as GENECIS
@@ -138,7 +138,7 @@ def request_import(asked: Asked, owner: User) -> Job:
         raise
 
 
-def import_uploads(progress: Progress) -> dict[str, Any]:
+def import_uploads(progress: JobProgress) -> dict[str, Any]:
     """Do what a job of `request_import` says; a set is stored as a whole or not at all.
 
     Raises:

@@ -16,7 +16,7 @@ from conditional.stored_sets import digest_of, stored_by
 from conditional.template_sets.crops import crop_file
 from conditional.template_sets.rows import template_of
 from conditional.template_sets.services import free_slug, store_set
-from jobs.services import Progress
+from jobs.services import JobProgress
 from lookalike.conditional.builders.catalog_rows import SOURCE as CATALOG
 from lookalike.conditional.crops import Dilation
 from lookalike.conditional.formats.cirr import SOURCE as CIRR
@@ -41,7 +41,7 @@ def import_set(
     task: Task | None,
     keep_good: bool,
     owner: User | None,
-    progress: Progress,
+    progress: JobProgress,
     file_name: str = "",
     split: Path | None = None,
     crops: Dilation = "paper",
@@ -102,7 +102,7 @@ def import_set(
     return _finished(template_set, progress)
 
 
-def _finished(template_set: TemplateSet, progress: Progress) -> dict[str, Any]:
+def _finished(template_set: TemplateSet, progress: JobProgress) -> dict[str, Any]:
     """Make the pictures of a stored set; return what the job's row says."""
     n_crops = make_crops(template_set, progress)
     return {
@@ -212,7 +212,7 @@ def _two_names(templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int])
     return defects
 
 
-def make_crops(template_set: TemplateSet, progress: Progress) -> int:
+def make_crops(template_set: TemplateSet, progress: JobProgress) -> int:
     """Make the pictures of all boxes, so that no page waits for them."""
     rows = [row for row in template_set.templates.order_by("position") if row.boxes]
     images = template_set.catalog.images.in_bulk(

@@ -11,7 +11,7 @@ from accounts.models import User
 from annotation.models import Campaign
 from catalog.models import Image
 from evaluation.below_pool.services import DrawnPair, check_request, store_sample
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.prevalence.frame import Frame
@@ -39,7 +39,7 @@ class Below:
 
 def draw_sample(
     campaign: Campaign,
-    progress: Progress,
+    progress: JobProgress,
     *,
     n_pairs: int,
     aim: Aim,
@@ -110,7 +110,7 @@ def drawn_pairs(
     return strata, pairs
 
 
-def _below(pool: Pool, sources: list[PoolSource], progress: Progress) -> Below:
+def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Below:
     """Rank every image for every query by every model that has vectors."""
     asked = pool.queries.order_by("position").values_list("image_id", flat=True)
     held = Image.objects.filter(catalog=pool.catalog).order_by("id").values_list("id", flat=True)

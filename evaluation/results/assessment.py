@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
 from lookalike.bias.assemble import Extras, assemble_evidence
 from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
 from lookalike.metrics.measures import parse_measure
@@ -37,8 +38,6 @@ MEASURES = (
 )
 TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
 MAX_ATTRIBUTE_VALUES = 30
-
-OnStep = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class _Leaderboard:
 
 
 def assess(
-    campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, on_step: OnStep | None = None
+    campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, progress: Progress = SILENT
 ) -> Assessment:
     """Return every measure of every model on a campaign's labels.
 
@@ -71,7 +70,7 @@ def assess(
         campaign: with at least one decided label.
         seed: of bootstraps and permutations.
         n_bootstraps: samples of queries behind each interval.
-        on_step: told (done, total, what is done now).
+        progress: told which step begins.
 
     Raises:
         InputError: nothing is judged yet, or there is no model to evaluate.
@@ -82,9 +81,9 @@ def assess(
     embedded = embedded_models(inputs)
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(embedded) + len(uploads) + 2
-    tell: OnStep = on_step or (lambda done, total, note: None)
-    models = read_models(inputs, embedded, uploads, lambda done, note: tell(done, n_steps, note))
-    tell(n_steps - 2, n_steps, "Computing measures and the pool's bias")
+    progress.start(0, n_steps, "Reading models and runs", is_long=True)
+    models = read_models(inputs, embedded, uploads, progress)
+    progress.update(n_steps - 2, note="Computing measures and the pool's bias")
     resampling = Resampling.of(
         len(inputs.qrels.query_ids),
         n_bootstraps=n_bootstraps,
@@ -94,7 +93,7 @@ def assess(
         pending = beside.submit(_leaderboard, inputs, models, resampling)
         report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
         board = pending.result()
-    tell(n_steps - 1, n_steps, "Putting the result together")
+    progress.update(n_steps - 1, note="Putting the result together")
     summary = _summary(inputs, board, models, report)
     sample = sample_of(campaign)
     if sample is not None:

@@ -21,24 +21,20 @@ from evaluation.runs.run_upload import Missing, read_arrival
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_files import drop_run_file, kept_path
 from jobs.models import Job, JobState
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.io.errors import FormatError, InputError
 
 
 def evaluate_campaign(
-    campaign: Campaign, progress: Progress, *, seed: int = 0, n_bootstraps: int = 1000
+    campaign: Campaign, progress: JobProgress, *, seed: int = 0, n_bootstraps: int = 1000
 ) -> dict[str, Any]:
     """Evaluate, store the result, and return the job's result.
 
     Raises:
         JobError: there is nothing to evaluate; the message says what is missing.
     """
-
-    def on_step(n_done: int, n_total: int, note: str) -> None:
-        progress.update(n_done, n_total, note, is_long=True)
-
     try:
-        found = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, on_step=on_step)
+        found = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, progress=progress)
     except InputError as problem:
         raise JobError(str(problem)) from problem
     progress.check()
@@ -71,7 +67,7 @@ class ArrivingRun:
 
 
 def check_and_add_run(
-    campaign: Campaign, owner: User | None, arriving: ArrivingRun, progress: Progress
+    campaign: Campaign, owner: User | None, arriving: ArrivingRun, progress: JobProgress
 ) -> dict[str, Any]:
     """Check a run, store it, ask for an evaluation, and return the job's result.
 
@@ -122,7 +118,7 @@ def _in_their_words(problem: InputError, arriving: ArrivingRun) -> str:
     return message
 
 
-def check_upload(job: Job, progress: Progress) -> dict[str, Any]:
+def check_upload(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Do the job that `request_run` queued; the uploaded files go once the run is stored."""
     given = job.arguments
     found = check_and_add_run(

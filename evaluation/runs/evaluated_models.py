@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, family_of
 from evaluation.runs.model_runs import labelled_task
 from evaluation.runs.storage import load_run
+from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.metrics.match import AlignedRun, has_list, match_run
@@ -40,7 +41,7 @@ def read_models(
     inputs: EvaluationInputs,
     embedded: Sequence[EmbeddedModel],
     uploads: Sequence[UploadedRun],
-    tell: Callable[[int, str], None],
+    progress: Progress,
 ) -> EvaluatedModels:
     """Return the runs of all models; an upload that the labels have outgrown is left out.
 
@@ -53,14 +54,14 @@ def read_models(
     models = EvaluatedModels()
     task = labelled_task(inputs) if embedded else None
     for model in embedded:
-        tell(len(models.runs), f"Ranking the catalog by {model.name}")
+        progress.update(len(models.runs), note=f"Ranking the catalog by {model.name}")
         if task is not None:
             run = task.run_of(model)
             models.runs.append(run)
             models.aligned.append(match_run(inputs.qrels, run, products=inputs.products))
         models.hashes[f"model {model.name}"] = model.images.fingerprint
     for upload in uploads:
-        tell(len(models.runs), f"Reading {upload.name}")
+        progress.update(len(models.runs), note=f"Reading {upload.name}")
         _add_upload(models, inputs, upload)
     if not models.runs:
         reasons = "; ".join(f"{entry['name']}: {entry['reason']}" for entry in models.left_out)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lookalike.core.progress import SILENT, Progress
 from lookalike.release.conditional_sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
@@ -23,11 +24,10 @@ from lookalike.release.strata import strata_of
 from lookalike.release.tables import TableWriter, write_table
 
 DERIVED_JSON = ("statistics.json", "strata.json", "results.json")
-Told = Callable[[str], None]
 
 
 def derive(
-    folder: Path, *, hashes: Mapping[str, str] | None = None, tell: Told = lambda note: None
+    folder: Path, *, hashes: Mapping[str, str] | None = None, progress: Progress = SILENT
 ) -> None:
     """Add everything that follows to a folder that holds what was frozen.
 
@@ -36,24 +36,24 @@ def derive(
             bias.json.
         hashes: SHA-256 of each table that croissant.json shall name; those of the folder's own
             tables if None.
-        tell: told what is done now.
+        progress: told what is done now.
 
     Raises:
         ReleaseError: a table is missing or damaged, or no pair has a label.
     """
-    tell("Counting votes")
+    progress.note("Counting votes")
     release = Folder(folder)
     _derive_tables(release)
-    tell("Scoring models")
-    _derive_results(release, tell)
+    progress.note("Scoring models")
+    _derive_results(release, progress)
     conditional = derive_sets(release)
-    tell("Writing lists")
+    progress.note("Writing lists")
     for path, pieces in (text_files(release) | conditional).items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             file.writelines(pieces(release))
-    tell("Writing documents")
+    progress.note("Writing documents")
     if hashes is None:
         tables = tables_of(release.info)
         hashes = {table.path: entry_of(folder / table.path).sha256 for table in tables}
@@ -116,9 +116,9 @@ def _hidden(release: Folder) -> set[str]:
     return {query for query, split in rows if split == "hidden"}
 
 
-def _derive_results(release: Folder, tell: Told) -> None:
+def _derive_results(release: Folder, progress: Progress) -> None:
     """Score every model on the labels and write the table and the summary."""
-    found = results_of(release, tell=tell)
+    found = results_of(release, progress=progress)
     with TableWriter(release.path / TABLES["results"].path, TABLES["results"].schema) as writer:
         for block in result_columns(found):
             writer.add(block)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lookalike.core.arrays import Bools, Floats
+from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import has_list, match_run
 from lookalike.metrics.measures import parse_measure
@@ -24,7 +25,6 @@ MEASURES = (  # those of the results pages
 FIRST_THAT_TELLS_LISTS = 3  # schema version
 DIGITS = 12  # what is written; the same on every machine
 HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,7 @@ class Results:
     summary: dict[str, Any]
 
 
-def results_of(
-    folder: Folder, qrels: Qrels | None = None, tell: Told = lambda note: None
-) -> Results:
+def results_of(folder: Folder, qrels: Qrels | None = None, progress: Progress = SILENT) -> Results:
     """Score every run of a release, one in memory at a time.
 
     A mean is over the queries that are defined for every model, as on the results pages; models
@@ -57,12 +55,12 @@ def results_of(
     Args:
         folder: the release.
         qrels: other labels than the release's own.
-        tell: told what is done now.
+        progress: told what is done now.
     """
     labels = folder.qrels() if qrels is None else qrels
     found = []
     for model in folder.scored:
-        tell(f"Scoring {model['name']}")
+        progress.note(f"Scoring {model['name']}")
         run = folder.run(model["id"])
         is_upload = model["kind"] == "scores" and tells_lists(folder)
         is_listed = not is_upload or ranks_more(folder, labels, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.core.progress import SILENT, Progress
 from lookalike.release.archive import Unpacked, unpacked
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
@@ -37,7 +38,6 @@ FROZEN = ("release.json", "models.json", "guidelines.json", "bias.json")
 NOT_AS_WRITTEN = (
     LookupError, ValueError, TypeError, AttributeError, ArithmeticError, pa.ArrowException,
 )  # fmt: skip
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Verdict:
         return not self.findings
 
 
-def verify(source: Path, tell: Told = lambda note: None) -> Verdict:
+def verify(source: Path, progress: Progress = SILENT) -> Verdict:
     """Check a release folder or zip.
 
     First every file against the manifest; if all are whole, every table, list and number is
@@ -75,10 +75,10 @@ def verify(source: Path, tell: Told = lambda note: None) -> Verdict:
         ReleaseError: not a release, of another schema version, or its manifest was changed.
     """
     with unpacked(source) as found:
-        return verify_unpacked(found, tell)
+        return verify_unpacked(found, progress)
 
 
-def verify_unpacked(found: Unpacked, tell: Told = lambda note: None) -> Verdict:
+def verify_unpacked(found: Unpacked, progress: Progress = SILENT) -> Verdict:
     """Check a release that is unpacked already, as `verify` does."""
     try:
         manifest = read_manifest(found.path)
@@ -86,11 +86,11 @@ def verify_unpacked(found: Unpacked, tell: Told = lambda note: None) -> Verdict:
         if "seal" not in str(problem):
             raise
         return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
-    tell("Hashing files")
+    progress.note("Hashing files")
     findings = list(against_manifest(found.path, manifest, found.strays))
     is_whole = not findings
     if is_whole:
-        findings = list(_against_data(found.path, manifest, tell))
+        findings = list(_against_data(found.path, manifest, progress))
     return Verdict(
         manifest.release,
         manifest.version,
@@ -116,7 +116,7 @@ def read_manifest(folder: Path) -> Manifest:
     return parse_manifest(content, MANIFEST)
 
 
-def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Finding]:
+def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[Finding]:
     """Make everything that follows from the frozen data again, and compare."""
     try:
         info = Folder(folder).info
@@ -136,11 +136,11 @@ def _against_data(folder: Path, manifest: Manifest, tell: Told) -> Iterator[Find
             (again / path).parent.mkdir(parents=True, exist_ok=True)
             (again / path).symlink_to((folder / path).resolve())
         try:
-            derive(again, hashes=hashes, tell=tell)
+            derive(again, hashes=hashes, progress=progress)
         except (ReleaseError, *NOT_AS_WRITTEN) as problem:
             yield Finding("release.json", f"its numbers cannot be computed: {problem}")
             return
-        tell("Comparing")
+        progress.note("Comparing")
         made = set(paths_in(again))
         for path in sorted(manifest.files.keys() - made):
             if not path.startswith("images/"):

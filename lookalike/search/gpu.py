@@ -10,7 +10,7 @@ is searched by `lookalike.search.exact`. So ids and scores are the processor's, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.memory import free_memory, is_out_of_memory
+from lookalike.core.progress import SILENT, Progress
 from lookalike.search.exact import Vectors, best_admitted, checked, shards_of
 from lookalike.search.feed import fed
 from lookalike.search.filters import FilterArrays, Filters
@@ -85,7 +86,7 @@ def top_k(
     device: str,
     filters: Filters | None = None,
     memory_mib: int = 256,
-    tell: Callable[[str], None] = lambda note: None,
+    progress: Progress = SILENT,
 ) -> TopK:
     """Return what `lookalike.search.exact.top_k` returns, most of it computed on a device.
 
@@ -100,7 +101,7 @@ def top_k(
         filters: candidates to leave out, applied inside the search.
         memory_mib: bound of the search's own buffers, on the device as in memory (queries,
             inputs and result not counted).
-        tell: takes a note when the processor has to search alone.
+        progress: told when the processor has to search alone.
 
     Raises:
         ValueError: as `lookalike.search.exact.top_k` does.
@@ -116,7 +117,7 @@ def top_k(
             search = _DeviceSearch(queries, k, rules, where, memory_mib)
             found, is_open = search.answers(shards)
     except _NotOnDeviceError as problem:
-        tell(f"{problem}; the processor searches instead")
+        progress.note(f"{problem}; the processor searches instead")
         return best_admitted(queries, shards, k, rules, memory_mib)
     if is_open.any():
         left = FilterArrays(

@@ -22,7 +22,7 @@ from django.db.models import Exists, OuterRef
 from catalog.images.blobs import blob_name, read_blob
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job
-from jobs.services import JobError, PassingError, Progress
+from jobs.services import JobError, JobProgress, PassingError
 from lookalike.backbones.embed import Opener, PictureProblem, embed_in_turn
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
@@ -41,7 +41,7 @@ from pooling.models import PlannedShard
 WAIT_SECONDS = 0.5
 
 
-def embed_as_asked(*, catalog_id: int, spec: str, progress: Progress) -> dict[str, Any]:
+def embed_as_asked(*, catalog_id: int, spec: str, progress: JobProgress) -> dict[str, Any]:
     """Embed a catalog by the backbone that a spec names; may run twice.
 
     Raises:
@@ -61,7 +61,7 @@ def embed_as_asked(*, catalog_id: int, spec: str, progress: Progress) -> dict[st
     }
 
 
-def help_embed(*, embedding_set_id: int, progress: Progress) -> dict[str, Any]:
+def help_embed(*, embedding_set_id: int, progress: JobProgress) -> dict[str, Any]:
     """Embed shards of a set that another worker is at, until none is open; may run twice.
 
     Raises:
@@ -83,7 +83,7 @@ def help_embed(*, embedding_set_id: int, progress: Progress) -> dict[str, Any]:
     return {"images": _embed_open_shards(embedding_set, backbone, progress, note)}
 
 
-def ready_backbone(spec: str, progress: Progress) -> Backbone:
+def ready_backbone(spec: str, progress: JobProgress) -> Backbone:
     """Return a model loaded on this worker's device.
 
     Raises:
@@ -101,7 +101,7 @@ def ready_backbone(spec: str, progress: Progress) -> Backbone:
         raise PassingError(f"{spec}: no memory to load it: {problem or 'full'}") from problem
 
 
-def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: Progress) -> EmbeddingSet:
+def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: JobProgress) -> EmbeddingSet:
     """Return the complete embedding set of a catalog by a backbone, making what is missing.
 
     May run twice, at once or after a kill: shards that exist are kept, and the result is the
@@ -119,7 +119,7 @@ def embed_catalog(*, catalog: Catalog, backbone: Backbone, progress: Progress) -
 
 
 def embed_planned_shards(
-    *, embedding_set: EmbeddingSet, backbone: Backbone, progress: Progress
+    *, embedding_set: EmbeddingSet, backbone: Backbone, progress: JobProgress
 ) -> None:
     """Claim and embed shard after shard until none is left, neither open nor with others.
 
@@ -165,7 +165,7 @@ class _Shard:
 def _embed_open_shards(
     embedding_set: EmbeddingSet,
     backbone: Backbone,
-    progress: Progress,
+    progress: JobProgress,
     note: str,
     n_total: int | None = None,
 ) -> int:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.utils.module_loading import import_string
 
 from jobs.commands import JobCommand
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 
 Service = Callable[..., dict[str, Any]]
 
@@ -44,7 +44,7 @@ class ByModelCommand(JobCommand):
         """
         do: Service = import_string(service)
 
-        def work(progress: Progress) -> dict[str, Any]:
+        def work(progress: JobProgress) -> dict[str, Any]:
             return do(progress=progress, **arguments)
 
         try:

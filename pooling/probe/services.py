@@ -16,7 +16,7 @@ from accounts.models import User
 from catalog.embeddings import EmbeddingError, Vectors, load_vectors
 from catalog.models import Catalog, EmbeddingSet
 from jobs.models import OPEN_STATES, Job
-from jobs.services import JobError, Progress, cancel_job, enqueue
+from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.arrays import Ints
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
@@ -75,7 +75,7 @@ def probe(
     depths: Sequence[tuple[str, int]],
     query_ids: Sequence[int],
     n_queries: int,
-    progress: Progress,
+    progress: JobProgress,
 ) -> dict[str, Any]:
     """Return what each model would add to the pool; may run twice.
 

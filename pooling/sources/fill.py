@@ -12,7 +12,7 @@ import numpy as np
 from django.db import connection, transaction
 from django.utils import timezone
 
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
 from lookalike.search.topk import TopK
 from pooling.models import PoolSource, Proposal
@@ -22,7 +22,7 @@ from pooling.sources.proposers import Answer, propose
 SAME_SCORE = 1e-4  # two devices, or two builds of a library, may differ by so much
 
 
-def run_source(*, source_id: int, progress: Progress) -> dict[str, Any]:
+def run_source(*, source_id: int, progress: JobProgress) -> dict[str, Any]:
     """Let a source propose what it has not proposed yet, and store it; may run twice.
 
     Raises:

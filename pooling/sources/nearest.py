@@ -5,7 +5,6 @@ Only tasks and commands import this: the search loads torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +16,7 @@ from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
+from lookalike.core.progress import SILENT, Progress
 from lookalike.search import exact, gpu
 from lookalike.search.approximate import IndexTooLargeError, approximate_top_k, filters_for, recall
 from lookalike.search.filters import Filters
@@ -24,7 +24,6 @@ from lookalike.search.topk import TopK
 from pooling.models import Pool
 from pooling.sources.admission import filters_of, rows_of
 
-Tell = Callable[[str], None]  # takes a note for the people who watch the job
 N_SAMPLED = 200  # queries on which an index is compared with the exact search
 
 
@@ -56,22 +55,18 @@ class _Question:
     filters: Filters
 
 
-def _to_nobody(note: str) -> None:
-    pass
-
-
 def nearest_candidates(
-    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, tell: Tell = _to_nobody
+    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, progress: Progress = SILENT
 ) -> Found:
     """Return every query's k nearest among the candidates that the pool's rules admit."""
     asked = _question(pool, candidates, queries)
     depth = min(k, len(asked.candidate_ids))
-    nearest = _exact(asked.queries, asked.vectors, depth, asked.filters, tell)
+    nearest = _exact(asked.queries, asked.vectors, depth, asked.filters, progress)
     return Found(asked.query_ids, asked.candidate_ids, nearest)
 
 
 def nearest_by_index(
-    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, tell: Tell = _to_nobody
+    pool: Pool, k: int, candidates: EmbeddingSet, queries: EmbeddingSet, progress: Progress = SILENT
 ) -> Found:
     """Return what an index finds of them, and its recall on a seeded sample of the queries.
 
@@ -97,7 +92,7 @@ def nearest_by_index(
     rng = np.random.default_rng(pool.seed)
     sample = np.sort(rng.permutation(len(asked.queries))[:N_SAMPLED])
     rules = filters_for(asked.filters, sample)
-    exact = _exact(asked.queries[sample], asked.vectors, depth, rules, tell)
+    exact = _exact(asked.queries[sample], asked.vectors, depth, rules, progress)
     mine = TopK(found.nearest.indices[sample], found.nearest.scores[sample])
     shares = recall(mine, exact)
     measured = {
@@ -113,7 +108,7 @@ def nearest_by_index(
 
 
 def _exact(
-    queries: NDArray[np.float32], vectors: Vectors, k: int, filters: Filters, tell: Tell
+    queries: NDArray[np.float32], vectors: Vectors, k: int, filters: Filters, progress: Progress
 ) -> TopK:
     """Search on this worker's GPU, or on the processor where it has none; the same result."""
     memory_mib = settings.SEARCH_MEMORY_MIB
@@ -121,7 +116,7 @@ def _exact(
         return exact.top_k(queries, vectors, k, filters=filters, memory_mib=memory_mib)
     return gpu.top_k(
         queries, vectors, k, device=settings.WORKER_DEVICE, filters=filters,
-        memory_mib=memory_mib, tell=tell,
+        memory_mib=memory_mib, progress=progress,
     )  # fmt: skip
 
 

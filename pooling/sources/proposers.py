@@ -13,8 +13,9 @@ import numpy as np
 
 from catalog.images.blobs import original_on_disk
 from catalog.models import EmbeddingSet, Image
-from jobs.services import JobError, Progress
+from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
+from lookalike.core.progress import Progress, Silent
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind
 from lookalike.search.scored import Doubles, ScoresOf, best_scored, random_scores
@@ -45,7 +46,19 @@ class Answer:
     version: str = ""
 
 
-def propose(source: PoolSource, k: int, progress: Progress) -> Answer:
+class _NotesOfSource(Silent):
+    """The progress of a search, whose notes name the source."""
+
+    def __init__(self, source: PoolSource, progress: Progress) -> None:
+        self._source = source
+        self._progress = progress
+
+    def note(self, text: str) -> None:
+        """Say what is being done now."""
+        self._progress.note(f"{self._source.spec}: {text}")
+
+
+def propose(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     """Return a source's k best candidates for every query of its pool.
 
     Raises:
@@ -58,7 +71,7 @@ def propose(source: PoolSource, k: int, progress: Progress) -> Answer:
         raise JobError(str(problem)) from problem
 
 
-def _by_backbone(source: PoolSource, k: int, progress: Progress) -> Answer:
+def _by_backbone(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     """Embed what is missing, and search; a source that goes deeper searches the same vectors."""
     pool, candidates, queries = source.pool, source.embedding_set, source.query_embedding_set
     if source.done_at is None or candidates is None or queries is None:
@@ -72,7 +85,7 @@ def _by_backbone(source: PoolSource, k: int, progress: Progress) -> Answer:
     return _by_vectors(source, k, (candidates, queries), progress)
 
 
-def _by_embeddings(source: PoolSource, k: int, progress: Progress) -> Answer:
+def _by_embeddings(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     progress.start(0, None, f"{source.spec}: reading {source.file_name}", is_long=True)
     path, ids_path = _files(source)
     vectors = read_embeddings(path, ids_path, RankingTask.of(source.pool))
@@ -80,19 +93,17 @@ def _by_embeddings(source: PoolSource, k: int, progress: Progress) -> Answer:
 
 
 def _by_vectors(
-    source: PoolSource, k: int, sets: tuple[EmbeddingSet, EmbeddingSet], progress: Progress
+    source: PoolSource, k: int, sets: tuple[EmbeddingSet, EmbeddingSet], progress: JobProgress
 ) -> Answer:
     _say_searching(source, progress)
     candidates, queries = sets
     search = nearest_candidates if source.pool.index == Index.EXACT else nearest_by_index
-    found = search(
-        source.pool, k, candidates, queries,
-        lambda note: progress.update(progress.job.n_done, note=f"{source.spec}: {note}"),
-    )  # fmt: skip
+    notes = _NotesOfSource(source, progress)
+    found = search(source.pool, k, candidates, queries, notes)
     return Answer(found, embedding_set=candidates, query_embedding_set=queries)
 
 
-def _by_ranking(source: PoolSource, k: int, progress: Progress) -> Answer:
+def _by_ranking(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     _say_searching(source, progress)
     path, _ = _files(source)
     ranking = read_ranking(path, RankingTask.of(source.pool))
@@ -112,7 +123,7 @@ def _by_ranking(source: PoolSource, k: int, progress: Progress) -> Answer:
     return Answer(_scored(source.pool, k, query_ids, images, scores_of))
 
 
-def _by_chance(source: PoolSource, k: int, progress: Progress) -> Answer:
+def _by_chance(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     _say_searching(source, progress)
     seed = int(source.spec.partition(":")[2])
     query_ids, images = _images_of(source.pool)
@@ -125,7 +136,7 @@ def _by_chance(source: PoolSource, k: int, progress: Progress) -> Answer:
     return Answer(_scored(source.pool, k, query_ids, images, scores_of))
 
 
-def _by_plugin(source: PoolSource, k: int, progress: Progress) -> Answer:
+def _by_plugin(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     dotted = source.spec.partition(":")[2]
     plugin = load_plugin(dotted)
     if source.version and source.version != plugin.version:
@@ -179,12 +190,12 @@ def _files(source: PoolSource) -> tuple[Path, Path | None]:
     return path, whole_upload(source.ids_sha256, f"the ids of {source.file_name}")
 
 
-def _say_searching(source: PoolSource, progress: Progress) -> None:
+def _say_searching(source: PoolSource, progress: JobProgress) -> None:
     n_queries = source.pool.queries.count()
     progress.start(0, n_queries, f"{source.spec}: searching", is_long=True)
 
 
-_PROPOSERS: dict[SourceKind, Callable[[PoolSource, int, Progress], Answer]] = {
+_PROPOSERS: dict[SourceKind, Callable[[PoolSource, int, JobProgress], Answer]] = {
     SourceKind.BACKBONE: _by_backbone,
     SourceKind.EMBEDDINGS: _by_embeddings,
     SourceKind.RANKING: _by_ranking,

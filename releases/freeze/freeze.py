@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from django.conf import settings
 from catalog.images.blobs import open_blob
 from evaluation.results.version import ROOT, code_version
 from lookalike.agreement.pseudonyms import pseudonyms
+from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
 from lookalike.release.archive import write_archive
 from lookalike.release.derive import derive, dump_json
@@ -41,7 +42,6 @@ from releases.freeze.tables import (
 )
 from releases.site.queries import earlier_versions
 
-Told = Callable[[str], None]
 ENDING = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp"}
 
 SAMPLES = """
@@ -61,7 +61,7 @@ where g.campaign_id = any(%s) order by c.slug, g.version
 """
 
 
-def build(request: FreezeRequest, folder: Path, tell: Told) -> None:
+def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
     """Write everything of a release into a folder: files/, hidden/ and the archive.
 
     Raises:
@@ -70,40 +70,42 @@ def build(request: FreezeRequest, folder: Path, tell: Told) -> None:
     files = folder / "files"
     (files / "data").mkdir(parents=True)
     hidden = folder / "hidden"
-    subjects = _write_frozen(request, files, hidden, tell)
+    subjects = _write_frozen(request, files, hidden, progress)
     if request.with_images:
-        tell("Copying images")
+        progress.note("Copying images")
         _copy_images(subjects, request, files)
-    _derive(files, tell)
+    _derive(files, progress)
     if subjects.hidden.size:
-        tell("Scoring models on hidden labels")
+        progress.note("Scoring models on hidden labels")
         _derive_hidden(Folder(files), hidden)
-    tell("Hashing files")
+    progress.note("Hashing files")
     manifest = manifest_of(files, request.slug, request.version)
     (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
-    tell("Packing the archive")
+    progress.note("Packing the archive")
     write_archive(files, folder / f"{request.root}.zip", request.root)
 
 
-def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, tell: Told) -> Subjects:
+def _write_frozen(
+    request: FreezeRequest, files: Path, hidden: Path, progress: Progress
+) -> Subjects:
     """Write what everything else follows from, as it is at one moment."""
-    tell("Reading campaigns and images")
+    progress.note("Reading campaigns and images")
     with snapshot() as view:
         subjects = read_subjects(view, request)
         entrants = entrants_of(subjects, with_runs=request.with_runs)
         write_images(view, subjects, files, lambda row: _file_of(row, request))
         write_queries(subjects, files)
-        tell("Reading pairs and proposals")
+        progress.note("Reading pairs and proposals")
         pairs = write_pairs(view, subjects, files)
         write_pool(view, subjects, files, {one.name: one.id for one in reversed(entrants)})
-        tell("Reading judgements")
+        progress.note("Reading judgements")
         moment = {
             **_info(request, subjects, dict(view.rows(POOL_OF, [subjects.campaign_ids]))),
             "samples": _samples(view, subjects),
             **_write_answers(view, subjects, request, files, hidden),
         }
         guidelines = _guidelines(view, subjects)
-    write_runs(subjects, entrants, pairs, files, tell)
+    write_runs(subjects, entrants, pairs, files, progress)
     for name, content in {
         "release.json": moment,
         "models.json": [entrant.entry() for entrant in entrants],
@@ -129,9 +131,9 @@ def _write_answers(
     }
 
 
-def _derive(files: Path, tell: Told) -> None:
+def _derive(files: Path, progress: Progress) -> None:
     try:
-        derive(files, tell=tell)
+        derive(files, progress=progress)
     except ReleaseError:
         raise
     except InputError as problem:

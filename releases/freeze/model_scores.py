@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from evaluation.results.inputs import EmbeddedModel, ImageTable, family_of, mode
 from evaluation.runs.model_runs import RankingTask, ranking_task
 from evaluation.runs.storage import load_run
 from lookalike.core.arrays import Ints
+from lookalike.core.progress import Progress
 from lookalike.io.tables import Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.exports import RUN_DEPTH
@@ -26,7 +27,6 @@ from lookalike.release.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolSource
 from releases.freeze.scope import Images, Subjects
 
-Told = Callable[[str], None]
 LEFT_OUT = (
     "The findings of the report on the pool’s bias are left out: they follow from all labels, and "
     "some are hidden."
@@ -146,7 +146,11 @@ def _numbered(found: list[Entrant]) -> Iterator[Entrant]:
 
 
 def write_runs(
-    subjects: Subjects, entrants: list[Entrant], pairs: tuple[Ints, Ints], folder: Path, tell: Told
+    subjects: Subjects,
+    entrants: list[Entrant],
+    pairs: tuple[Ints, Ints],
+    folder: Path,
+    progress: Progress,
 ) -> None:
     """Write the scores of every model, one in memory at a time.
 
@@ -155,7 +159,7 @@ def write_runs(
         entrants: from `entrants_of`.
         pairs: database ids of query and candidate of every pair put to the judges.
         folder: of the release.
-        tell: told what is done now.
+        progress: told what is done now.
 
     Raises:
         ReleaseError: a model's vectors or scores are missing or damaged.
@@ -164,7 +168,7 @@ def write_runs(
     for entrant in entrants:
         if entrant.kind == "proposals":
             continue
-        tell(f"Reading the scores of {entrant.name}")
+        progress.note(f"Reading the scores of {entrant.name}")
         try:
             if entrant.embedded is not None and asked is not None:
                 run = asked.run_of(entrant.embedded, is_lean=True, depth=RUN_DEPTH)

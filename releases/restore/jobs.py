@@ -12,7 +12,8 @@ from annotation.models import Campaign
 from catalog.models import Catalog
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.models import Job
-from jobs.services import JobError, Progress, enqueue
+from jobs.services import JobError, JobProgress, enqueue
+from lookalike.core.progress import Steps
 from lookalike.io.errors import FormatError, InputError
 from releases.restore.release import Imported, import_any
 from releases.site.queries import IMPORT_TASK
@@ -57,7 +58,7 @@ def request_import(
         raise
 
 
-def import_back(progress: Progress) -> dict[str, Any]:
+def import_back(progress: JobProgress) -> dict[str, Any]:
     """Do what a job of `request_import` says; cut short, it has stored nothing.
 
     Raises:
@@ -71,13 +72,7 @@ def import_back(progress: Progress) -> dict[str, Any]:
         return stored
     if not path.exists():
         raise JobError(f"The upload of {given['file_name']} is no longer kept. Import it again.")
-    n_told = 0
-
-    def tell(note: str) -> None:
-        nonlocal n_told
-        n_told += 1
-        progress.update(n_told, max(N_STEPS, n_told + 1), note, is_long=True)
-
+    steps = Steps(progress, N_STEPS)
     try:
         made = import_any(
             source=path,
@@ -85,7 +80,7 @@ def import_back(progress: Progress) -> dict[str, Any]:
             name=given["name"],
             catalog=_catalog(given["catalog"]),
             query_catalog=_catalog(given["query_catalog"]) if given["query_catalog"] else None,
-            tell=tell,
+            progress=steps,
             mark=lambda made: _mark(progress, made),
         )
     except FormatError as problem:
@@ -95,11 +90,11 @@ def import_back(progress: Progress) -> dict[str, Any]:
         told = str(problem).replace(str(path), given["file_name"])
         raise JobError(told.replace(path.name, given["file_name"])) from problem
     drop_run_file(given["file"])
-    progress.update(n_told + 1, n_told + 1, "Imported")
+    steps.end("Imported")
     return {"campaigns": [one.slug for one in made.campaigns], "n_judgements": made.n_judgements}
 
 
-def _mark(progress: Progress, made: Imported) -> None:
+def _mark(progress: JobProgress, made: Imported) -> None:
     """Note in the job what it made, in the transaction that makes it.
 
     Raises:

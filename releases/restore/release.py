@@ -11,6 +11,7 @@ from django.db import transaction
 from annotation.models import Campaign
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
+from lookalike.core.progress import SILENT, Progress
 from lookalike.release.archive import unpacked
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
@@ -29,7 +30,6 @@ from releases.restore.labels import import_labels
 from releases.restore.pool import make_pools
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
-Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,6 @@ class Imported:
 Marked = Callable[[Imported], None]
 
 
-def _silent(note: str) -> None:
-    pass
-
-
 def _unmarked(made: Imported) -> None:
     pass
 
@@ -61,7 +57,7 @@ def import_any(
     catalog: Catalog,
     query_catalog: Catalog | None = None,
     name: str = "",
-    tell: Told = _silent,
+    progress: Progress = SILENT,
     mark: Marked = _unmarked,
 ) -> Imported:
     """Import a release, or a file of labels, whichever `source` is.
@@ -72,7 +68,7 @@ def import_any(
         catalog: holds the candidates.
         query_catalog: holds the queries, if they are not in the same catalog.
         name: of the campaign, for a file of labels.
-        tell: told what is done now.
+        progress: told what is done now.
         mark: given what was made, before it is committed: what it stores is stored with it.
 
     Raises:
@@ -82,7 +78,7 @@ def import_any(
     if source.is_file() and source.suffix.lower() in LABELS:
         if query_catalog is not None:
             raise ReleaseError("Labels in a file are looked up in one catalog; name no other.")
-        tell("Reading labels")
+        progress.note("Reading labels")
         with transaction.atomic():
             campaign, n = import_labels(
                 source=source, slug=slug, name=name or slug, catalog=catalog
@@ -91,7 +87,7 @@ def import_any(
             mark(made)
         return made
     return import_release(
-        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, tell=tell,
+        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, progress=progress,
         mark=mark,
     )  # fmt: skip
 
@@ -102,7 +98,7 @@ def import_release(
     slug: str,
     catalog: Catalog,
     query_catalog: Catalog | None = None,
-    tell: Told = _silent,
+    progress: Progress = SILENT,
     mark: Marked = _unmarked,
 ) -> Imported:
     """Make all that a release holds, or nothing: campaigns, judges, what they said, and pools.
@@ -117,7 +113,7 @@ def import_release(
             first part of each slug.
         catalog: holds the candidates, told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
-        tell: told what is done now.
+        progress: told what is done now.
         mark: as for `import_any`.
 
     Raises:
@@ -125,9 +121,9 @@ def import_release(
             lack; the message lists what.
         CampaignError: the slug is taken.
     """
-    tell("Unpacking")
+    progress.note("Unpacking")
     with unpacked(source) as found:
-        verdict = verify_unpacked(found, tell)
+        verdict = verify_unpacked(found, progress)
         if not verdict.is_right:
             findings = [str(finding) for finding in verdict.findings]
             raise ReleaseError(listed("The release is damaged:", findings))
@@ -137,33 +133,33 @@ def import_release(
                 "The release keeps labels back, so it cannot be continued elsewhere."
             )
         with transaction.atomic():
-            made = _import(folder, slug, catalog, query_catalog, tell)
+            made = _import(folder, slug, catalog, query_catalog, progress)
             mark(made)
         return made
 
 
 def _import(
-    folder: Folder, slug: str, catalog: Catalog, query_catalog: Catalog | None, tell: Told
+    folder: Folder, slug: str, catalog: Catalog, query_catalog: Catalog | None, progress: Progress
 ) -> Imported:
-    tell("Looking up images")
+    progress.note("Looking up images")
     known = Known.of(folder, catalog, query_catalog)
     judges = make_judges(folder, slug)
     given = folder.info["campaigns"]
-    tell("Storing the pools")
+    progress.note("Storing the pools")
     pools = make_pools(folder, slug, known, catalog, query_catalog)
     made, n_judgements = [], 0
     for one in given:
         name = slug if len(given) == 1 else f"{slug}-{one['slug']}"[:80]
-        tell(f"Storing pairs of {one['name']}")
+        progress.note(f"Storing pairs of {one['name']}")
         campaign = make_campaign(folder, one, name, known, judges)
-        tell(f"Storing judgements of {one['name']}")
+        progress.note(f"Storing judgements of {one['name']}")
         n_judgements += store_judgements(folder, one, campaign, known, judges)
         if pool := pools.get(one["slug"]):
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
         made.append(campaign)
     store_rulings(folder, made, known)
     if has_sets(folder.info):
-        tell("Storing templates and triplets")
+        progress.note("Storing templates and triplets")
     verifications, triplet_sets = import_sets(folder, slug, known, judges, catalog)
     return Imported(
         made, list(dict.fromkeys(pools.values())), n_judgements, verifications, triplet_sets

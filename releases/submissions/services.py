@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from evaluation.runs.run_upload import Missing
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
-from jobs.services import JobError, Progress, cancel_job, enqueue
+from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.io.errors import FormatError, InputError
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
@@ -106,7 +106,7 @@ def _check_quota(release: Release, owner: User) -> None:
         raise QuotaError(f"Wait {left.wait} seconds between two submissions.")
 
 
-def score(progress: Progress) -> dict[str, Any]:
+def score(progress: JobProgress) -> dict[str, Any]:
     """Do what a job of `submit` says; twice is once.
 
     Raises:

@@ -16,7 +16,7 @@ from catalog.importing.origins import Origin
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
 from catalog.services import create_catalog, import_job, import_work
 from jobs.models import Job
-from jobs.services import JobError, JobLostError, Progress, cancel_job, run_here, run_job
+from jobs.services import JobError, JobLostError, JobProgress, cancel_job, run_here, run_job
 from lookalike.images.decode import Picture, read_picture
 from tests.catalog.state import files_in, state_of
 from tests.pictures import BAD_PICTURES, encoded, jpeg, picture, png, write_folder
@@ -205,7 +205,7 @@ def test_a_cancelled_import_stops_and_keeps_whole_batches(
     catalog = create_catalog(slug="c", name="C")
     job = Job.objects.create(**import_job(catalog, origin))
 
-    def work(progress: Progress) -> dict[str, object]:
+    def work(progress: JobProgress) -> dict[str, object]:
         honest = progress.update
 
         def update(n_done: int, *rest: Any, **more: Any) -> None:
@@ -232,7 +232,7 @@ def test_a_batch_read_after_the_job_was_lost_is_not_stored(
     catalog = create_catalog(slug="c", name="C")
     job = Job.objects.create(**import_job(catalog, origin))
 
-    def work(progress: Progress) -> dict[str, object]:
+    def work(progress: JobProgress) -> dict[str, object]:
         def read_late(content: bytes, name: str) -> Picture:
             progress._lost.set()  # what the heartbeat does when another worker holds the job
             return read_picture(content, name)
@@ -251,7 +251,7 @@ def test_a_catalog_deleted_meanwhile_fails_the_job(tmp_path: Path):
     catalog = create_catalog(slug="c", name="C")
     job = import_job(catalog, origin)
 
-    def work(progress: Progress) -> dict[str, object]:
+    def work(progress: JobProgress) -> dict[str, object]:
         honest = progress.check
 
         def check() -> None:

@@ -21,6 +21,7 @@ from conditional.triplets.suggest import SUGGEST_TASK, find_triplets, request_su
 from conditional.verification.services import open_verification
 from jobs.models import Job, JobState
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.core.progress import SILENT
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.pooling.run_command import printed
@@ -150,7 +151,7 @@ def test_embedding_sets_give_neighbours_that_they_rank_differently(made):
             assert np.sign(gap) == np.sign(one.facts["margins"][spec])
             signs.add(np.sign(gap))
         assert signs == {-1.0, 1.0}
-    again = find_triplets(made, SuggestRecipe(k=3, n_triplets=20), lambda *_: None)[1].triplets
+    again = find_triplets(made, SuggestRecipe(k=3, n_triplets=20), SILENT)[1].triplets
     assert [(t.anchor, t.first, t.second) for t in again] == list(
         stored.questions.order_by("position").values_list("anchor_id", "first_id", "second_id")
     )

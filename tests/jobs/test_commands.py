@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from jobs.commands import JobCommand
 from jobs.models import Job, JobState
-from jobs.services import JobError, Progress, Work
+from jobs.services import JobError, JobProgress, Work
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ class Counting(JobCommand):
         self.report(result, as_json=options["json"], lines=[f"{result['n']} counted", "Done"])
 
 
-def count(progress: Progress) -> dict[str, Any]:
+def count(progress: JobProgress) -> dict[str, Any]:
     for i in range(4):
         progress.update(i, 3, "Counting")
     return {"n": 3, "words": "ü"}
@@ -58,7 +58,7 @@ def test_words_for_people_without_json(capsys: pytest.CaptureFixture[str]):
 
 
 def test_an_expected_failure_is_a_command_error_in_the_same_words():
-    def fail(progress: Progress) -> dict[str, Any]:
+    def fail(progress: JobProgress) -> dict[str, Any]:
         raise JobError("There is no such thing; look elsewhere.")
 
     with pytest.raises(CommandError, match="There is no such thing; look elsewhere"):
@@ -67,7 +67,7 @@ def test_an_expected_failure_is_a_command_error_in_the_same_words():
 
 
 def test_a_bug_is_not_hidden():
-    def fail(progress: Progress) -> dict[str, Any]:
+    def fail(progress: JobProgress) -> dict[str, Any]:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -84,7 +84,7 @@ def interruptible() -> Iterator[None]:
 
 
 def test_a_polite_end_stops_a_command_that_ignores_ctrl_c():
-    def work(progress: Progress) -> dict[str, Any]:
+    def work(progress: JobProgress) -> dict[str, Any]:
         os.kill(os.getpid(), signal.SIGTERM)
         for _ in range(1000):
             progress.update(1, 3)
@@ -103,7 +103,7 @@ def test_a_polite_end_stops_a_command_that_ignores_ctrl_c():
 def test_ctrl_c_cancels_the_job_and_says_how_to_go_on(sign: signal.Signals, interruptible: None):
     before = signal.getsignal(signal.SIGTERM)
 
-    def work(progress: Progress) -> dict[str, Any]:
+    def work(progress: JobProgress) -> dict[str, Any]:
         os.kill(os.getpid(), sign)
         for _ in range(1000):
             progress.update(1, 3)

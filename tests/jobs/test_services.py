@@ -30,7 +30,7 @@ def make_job(**changes: Any) -> Job:
 def test_work_that_ends_well_stores_its_result() -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         progress.update(2, 2, "reading")
         return {"images": 2}
 
@@ -55,7 +55,7 @@ def test_a_task_delivered_twice_works_once() -> None:
 def test_an_expected_failure_keeps_its_words_for_people() -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         raise services.JobError("catalog.zip: not a zip file; upload another")
 
     services.run_job(job.uid, work)
@@ -69,7 +69,7 @@ def test_an_expected_failure_keeps_its_words_for_people() -> None:
 def test_a_fault_of_the_program_is_recorded_with_its_traceback_and_raised() -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         raise ZeroDivisionError("by zero")
 
     with pytest.raises(ZeroDivisionError):
@@ -83,7 +83,7 @@ def test_cancelling_stops_running_work_at_its_next_step() -> None:
     job = make_job()
     steps = []
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         for step in range(10):
             progress.update(step, 10)
             steps.append(step)
@@ -108,7 +108,7 @@ def test_the_same_work_is_not_queued_twice() -> None:
 def test_a_lost_worker_s_job_goes_back_to_the_queue_and_the_lost_worker_stores_nothing() -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
         assert services.reap_lost_jobs() == 1
         services.run_job(job.uid, lambda progress: {"by": "the second worker"})
@@ -208,7 +208,7 @@ def test_a_job_tried_again_survives_the_loss_of_its_next_worker(sent: list[Job])
 def test_a_worker_of_before_the_retry_stores_nothing(sent: list[Job]) -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         services.cancel_job(job=job)
         services.retry_job(job=job)
         services.run_job(job.uid, lambda progress: {"by": "the second worker"})
@@ -317,7 +317,7 @@ def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
     def is_given_up() -> bool:
         return "No sign of life for 0 minutes" in Job.objects.get(pk=job.pk).error
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         progress.start(0, 3, "embedding")
         settings.JOB_SILENT_MINUTES = 0
         wait_for(is_given_up)
@@ -339,7 +339,7 @@ def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
 def test_a_phase_that_says_it_is_long_may_be_silent(ended: list[str], settings: Any) -> None:
     job = make_job()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         for begin in (progress.start, progress.update):
             begin(0, 3, "searching", is_long=True)
             settings.JOB_SILENT_MINUTES = 0
@@ -369,8 +369,8 @@ def test_a_process_is_a_worker_s_only_within_a_task_that_came_from_the_broker() 
 def test_a_job_that_was_cancelled_meanwhile_stores_nothing() -> None:
     stored = []
 
-    def work_that(report: Callable[[services.Progress], None]) -> services.Work:
-        def work(progress: services.Progress) -> dict[str, Any]:
+    def work_that(report: Callable[[services.JobProgress], None]) -> services.Work:
+        def work(progress: services.JobProgress) -> dict[str, Any]:
             progress.start(0, 5, "searching")
             services.cancel_job(job=Job.objects.get(pk=progress.job.pk))
             report(progress)
@@ -379,7 +379,7 @@ def test_a_job_that_was_cancelled_meanwhile_stores_nothing() -> None:
 
         return work
 
-    reports: list[Callable[[services.Progress], None]] = [
+    reports: list[Callable[[services.JobProgress], None]] = [
         lambda progress: progress.update(5),  # the last report is written at once
         lambda progress: progress.hold(),
     ]
@@ -401,7 +401,7 @@ def test_nobody_cancels_a_job_between_holding_it_and_storing() -> None:
         finally:
             connection.close()
 
-    def work(progress: services.Progress) -> dict[str, Any]:
+    def work(progress: services.JobProgress) -> dict[str, Any]:
         with transaction.atomic():
             progress.hold()
             thread = threading.Thread(target=cancel)
@@ -426,7 +426,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 def failing(problem: Exception) -> services.Work:
     """Work that ends in a problem."""
 
-    def work(_: services.Progress) -> dict[str, Any]:
+    def work(_: services.JobProgress) -> dict[str, Any]:
         raise problem
 
     return work

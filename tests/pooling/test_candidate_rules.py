@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate
-from jobs.services import Progress, run_here
+from jobs.services import JobProgress, run_here
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.search.collapse_duplicates import one_of_each
@@ -39,7 +39,7 @@ RULES = [
 ]
 
 
-def _run(source_id: int, progress: Progress) -> dict[str, object]:
+def _run(source_id: int, progress: JobProgress) -> dict[str, object]:
     return run_source(source_id=source_id, progress=progress)
 
 

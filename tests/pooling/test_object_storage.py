@@ -34,7 +34,7 @@ from catalog.images.storage_s3 import ObjectStorageError, client_config
 from catalog.importing.origins import Origin
 from catalog.services import create_catalog, delete_catalog, import_job, import_work
 from config import storage
-from jobs.services import Progress, run_here
+from jobs.services import JobProgress, run_here
 from lookalike.backbones.loading import load_backbone
 from pooling.embedding.embed import embed_catalog
 from tests.pictures import jpeg, write_folder
@@ -123,7 +123,7 @@ def _embedded(catalog):
     backbone = load_backbone("descriptor:colour-histogram")
     found = {}
 
-    def work(progress: Progress) -> dict[str, str]:
+    def work(progress: JobProgress) -> dict[str, str]:
         found["set"] = embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
         return {}
 

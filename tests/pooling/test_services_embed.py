@@ -18,7 +18,7 @@ from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
-from jobs.services import JobError, JobLostError, Progress
+from jobs.services import JobError, JobLostError, JobProgress
 from lookalike.backbones.descriptors import DescriptorBackbone
 from lookalike.backbones.embed import embed_images, embed_in_turn
 from lookalike.backbones.loading import load_backbone
@@ -85,7 +85,7 @@ def test_planning_twice_plans_once(catalog_of, backbone):
 
 def test_every_image_has_the_vector_that_the_backbone_gives_it(catalog_of, backbone):
     catalog = catalog_of(10)
-    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert found.is_complete
     assert (found.spec, found.dim, found.fingerprint) == (
         COLOUR, backbone.dim, backbone.fingerprint,
@@ -105,7 +105,7 @@ def test_vectors_are_stored_as_float32_on_request_in_a_set_of_their_own(catalog_
     catalog = catalog_of(6)
     wide = load_backbone(f"{COLOUR}@stored-float32")
     narrow_set, wide_set = (
-        embed_catalog(catalog=catalog, backbone=one, progress=Progress(running_job()))
+        embed_catalog(catalog=catalog, backbone=one, progress=JobProgress(running_job()))
         for one in (backbone, wide)
     )
     assert narrow_set != wide_set
@@ -121,7 +121,7 @@ def test_a_set_of_before_float16_is_what_float32_on_request_is(catalog_of):
     before = DescriptorBackbone("colour-histogram")  # a card that says nothing of storage
     wide, narrow = load_backbone(f"{COLOUR}@stored-float32"), load_backbone(COLOUR)
     assert before.fingerprint == wide.fingerprint != narrow.fingerprint
-    old = embed_catalog(catalog=catalog_of(6), backbone=before, progress=Progress(running_job()))
+    old = embed_catalog(catalog=catalog_of(6), backbone=before, progress=JobProgress(running_job()))
     again = plan_shards(catalog=old.catalog, backbone=wide)
     assert again == old
     assert not again.planned_shards.exists()
@@ -129,13 +129,13 @@ def test_a_set_of_before_float16_is_what_float32_on_request_is(catalog_of):
 
 def test_a_descriptor_too_fine_for_float16_stays_float32(catalog_of):
     fine = load_backbone("descriptor:lbp-texture")
-    found = embed_catalog(catalog=catalog_of(4), backbone=fine, progress=Progress(running_job()))
+    found = embed_catalog(catalog=catalog_of(4), backbone=fine, progress=JobProgress(running_job()))
     assert {shard.dtype for shard in found.shards.all()} == {"float32"}
 
 
 def test_shards_of_two_types_are_read_as_the_wider_one(catalog_of, backbone):
     catalog = catalog_of(8)
-    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     first, _ = found.shards.order_by("position")
     rows = load_vectors(found)[1][:4].astype(np.float32) * np.float32(1 / 3)
     first.sha256, first.dtype = write_shard(rows), "float32"
@@ -147,14 +147,14 @@ def test_shards_of_two_types_are_read_as_the_wider_one(catalog_of, backbone):
 
 def test_images_that_came_later_are_embedded_and_the_others_are_kept(catalog_of, backbone):
     catalog = catalog_of(6)
-    first = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    first = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     before = everything(first)
     for number in range(3):
         add_photo(catalog, 100 + number, jpeg(seed=500 + number))
     planned = plan_shards(catalog=catalog, backbone=backbone)
     assert planned == first
     assert not planned.is_complete
-    second = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    second = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert second.is_complete
     assert everything(second)[: len(before)] == before
     assert len(load_vectors(second)[0]) == 9
@@ -166,7 +166,7 @@ def test_an_image_that_was_removed_after_planning_is_left_out(catalog_of, backbo
     gone = catalog.images.order_by("sha256")[1]
     gone_pk = gone.pk
     gone.delete()
-    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert gone_pk not in load_vectors(found)[0]
     assert len(load_vectors(found)[0]) == 9
 
@@ -175,7 +175,7 @@ def test_another_backbone_has_a_set_of_its_own(catalog_of):
     catalog = catalog_of(3)
     for spec in MODELS:
         embed_catalog(
-            catalog=catalog, backbone=load_backbone(spec), progress=Progress(running_job())
+            catalog=catalog, backbone=load_backbone(spec), progress=JobProgress(running_job())
         )
     assert EmbeddingSet.objects.count() == 2
 
@@ -187,7 +187,7 @@ def test_a_broken_image_is_named_by_its_path_and_nothing_of_its_shard_is_stored(
     broken = catalog.images.order_by("sha256")[5]
     blob_path(broken.sha256, "original").write_bytes(b"not a picture")
     with pytest.raises(JobError, match=broken.source_files.get().path) as caught:
-        embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+        embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert COLOUR in str(caught.value)
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
     assert not EmbeddingSet.objects.get().is_complete
@@ -196,7 +196,7 @@ def test_a_broken_image_is_named_by_its_path_and_nothing_of_its_shard_is_stored(
 def test_a_cancelled_job_stops_and_keeps_whole_shards_only(catalog_of, backbone):
     catalog = catalog_of(10)
     job = running_job()
-    progress = Progress(job)
+    progress = JobProgress(job)
 
     def cancelled_at_five(changed):
         if changed.n_done >= 5:
@@ -245,7 +245,7 @@ def test_shards_in_a_row_are_those_that_each_would_be_alone(
 ):
     catalog = catalog_of(40)
     backbone.on_gpu = on_gpu
-    progress = Progress(running_job())
+    progress = JobProgress(running_job())
     claims = []  # how many were stored when each was claimed
 
     def claim(**named):
@@ -269,7 +269,7 @@ def test_a_shard_whose_images_are_all_gone_is_stored_empty(catalog_of, backbone)
     catalog = catalog_of(10)
     plan = plan_shards(catalog=catalog, backbone=backbone).planned_shards.get(position=1)
     Image.objects.filter(pk__in=plan.image_ids).delete()
-    found = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    found = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert [len(shard.image_ids) for shard in found.shards.order_by("position")] == [4, 0, 2]
     assert len(load_vectors(found)[0]) == 6
 
@@ -286,7 +286,7 @@ def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, bac
 
     monkeypatch.setattr(embed, "embed_in_turn", cancelled_at_the_second)
     with pytest.raises(JobLostError):
-        embed_catalog(catalog=catalog_of(12), backbone=backbone, progress=Progress(job))
+        embed_catalog(catalog=catalog_of(12), backbone=backbone, progress=JobProgress(job))
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
 
 
@@ -295,7 +295,7 @@ def test_loading_and_searching_may_be_silent_for_long_and_embedding_may_not(
 ):
     settings.JOB_SILENT_MINUTES, settings.JOB_LONG_MINUTES = 7, 99
     pool = pool_of(specs=[COLOUR])
-    progress = Progress(running_job())
+    progress = JobProgress(running_job())
     allowed = {}
 
     def noted(module, name):
@@ -382,7 +382,7 @@ def test_a_worker_waits_for_the_shards_of_others_and_takes_over_those_of_the_dea
 
     def work():
         try:
-            embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(mine))
+            embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(mine))
         finally:
             connection.close()
 
@@ -401,7 +401,7 @@ def test_a_worker_waits_for_the_shards_of_others_and_takes_over_those_of_the_dea
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_share_one_catalog_and_the_result_is_that_of_one(catalog_of, backbone):
     catalog = catalog_of(40)
-    alone = embed_catalog(catalog=catalog, backbone=backbone, progress=Progress(running_job()))
+    alone = embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     expected = everything(alone)
     alone.delete()
     n_stored: dict[int, int] = {}
@@ -411,7 +411,9 @@ def test_two_workers_share_one_catalog_and_the_result_is_that_of_one(catalog_of,
         job = running_job()
         start.wait()
         try:
-            embed_catalog(catalog=catalog, backbone=load_backbone(COLOUR), progress=Progress(job))
+            embed_catalog(
+                catalog=catalog, backbone=load_backbone(COLOUR), progress=JobProgress(job)
+            )
             n_stored[job.pk] = 1
         finally:
             connection.close()

@@ -6,7 +6,7 @@ import pytest
 
 from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
-from jobs.services import JobError, JobLostError, Progress, run_job
+from jobs.services import JobError, JobLostError, JobProgress, run_job
 from lookalike.backbones.loading import load_backbone
 from pooling.embedding import embed, help, shards
 from pooling.embedding.embed import embed_catalog, help_embed
@@ -66,25 +66,27 @@ def test_nobody_is_asked_for_one_shard_or_by_a_command(catalog_of, backbone):
 
 def test_a_helper_takes_what_is_open_and_the_result_is_the_same(catalog_of, backbone):
     alone = embed_catalog(
-        catalog=catalog_of(12, slug="alone"), backbone=backbone, progress=Progress(running_job())
+        catalog=catalog_of(12, slug="alone"), backbone=backbone, progress=JobProgress(running_job())
     )
     shared = plan_shards(catalog=catalog_of(12, slug="shared"), backbone=backbone)
     gone = running_job()
     held = claim_shard(embedding_set=shared, job=gone)
-    found = help_embed(embedding_set_id=shared.pk, progress=Progress(running_job()))
+    found = help_embed(embedding_set_id=shared.pk, progress=JobProgress(running_job()))
     assert found == {"images": 8}
     assert PlannedShard.objects.get() == held
     Job.objects.filter(pk=gone.pk).update(state=JobState.CANCELLED)
-    embed_catalog(catalog=shared.catalog, backbone=backbone, progress=Progress(running_job()))
+    embed_catalog(catalog=shared.catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert [row[2:] for row in everything(shared)] == [row[2:] for row in everything(alone)]
-    assert help_embed(embedding_set_id=shared.pk, progress=Progress(running_job())) == {"images": 0}
+    assert help_embed(embedding_set_id=shared.pk, progress=JobProgress(running_job())) == {
+        "images": 0
+    }
 
 
 def test_a_helper_with_other_weights_refuses(catalog_of, backbone):
     embedding_set = plan_shards(catalog=catalog_of(12), backbone=backbone)
     EmbeddingSet.objects.update(fingerprint="of another version")
     with pytest.raises(JobError, match="would make other vectors"):
-        help_embed(embedding_set_id=embedding_set.pk, progress=Progress(running_job()))
+        help_embed(embedding_set_id=embedding_set.pk, progress=JobProgress(running_job()))
     assert not EmbeddingShard.objects.exists()
 
 

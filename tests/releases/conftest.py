@@ -12,6 +12,7 @@ from annotation.services.campaigns import close_campaign
 from evaluation.results.assessment import assess
 from evaluation.results.services import store_result
 from jobs.services import run_here
+from lookalike.core.progress import SILENT
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
@@ -45,7 +46,7 @@ def freeze_now(request: FreezeRequest) -> Release:
 
 def build_now(request: FreezeRequest, target: Path) -> Path:
     """Build without listing."""
-    build(request, target, lambda note: None)
+    build(request, target, SILENT)
     return target / "files"
 
 

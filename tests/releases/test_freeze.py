@@ -17,7 +17,7 @@ from evaluation.models import Sample, SampledPair
 from evaluation.results.assessment import MEASURES as SHOWN
 from evaluation.results.assessment import assess
 from jobs.models import Job
-from jobs.services import JobError, Progress, run_here
+from jobs.services import JobError, JobProgress, run_here
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
@@ -125,7 +125,7 @@ def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:
 def test_an_attempt_clears_what_its_job_left_and_nothing_of_others(world: World) -> None:
     request = request_for(world)
 
-    def attempt(progress: Progress) -> dict[str, Any]:
+    def attempt(progress: JobProgress) -> dict[str, Any]:
         job = progress.job
         other = Job(uid=uuid4(), n_attempts=1)
         job.n_attempts = 3

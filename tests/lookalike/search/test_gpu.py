@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookalike.core.progress import Silent
 from lookalike.search import exact, feed, gpu, precision
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.gpu import DevicePlan, top_k
@@ -20,6 +21,16 @@ from lookalike.search.topk import TopK
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 HALF = Precision(torch.float16, 2.0**-11)  # what CUDA multiplies
+
+
+class Notes(Silent):
+    """Keeps what a search says of itself."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.texts.append(text)
 
 
 def units(rng: np.random.Generator, n: int, dim: int) -> np.ndarray:
@@ -109,9 +120,9 @@ def test_any_input_gives_the_bytes_of_the_processors_search(data: st.DataObject)
         patch.setattr(gpu, "_SPARE", spare)
         if is_half:
             multiply_as_cuda(patch)
-        notes: list[str] = []
-        found = top_k(queries, shards, k, device=device, filters=filters, tell=notes.append)
-    assert notes == []  # no pair that was scored again lay beyond the bound
+        notes = Notes()
+        found = top_k(queries, shards, k, device=device, filters=filters, progress=notes)
+    assert notes.texts == []  # no pair that was scored again lay beyond the bound
     assert_same(found, exact.top_k(queries, shards, k, filters=filters))
 
 
@@ -144,10 +155,10 @@ def test_awkward_data_gives_the_bytes_of_the_processors_search(
     else:
         catalog, queries = catalog * np.float32(1e17), queries * np.float32(1e20)
     cut(300, 17)
-    notes: list[str] = []
-    found = top_k(queries, catalog, 20, device="cpu", tell=notes.append)
+    notes = Notes()
+    found = top_k(queries, catalog, 20, device="cpu", progress=notes)
     assert_same(found, exact.top_k(queries, catalog, 20))
-    assert notes == []  # no pair that was scored again lay beyond the bound
+    assert notes.texts == []  # no pair that was scored again lay beyond the bound
 
 
 @pytest.mark.usefixtures("device_precision")
@@ -228,11 +239,11 @@ def test_a_full_device_goes_on_where_it_was_with_half_the_block(
     catalog = units(rng, 1000, 24)
     cut(400, 13)
     device = Hungry(monkeypatch, room=100, after=400)
-    notes: list[str] = []
-    found = top_k(catalog[:30], [catalog[:700], catalog[700:]], 5, device="cpu", tell=notes.append)
+    notes = Notes()
+    found = top_k(catalog[:30], [catalog[:700], catalog[700:]], 5, device="cpu", progress=notes)
     assert_same(found, exact.top_k(catalog[:30], catalog, 5))
     assert device.seen == [(0, 400), *((row, 100) for row in range(400, 1000, 100))]
-    assert notes == []
+    assert notes.texts == []
     assert n_left_open == []
 
 
@@ -241,11 +252,11 @@ def test_a_device_without_room_leaves_the_search_to_the_processor_and_says_so(
 ) -> None:
     catalog = units(np.random.default_rng(9), 1000, 24)
     device = Hungry(monkeypatch, room=0)
-    notes: list[str] = []
-    found = top_k(catalog[:30], catalog, 5, device="cpu", tell=notes.append)
+    notes = Notes()
+    found = top_k(catalog[:30], catalog, 5, device="cpu", progress=notes)
     assert_same(found, exact.top_k(catalog[:30], catalog, 5))
     assert device.seen == []
-    assert notes == ["the memory of cpu is full; the processor searches instead"]
+    assert notes.texts == ["the memory of cpu is full; the processor searches instead"]
     assert n_left_open == [30]
 
 
@@ -255,10 +266,10 @@ def test_a_device_without_room_for_the_queries_says_so_too(monkeypatch: pytest.M
 
     monkeypatch.setattr(gpu, "narrowed", full)
     catalog = units(np.random.default_rng(9), 100, 24)
-    notes: list[str] = []
-    found = top_k(catalog[:3], catalog, 5, device="cpu", tell=notes.append)
+    notes = Notes()
+    found = top_k(catalog[:3], catalog, 5, device="cpu", progress=notes)
     assert_same(found, exact.top_k(catalog[:3], catalog, 5))
-    assert len(notes) == 1
+    assert len(notes.texts) == 1
 
 
 def test_an_error_that_is_not_about_memory_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,10 +293,10 @@ def test_a_device_that_multiplies_less_exactly_than_its_bound_is_not_believed(
 
     monkeypatch.setattr(gpu, "narrowed", careless)
     catalog = units(np.random.default_rng(10), 1000, 64)
-    notes: list[str] = []
-    found = top_k(catalog[:30] + catalog[30:60], catalog, 5, device="cpu", tell=notes.append)
+    notes = Notes()
+    found = top_k(catalog[:30] + catalog[30:60], catalog, 5, device="cpu", progress=notes)
     assert_same(found, exact.top_k(catalog[:30] + catalog[30:60], catalog, 5))
-    assert notes == [
+    assert notes.texts == [
         "cpu multiplies less exactly than is known of it; the processor searches instead"
     ]
 
