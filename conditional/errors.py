@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jobs.services import JobError
 from lookalike.conditional.types import Defect
+from lookalike.core.errors import Refused
 
 MAX_SHOWN = 100
 
 
-class ConditionalError(JobError):
-    """What was asked cannot be done; `field` names the input that is wrong."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
-        self.message = message
-
-
-class DefectsError(ConditionalError):
+class DefectsError(Refused):
     """A file has entries that cannot go in; nothing was stored."""
 
     def __init__(self, n_entries: int, defects: Sequence[Defect], file_name: str = "") -> None:

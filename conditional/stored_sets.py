@@ -15,9 +15,9 @@ from typing import Any, TypeAlias, TypeVar
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from conditional.errors import ConditionalError
 from conditional.models import TemplateSet, TripletSet, Verification
 from jobs.models import Job, JobState
+from lookalike.core.errors import Refused
 
 Named: TypeAlias = TemplateSet | TripletSet | Verification
 AnyNamed = TypeVar("AnyNamed", TemplateSet, TripletSet, Verification)
@@ -33,11 +33,11 @@ def slug_of(name: str) -> str:
     """Return what addresses call a set or campaign of a name.
 
     Raises:
-        ConditionalError: nothing is left of the name.
+        Refused: nothing is left of the name.
     """
     slug = slugify(name)[:80].strip("-")
     if not slug:
-        raise ConditionalError("name", "give a name with at least one letter or digit.")
+        raise Refused("name", "give a name with at least one letter or digit.")
     return slug
 
 
@@ -45,7 +45,7 @@ def unused_slug(model: type[AnyNamed], name: str) -> str:
     """Return the slug of a new name.
 
     Raises:
-        ConditionalError: nothing is left of the name, or it is taken.
+        Refused: nothing is left of the name, or it is taken.
     """
     slug = slug_of(name)
     if model._default_manager.filter(slug=slug).exists():
@@ -57,7 +57,7 @@ def save_named(row: Named) -> None:
     """Save a new row, within the caller's transaction.
 
     Raises:
-        ConditionalError: another one took the slug meanwhile.
+        Refused: another one took the slug meanwhile.
     """
     try:
         with transaction.atomic():
@@ -66,8 +66,8 @@ def save_named(row: Named) -> None:
         raise _taken(type(row), row.slug) from None
 
 
-def _taken(model: type[Named], slug: str) -> ConditionalError:
-    return ConditionalError("name", f"{_TAKEN[model]} “{slug}” already; choose another name.")
+def _taken(model: type[Named], slug: str) -> Refused:
+    return Refused("name", f"{_TAKEN[model]} “{slug}” already; choose another name.")
 
 
 def stored_by(model: type[AnySet], name: str, job: Job) -> AnySet | None:
@@ -90,7 +90,7 @@ def slug_to_make(model: type[AnySet], name: str, task: str, arguments: dict[str,
     """Return the slug of a set that a command is to make, or to go on with.
 
     Raises:
-        ConditionalError: as `unused_slug`, unless an interrupted job that was asked for the very
+        Refused: as `unused_slug`, unless an interrupted job that was asked for the very
             same has stored the set.
     """
     if _left_behind(model, name, task, arguments) is not None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from lookalike.core.errors import Refused
 
-class JobError(Exception):
+
+class JobError(Refused):
     """The work cannot be done; the message tells a person what is wrong and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("", message)
 
 
 class PassingError(JobError):

@@ -25,9 +25,10 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from jobs.errors import JobError, JobLostError, PassingError
+from jobs.errors import JobLostError, PassingError
 from jobs.models import Job, JobState, Worker
 from jobs.progress import LEASE, JobProgress
+from lookalike.core.errors import Refused
 
 HEARTBEAT_SECONDS = 4.0
 MAX_ATTEMPTS = 5
@@ -87,7 +88,7 @@ def run_job(
 def _told(problem: Exception) -> str | None:
     """Return an expected failure in words for people; None for an error of the program."""
     match problem:
-        case JobError():
+        case Refused():
             return str(problem)
         case MemoryError():
             return "Out of memory."

@@ -13,7 +13,6 @@ from django.utils import timezone
 from accounts.models import User
 from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet
-from conditional.errors import ConditionalError
 from conditional.models import TripletAlignment, TripletSet
 from conditional.triplets.scores import stored_table, vectors_of_images
 from conditional.triplets.services import BATCH
@@ -22,6 +21,7 @@ from jobs.services import JobError, JobProgress, enqueue
 from lookalike.conditional.criterion import measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix
 from lookalike.conditional.triplet_scores import Metric
+from lookalike.core.errors import Refused
 
 ALIGN_TASK = "conditional.tasks.align"
 
@@ -37,7 +37,7 @@ def request_alignment(
     """Queue the matching of conditions with embedding sets.
 
     Raises:
-        ConditionalError: as `check_alignment`.
+        Refused: as `check_alignment`.
         JobConflictError: the set is being matched.
     """
     check_alignment(triplet_set, embedding_sets, seed)
@@ -73,20 +73,20 @@ def check_alignment(
     """Refuse what cannot be matched.
 
     Raises:
-        ConditionalError: fewer than two conditions or embedding sets, one that is not complete
+        Refused: fewer than two conditions or embedding sets, one that is not complete
             or of another catalog, two of one spec, or a seed below 0.
     """
     if len(triplet_set.figures.get("conditions", {})) < 2:
-        raise ConditionalError("set", f"“{triplet_set}” has no answers under two conditions.")
+        raise Refused("set", f"“{triplet_set}” has no answers under two conditions.")
     if len(embedding_sets) < 2 or len({one.spec for one in embedding_sets}) < len(embedding_sets):
-        raise ConditionalError("embeddings", "choose at least two embedding sets, each once.")
+        raise Refused("embeddings", "choose at least two embedding sets, each once.")
     for one in embedding_sets:
         if one.catalog_id != triplet_set.catalog_id or not one.is_complete:
-            raise ConditionalError(
+            raise Refused(
                 "embeddings", f"{one.spec} is not a complete set of “{triplet_set.catalog}”."
             )
     if seed < 0:
-        raise ConditionalError("seed", "the seed is a whole number from 0.")
+        raise Refused("seed", "the seed is a whole number from 0.")
 
 
 def align_set(
@@ -104,7 +104,7 @@ def align_set(
 
     Raises:
         JobError: the triplets or an embedding set were deleted.
-        ConditionalError: as `check_alignment`, an image has no vector, or vectors are missing,
+        Refused: as `check_alignment`, an image has no vector, or vectors are missing,
             damaged or of length zero.
     """
     triplet_set = TripletSet.objects.filter(pk=triplet_set_id).first()
@@ -123,7 +123,7 @@ def align_set(
         try:
             seen.append(seen_by(table, one.spec, vectors_of_images(one, table), metric))
         except (EmbeddingError, ValueError) as problem:
-            raise ConditionalError("embeddings", f"{one.spec}: {problem}") from problem
+            raise Refused("embeddings", f"{one.spec}: {problem}") from problem
     progress.update(len(chosen), n_total, "Matching conditions with embeddings")
     result = measure(table, seen, seed).as_json()
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()

@@ -19,13 +19,12 @@ from conditional.alignment.services import (
     request_alignment,
     subject_of,
 )
-from conditional.errors import ConditionalError
 from conditional.models import TripletAlignment, TripletSet
 from conditional.template_sets.forms import AlignmentForm
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import JobError
 from lookalike.conditional.criterion import MIN_QUESTIONS
 from lookalike.conditional.formats.tables import matrix_csv
+from lookalike.core.errors import Refused
 
 PARTS = ("validation", "test")
 
@@ -47,10 +46,8 @@ def align(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         try:
             request_alignment(triplet_set=found, owner=signed_in(request), **form.cleaned_data)
-        except ConditionalError as problem:
+        except Refused as problem:
             messages.error(request, problem.message)
-        except JobError as problem:
-            messages.error(request, str(problem))
         return redirect("conditional:alignment", slug)
     return _page(request, found, form)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.errors import ConditionalError, DefectsError
+from conditional.errors import DefectsError
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.stored_sets import digest_of, stored_by
@@ -25,6 +25,7 @@ from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
 from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
 from lookalike.conditional.types import Defect
 from lookalike.conditional.validate import counts_of, defects_of, kept_places
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 PANOPTIC = "coco_panoptic"
@@ -97,7 +98,7 @@ def build_file_set(
 
     Raises:
         DefectsError: entries cannot be used and `keep_good` is off.
-        ConditionalError: the task does not suit the file, which cannot be read or has changed,
+        Refused: the task does not suit the file, which cannot be read or has changed,
             or nothing fits.
     """
     if stored := stored_by(TemplateSet, name, progress.job):
@@ -105,25 +106,25 @@ def build_file_set(
     slug = free_slug(name)
     wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
     if recipe.task not in wanted:
-        raise ConditionalError("task", f"from such a file: {', '.join(wanted)}.")
+        raise Refused("task", f"from such a file: {', '.join(wanted)}.")
     note = f"Reading {annotations.path.name} and drawing templates"
     progress.start(0, None, note, is_long=True)
     id_of = images_by_name(catalog)
     try:
         if annotations.sha256 and annotations.digest() != annotations.sha256:
-            raise ConditionalError("file", "it has changed since this was asked for; ask again.")
+            raise Refused("file", "it has changed since this was asked for; ask again.")
         digest = digest_of([annotations.path])
         drawn = _drawn(annotations, recipe, id_of, keep_good)
     except (InputError, OSError) as problem:
-        raise ConditionalError("file", str(problem)) from problem
+        raise Refused("file", str(problem)) from problem
     except ValueError as problem:
-        raise ConditionalError("file", f"{problem}.") from problem
+        raise Refused("file", f"{problem}.") from problem
     built = drawn.built
     unsound = {defect.index for defect in _unsound(built, catalog, id_of)}
     templates = [one for one in built.templates if one.provenance.index not in unsound]
     if not templates:
         reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
-        raise ConditionalError("file", f"no template came of it: {reasons or 'nothing to try'}.")
+        raise Refused("file", f"no template came of it: {reasons or 'nothing to try'}.")
     n_left_out = len({defect.index for defect in drawn.left_out})
     defects = sorted([*drawn.left_out, *drawn.doubtful])
     report = asdict(built.report) | {

@@ -16,7 +16,6 @@ from PIL import Image as Picture
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.images.blobs import read_blob
 from catalog.models import Image
-from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.template_sets.recall_services import known_model, store_scores, vectors_of
 from jobs.services import JobError, JobProgress
@@ -26,6 +25,7 @@ from lookalike.backbones.loading import best_device
 from lookalike.conditional.crops import Dilation, crop_view
 from lookalike.conditional.types import Box
 from lookalike.core.arrays import Floats
+from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
 
 View = tuple[int, tuple[float, ...] | None]  # image id, box
@@ -86,7 +86,7 @@ def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floa
     """Return the vectors of whole images from an embedding set."""
     embedding_set = vectors_of(template_set, spec)
     if embedding_set is None:
-        raise ConditionalError("model", f"the vectors of {spec} were deleted; embed again.")
+        raise Refused("model", f"the vectors of {spec} were deleted; embed again.")
     try:
         image_ids, vectors = load_vectors(embedding_set)
     except EmbeddingError as problem:

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from catalog.models import EmbeddingSet
-from conditional.errors import ConditionalError
 from conditional.models import TemplateScore as Row
 from conditional.models import TemplateSet
 from jobs.models import Job
@@ -27,6 +26,7 @@ from lookalike.conditional.template_scores import (
 )
 from lookalike.conditional.types import Task
 from lookalike.core.arrays import Floats
+from lookalike.core.errors import Refused
 
 SCORE_TASK = "conditional.tasks.score"
 BASELINES: tuple[tuple[Baseline, bool], ...] = (
@@ -43,7 +43,7 @@ def request_score(*, template_set: TemplateSet, model: str, owner: User | None) 
             set's catalog (image only).
 
     Raises:
-        ConditionalError: as `known_model`.
+        Refused: as `known_model`.
         JobConflictError: it is being scored.
     """
     name = known_model(template_set, model)
@@ -65,7 +65,7 @@ def known_model(template_set: TemplateSet, text: str) -> str:
     """Return the canonical text of a model that a set can be scored by.
 
     Raises:
-        ConditionalError: it names neither an open_clip model nor an embedding set of the
+        Refused: it names neither an open_clip model nor an embedding set of the
             catalog, or the templates show parts of images, of which sets have no vectors.
     """
     text = text.strip()
@@ -76,13 +76,13 @@ def known_model(template_set: TemplateSet, text: str) -> str:
     if spec is not None and spec.source == Source.OPEN_CLIP:
         return str(spec)
     if vectors_of(template_set, text) is None:
-        raise ConditionalError(
+        raise Refused(
             "model",
             f"“{text}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an embedding "
             f"set of “{template_set.catalog}”.",
         )
     if template_set.templates.exclude(boxes={}).exists():
-        raise ConditionalError(
+        raise Refused(
             "model", "the templates show parts of images; embedding sets hold whole ones only."
         )
     return text

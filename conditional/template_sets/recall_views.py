@@ -11,11 +11,10 @@ from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from catalog.queries import usable_embedding_sets
-from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.template_sets.recall_services import SCORE_TASK, request_score, subject_of
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 
 KNOWN_CLIPS = ("open_clip:ViT-B-32-quickgelu/openai", "open_clip:RN50x4-quickgelu/openai")
 
@@ -44,8 +43,6 @@ def score(request: HttpRequest, slug: str) -> HttpResponse:
         request_score(
             template_set=found, model=request.POST.get("model", ""), owner=signed_in(request)
         )
-    except ConditionalError as problem:
+    except Refused as problem:
         messages.error(request, problem.message)
-    except JobError as problem:
-        messages.error(request, str(problem))
     return redirect("conditional:set", slug)

@@ -10,7 +10,6 @@ from django.db import transaction
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
 from conditional.stored_sets import save_named, stored_by, unused_slug
@@ -22,6 +21,7 @@ from lookalike.conditional.builders.catalog_rows import SOURCE
 from lookalike.conditional.recipes import Cooked, Recipe, cook
 from lookalike.conditional.types import RetrievalTemplate
 from lookalike.conditional.validate import defects_of
+from lookalike.core.errors import Refused
 
 BUILD_TASK = "conditional.tasks.build"
 BATCH = 1000
@@ -34,7 +34,7 @@ def free_slug(name: str) -> str:
     """Return the slug of a new set's name.
 
     Raises:
-        ConditionalError: nothing is left of the name, or there is such a set.
+        Refused: nothing is left of the name, or there is such a set.
     """
     return unused_slug(TemplateSet, name)
 
@@ -46,27 +46,25 @@ def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None)
         at_most: look at so many images only; None for all.
 
     Raises:
-        ConditionalError: no image fits, the columns make no sense, or no template came of it.
+        Refused: no image fits, the columns make no sense, or no template came of it.
     """
     rows = catalog_rows(catalog, recipe.filters, at_most)
     if not rows:
-        raise ConditionalError("catalog", f"no image of “{catalog}” fits the filters.")
+        raise Refused("catalog", f"no image of “{catalog}” fits the filters.")
     named = {name for row in rows for name in row.attributes}
     for field, texts in (("same", recipe.same), ("ask", recipe.ask)):
         for text in texts:
             name = text.split()[0] if text.split() else ""
             if not any(text.strip() == known or text.startswith(f"{known} ") for known in named):
                 shown = ", ".join(sorted(named)[:20]) or "none"
-                raise ConditionalError(
-                    field, f"no image has an attribute {name!r}; there are: {shown}."
-                )
+                raise Refused(field, f"no image has an attribute {name!r}; there are: {shown}.")
     try:
         cooked = cook(recipe, rows)
     except ValueError as problem:
-        raise ConditionalError("ask", f"{problem}.") from problem
+        raise Refused("ask", f"{problem}.") from problem
     if not cooked.built.templates:
         reasons = ", ".join(f"{n:,} × {why}" for why, n in cooked.built.report.rejected.items())
-        raise ConditionalError("ask", f"no template came of it: {reasons or 'nothing to try'}.")
+        raise Refused("ask", f"no template came of it: {reasons or 'nothing to try'}.")
     return cooked
 
 
@@ -81,7 +79,7 @@ def build_set(
         What the job's row and the command say: slug, figures and why references were rejected.
 
     Raises:
-        ConditionalError: as `free_slug` and `draw_templates`.
+        Refused: as `free_slug` and `draw_templates`.
     """
     if stored := stored_by(TemplateSet, name, progress.job):
         return built_figures(stored)
@@ -91,7 +89,7 @@ def build_set(
     templates = cooked.built.templates
     defects = defects_of(templates)
     if defects:
-        raise ConditionalError("ask", f"template {defects[0].index}: {defects[0].reason}.")
+        raise Refused("ask", f"template {defects[0].index}: {defects[0].reason}.")
     progress.start(0, len(templates), "Storing templates")
     report = asdict(cooked.built.report) | {
         "n_images": cooked.n_used,
@@ -131,7 +129,7 @@ def store_set(
     """Save a set with its templates, all or nothing.
 
     Raises:
-        ConditionalError: another set took the slug meanwhile.
+        Refused: another set took the slug meanwhile.
     """
     save_named(template_set)
     Row.objects.bulk_create(
@@ -147,7 +145,7 @@ def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -
     """Queue the building of a set.
 
     Raises:
-        ConditionalError: as `free_slug`.
+        Refused: as `free_slug`.
         JobConflictError: a set of that name is being built.
     """
     slug = free_slug(name)
@@ -187,17 +185,17 @@ def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     are tried, so that it takes no longer than that of a small one.
 
     Raises:
-        ConditionalError: as `draw_templates`; if that was not all, the message says so.
+        Refused: as `draw_templates`; if that was not all, the message says so.
     """
     n_images = catalog.images.count()
     is_sample = n_images > PREVIEW_IMAGES
     few = replace(recipe, n_templates=min(n, recipe.n_templates), n_tries=PREVIEW_TRIES)
     try:
         cooked = draw_templates(catalog, few, PREVIEW_IMAGES if is_sample else None)
-    except ConditionalError as problem:
+    except Refused as problem:
         looked = f" of {PREVIEW_IMAGES:,} of {n_images:,} images" if is_sample else ""
         note = f"A preview tries up to {PREVIEW_TRIES:,} references{looked}; the set tries all."
-        raise ConditionalError(problem.field, f"{problem.message} {note}") from problem
+        raise Refused(problem.field, f"{problem.message} {note}") from problem
     gave_up = cooked.built.report.n_tried >= PREVIEW_TRIES
     unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
     named = {view.image for one in cooked.built.templates for _, view in one.views()}
@@ -211,8 +209,8 @@ def delete_set(*, template_set: TemplateSet) -> None:
     """Delete a set that nobody has been asked about.
 
     Raises:
-        ConditionalError: a verification asks about it.
+        Refused: a verification asks about it.
     """
     if template_set.verifications.exists():
-        raise ConditionalError("set", f"“{template_set}” is under verification; it is kept.")
+        raise Refused("set", f"“{template_set}” is under verification; it is kept.")
     template_set.delete()

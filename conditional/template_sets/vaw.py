@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from conditional.errors import ConditionalError
 from conditional.models import TemplateSet
 from conditional.template_sets.queries import catalog_rows
 from lookalike.conditional.builders.catalog_rows import SOURCE, catalog_instances
@@ -15,6 +14,7 @@ from lookalike.conditional.formats.json_files import write_json
 from lookalike.conditional.formats.vaw import write_vaw
 from lookalike.conditional.recipes import ATTRIBUTE_TASKS, Recipe
 from lookalike.conditional.types import Box, Task
+from lookalike.core.errors import Refused
 
 INSTANCES, TYPES = "instances.json", "attribute_types.json"
 
@@ -30,12 +30,12 @@ def write_facts(*, template_set: TemplateSet, folder: Path) -> dict[str, Any]:
         How many instances and types were written.
 
     Raises:
-        ConditionalError: the set was not drawn from a catalog's attributes.
+        Refused: the set was not drawn from a catalog's attributes.
         OSError: the folder cannot be written.
     """
     if template_set.source != SOURCE or Task(template_set.task) not in ATTRIBUTE_TASKS:
         origin = f" but comes from {template_set.file_name}" if template_set.file_name else ""
-        raise ConditionalError(
+        raise Refused(
             "set",
             f"“{template_set}” was not drawn from attributes of its catalog{origin}.",
         )

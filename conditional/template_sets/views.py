@@ -21,7 +21,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import Catalog, Image
-from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.template_sets.crops import SIDES, crop_file
 from conditional.template_sets.forms import BuildForm
@@ -40,8 +39,8 @@ from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
 from conditional.uploads.template_files import exported_entries
 from conditional.verification.queries import verified_templates
 from jobs.models import OPEN_STATES, Job
-from jobs.services import JobError
 from lookalike.conditional.crops import Dilation
+from lookalike.core.errors import Refused
 
 SETS_A_PAGE = 30
 TEMPLATES_A_PAGE = 10
@@ -102,7 +101,7 @@ def new_set(request: HttpRequest) -> HttpResponse:
                 recipe=form.recipe,
                 owner=signed_in(request),
             )
-        except JobError as problem:
+        except Refused as problem:
             refuse(form, problem)
         else:
             return redirect("conditional:sets")
@@ -110,13 +109,9 @@ def new_set(request: HttpRequest) -> HttpResponse:
     return render(request, "conditional/new_set.html", context)
 
 
-def refuse(form: Form, problem: JobError) -> None:
+def refuse(form: Form, problem: Refused) -> None:
     """Say on a form why what it asks for cannot be done."""
-    is_known = isinstance(problem, ConditionalError) and problem.field in form.fields
-    if isinstance(problem, ConditionalError):
-        form.add_error(problem.field if is_known else None, problem.message)
-    else:
-        form.add_error(None, str(problem))
+    form.add_error(problem.field if problem.field in form.fields else None, problem.message)
 
 
 @admin_required
@@ -130,7 +125,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         try:
             found = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
-        except ConditionalError as problem:
+        except Refused as problem:
             context["problem"] = problem.message
         else:
             context |= {"shown": shown_templates(found.rows), "preview": found}
@@ -144,7 +139,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(TemplateSet, slug=slug)
     try:
         delete_set(template_set=found)
-    except ConditionalError as problem:
+    except Refused as problem:
         messages.error(request, problem.message)
         return redirect("conditional:set", slug)
     messages.success(request, f"“{found}” is deleted.")

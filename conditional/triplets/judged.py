@@ -13,12 +13,12 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.models import User
-from conditional.errors import ConditionalError
 from conditional.models import Choice, TripletSet, TripletSource, Verification
 from conditional.triplets.services import free_triplet_slug, people_figures, store_triplets
 from conditional.verification.queries import current_answers
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.conditional.types import Triplet
+from lookalike.core.errors import Refused
 from lookalike.io.csv_text import protected
 
 QUESTIONS_OF_ANSWERS = """
@@ -87,17 +87,17 @@ def keep_answers(*, verification: Verification, name: str, owner: User | None) -
     """Store the answers of a closed campaign as a set of triplets, which embeddings are scored on.
 
     Raises:
-        ConditionalError: the campaign is open or has no answer, or the name is taken.
+        Refused: the campaign is open or has no answer, or the name is taken.
     """
     asked = verification.triplet_set
     if asked is None:
-        raise ConditionalError("campaign", f"“{verification}” asks about templates.")
+        raise Refused("campaign", f"“{verification}” asks about templates.")
     if verification.is_open:
-        raise ConditionalError("campaign", "close it first: the answers are kept as they stand.")
+        raise Refused("campaign", "close it first: the answers are kept as they stand.")
     slug = free_triplet_slug(name)
     triplets = judged_triplets(verification)
     if not triplets:
-        raise ConditionalError("campaign", "nobody has named a side yet.")
+        raise Refused("campaign", "nobody has named a side yet.")
     swapped = [False] * len(triplets)
     named = {image for one in triplets for image in one[:3]}
     is_scaled = named <= asked.scale.keys()

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Catalog, EmbeddingSet, Image
-from conditional.errors import ConditionalError
 from lookalike.conditional.builders.disagreements import ScoredCandidates
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
 from lookalike.pooling.source_spec import SourceKind
 from pooling.models import Pool, PoolSource
@@ -26,17 +26,17 @@ def speaking_sources(pool: Pool) -> list[PoolSource]:
     """Return the sources of a pool that have an opinion: all that are done but random pairs.
 
     Raises:
-        ConditionalError: the pool is being filled, its queries are of another catalog, or fewer
+        Refused: the pool is being filled, its queries are of another catalog, or fewer
             than two sources have an opinion.
     """
     if not pool.has_ended:
-        raise ConditionalError("source", f"“{pool}” is not filled yet; wait for it.")
+        raise Refused("source", f"“{pool}” is not filled yet; wait for it.")
     if pool.query_catalog_id not in {None, pool.catalog_id}:
-        raise ConditionalError("source", f"the queries of “{pool}” are of another catalog.")
+        raise Refused("source", f"the queries of “{pool}” are of another catalog.")
     done = pool.sources.filter(done_at__isnull=False).order_by("position")
     found = [source for source in done if source.kind != SourceKind.RANDOM]
     if len(found) < 2:
-        raise ConditionalError("source", f"“{pool}” has fewer than two models to disagree.")
+        raise Refused("source", f"“{pool}” has fewer than two models to disagree.")
     return found
 
 
@@ -100,14 +100,14 @@ def scored_by_embeddings(
     Images of the anchor's own product are no candidates.
 
     Raises:
-        ConditionalError: vectors are missing, damaged or of length zero.
+        Refused: vectors are missing, damaged or of length zero.
     """
     catalog = embedding_sets[0].catalog
     product_of = dict(catalog.images.values_list("pk", "product_id"))
     spaces = [_Space(found, product_of.keys()) for found in embedding_sets]
     images = spaces[0].image_ids
     if any(not np.array_equal(space.image_ids, images) for space in spaces):
-        raise ConditionalError("source", "the embedding sets do not hold the same images.")
+        raise Refused("source", "the embedding sets do not hold the same images.")
     names = {name: code for code, name in enumerate(sorted({*product_of.values()} - {""}))}
     codes = np.array([names.get(product_of[int(pk)], -1) for pk in images], np.int64)
     rows = np.searchsorted(images, np.array(anchors, np.int64))
@@ -154,7 +154,7 @@ class _Space:
         try:
             image_ids, self._vectors = load_vectors(embedding_set)
         except EmbeddingError as problem:
-            raise ConditionalError("source", str(problem)) from problem
+            raise Refused("source", str(problem)) from problem
         is_living = np.isin(image_ids, np.fromiter(living, np.int64))
         order = np.argsort(image_ids)
         self._rows: Ints = order[is_living[order]]
@@ -163,7 +163,7 @@ class _Space:
             [np.linalg.norm(block, axis=1) for block in self._blocks()] or [np.empty(0)]
         )
         if not self._lengths[self._rows].all():
-            raise ConditionalError("source", f"{embedding_set} has a vector of length 0.")
+            raise Refused("source", f"{embedding_set} has a vector of length 0.")
 
     def cosines(self, places: Ints) -> Floats:
         """Shape (n_places, n_images): of the images at some places with all."""

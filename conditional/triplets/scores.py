@@ -7,12 +7,12 @@ from django.utils import timezone
 
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import EmbeddingSet
-from conditional.errors import ConditionalError
 from conditional.models import TripletScore, TripletSet
 from conditional.triplets.services import BATCH, figures_of, known
 from lookalike.conditional.triplet_scores import Metric, score_triplets
 from lookalike.conditional.triplets import TripletTable, Vectors
 from lookalike.conditional.types import Triplet
+from lookalike.core.errors import Refused
 
 
 def score_set(
@@ -21,16 +21,16 @@ def score_set(
     """Score an embedding set on triplets and keep the figures; again replaces them.
 
     Raises:
-        ConditionalError: it is of another catalog, an image has no vector, or vectors are
+        Refused: it is of another catalog, an image has no vector, or vectors are
             missing, damaged or of length zero.
     """
     if embedding_set.catalog_id != triplet_set.catalog_id:
-        raise ConditionalError("embeddings", f"{embedding_set} is not of the triplets' catalog.")
+        raise Refused("embeddings", f"{embedding_set} is not of the triplets' catalog.")
     table = stored_table(triplet_set)
     try:
         score = score_triplets(table, vectors_of_images(embedding_set, table), metric)
     except (EmbeddingError, ValueError) as problem:
-        raise ConditionalError("embeddings", str(problem)) from problem
+        raise Refused("embeddings", str(problem)) from problem
     figures = {
         "votes": figures_of(score.votes),
         "majority": figures_of(score.majority),
@@ -52,13 +52,13 @@ def stored_table(triplet_set: TripletSet) -> TripletTable:
     """Return the answers of a set; images are named by row id.
 
     Raises:
-        ConditionalError: it has questions only.
+        Refused: it has questions only.
     """
     rows = triplet_set.triplets.order_by("position")
     stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
     found = list(stored.iterator(chunk_size=BATCH))
     if not found:
-        raise ConditionalError("set", f"“{triplet_set}” has no answers yet.")
+        raise Refused("set", f"“{triplet_set}” has no answers yet.")
     triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
     return TripletTable.of(triplets, [swapped for *_, swapped in found])
 
@@ -67,14 +67,14 @@ def vectors_of_images(embedding_set: EmbeddingSet, table: TripletTable) -> Vecto
     """Return the vectors of a table's images, in its order.
 
     Raises:
-        ConditionalError: an image has no vector.
+        Refused: an image has no vector.
         EmbeddingError: vectors are missing or damaged.
     """
     image_ids, vectors = load_vectors(embedding_set)
     row_of = {int(pk): row for row, pk in enumerate(image_ids)}
     missing = [name for name in table.images if int(name) not in row_of]
     if missing:
-        raise ConditionalError(
+        raise Refused(
             "embeddings",
             f"{len(missing):,} images of the triplets have no vector of {embedding_set.spec}.",
         )

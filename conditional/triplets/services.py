@@ -13,7 +13,7 @@ from django.db import transaction
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.errors import ConditionalError, DefectsError, in_their_words
+from conditional.errors import DefectsError, in_their_words
 from conditional.image_names import images_by_name
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
@@ -30,6 +30,7 @@ from lookalike.conditional.triplet_scores import Agreement, human_ceiling, human
 from lookalike.conditional.triplets import TripletTable, questions_of
 from lookalike.conditional.types import Defect, Triplet
 from lookalike.conditional.validate import kept_places
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 IMPORT_TASK = "conditional.import_triplets"
@@ -110,7 +111,7 @@ def import_triplet_set(
 
     Raises:
         DefectsError: rows are defective and `keep_good` is off, or no row is sound.
-        ConditionalError: a file cannot be read, an image has no value, or the name is taken.
+        Refused: a file cannot be read, an image has no value, or the name is taken.
     """
     if stored := stored_by(TripletSet, name, progress.job):
         return _result(stored)
@@ -120,7 +121,7 @@ def import_triplet_set(
         found, digest = files.read(), files.digest()
         scale = read_scale(files.scale) if files.scale else None
     except (InputError, OSError) as problem:
-        raise ConditionalError("file", in_their_words(problem, files.called)) from problem
+        raise Refused("file", in_their_words(problem, files.called)) from problem
     id_of = images_by_name(catalog)
     good, swapped, defects = _sound(found, id_of)
     n_entries = len(found.triplets) + len(found.malformed)
@@ -161,7 +162,7 @@ def free_triplet_slug(name: str) -> str:
     """Return the slug of a new set's name.
 
     Raises:
-        ConditionalError: nothing is left of the name, or there is such a set.
+        Refused: nothing is left of the name, or there is such a set.
     """
     return unused_slug(TripletSet, name)
 
@@ -172,7 +173,7 @@ def people_figures(
     """Return how people answered: votes, majorities, ceiling, and accuracy on a known scale.
 
     Raises:
-        ConditionalError: the scale lacks an image.
+        Refused: the scale lacks an image.
     """
     table = TripletTable.of(triplets, swapped)
     questions = questions_of(table)
@@ -193,9 +194,7 @@ def people_figures(
     if scale is not None:
         missing = [image for image in table.images if image not in scale]
         if missing:
-            raise ConditionalError(
-                "scale", f"no value for {len(missing):,} images (first: {missing[0]!r})."
-            )
+            raise Refused("scale", f"no value for {len(missing):,} images (first: {missing[0]!r}).")
         values = np.array([scale[image] for image in table.images])
         every, often = human_figures(table, values), human_figures(table, values, MIN_VOTES)
         figures["scale"] = {
@@ -237,7 +236,7 @@ def store_triplets(
     """Save a set with its answers, all or nothing.
 
     Raises:
-        ConditionalError: another set took the slug meanwhile.
+        Refused: another set took the slug meanwhile.
     """
     save_named(triplet_set)
     rows = (
@@ -282,12 +281,12 @@ def delete_triplet_set(*, triplet_set: TripletSet) -> None:
     """Delete a set that nobody was asked about, with its answers and scores.
 
     Raises:
-        ConditionalError: a panel judges it, or another app holds it.
+        Refused: a panel judges it, or another app holds it.
     """
     TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
     if triplet_set.verifications.exists():
-        raise ConditionalError("set", f"“{triplet_set}” was put to a panel; it is kept.")
+        raise Refused("set", f"“{triplet_set}” was put to a panel; it is kept.")
     for holder in _holders:
         if user := holder(triplet_set):
-            raise ConditionalError("set", f"“{triplet_set}” is held by {user}; it is kept.")
+            raise Refused("set", f"“{triplet_set}” is held by {user}; it is kept.")
     triplet_set.delete()

@@ -11,7 +11,6 @@ from django.db import transaction
 from accounts.models import User
 from catalog.models import Catalog, EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.errors import ConditionalError
 from conditional.models import TripletQuestion, TripletSet, TripletSource
 from conditional.stored_sets import save_named, stored_by
 from conditional.triplets.scored import (
@@ -27,6 +26,7 @@ from jobs.models import Job
 from jobs.services import JobProgress, enqueue
 from lookalike.conditional.builders.disagreements import Suggested, suggest_triplets
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from pooling.models import Pool
 
@@ -40,7 +40,7 @@ def request_suggestion(
     """Queue the suggesting of triplets.
 
     Raises:
-        ConditionalError: as `free_triplet_slug`, `sound_recipe` and `chosen_models`.
+        Refused: as `free_triplet_slug`, `sound_recipe` and `chosen_models`.
         JobConflictError: a set of that name is being made.
     """
     slug = free_triplet_slug(name)
@@ -66,7 +66,7 @@ def suggest_set(
         What the job's row and the command say: slug and figures.
 
     Raises:
-        ConditionalError: as `free_triplet_slug`, `sound_recipe` and `find_triplets`.
+        Refused: as `free_triplet_slug`, `sound_recipe` and `find_triplets`.
     """
     if stored := stored_by(TripletSet, name, progress.job):
         return _figures(stored)
@@ -109,12 +109,12 @@ def sound_recipe(recipe: SuggestRecipe) -> SuggestRecipe:
     """Return a recipe as `SuggestRecipe.checked` does.
 
     Raises:
-        ConditionalError: it makes no sense.
+        Refused: it makes no sense.
     """
     try:
         return recipe.checked()
     except ValueError as problem:
-        raise ConditionalError("recipe", f"{problem}.") from problem
+        raise Refused("recipe", f"{problem}.") from problem
 
 
 def find_triplets(
@@ -126,7 +126,7 @@ def find_triplets(
         progress: told how many anchors are done.
 
     Raises:
-        ConditionalError: as `chosen_models`, vectors are missing or damaged, or models disagree
+        Refused: as `chosen_models`, vectors are missing or damaged, or models disagree
             about nothing.
     """
     chosen = chosen_models(catalog, recipe)
@@ -140,7 +140,7 @@ def find_triplets(
         scored = scored_by_embeddings(sets, anchors, recipe.k, progress)
     found = suggest_triplets(scored, recipe.limits, recipe.seed)
     if not found.triplets:
-        raise ConditionalError(
+        raise Refused(
             "source",
             f"models disagree about none of {found.report.n_compared:,} pairs of "
             f"{found.report.n_anchors:,} anchors as much as asked for.",
@@ -152,21 +152,21 @@ def chosen_models(catalog: Catalog, recipe: SuggestRecipe) -> Sequence[Any]:
     """Return the pool's sources, or the embedding sets, that are to be compared.
 
     Raises:
-        ConditionalError: there is no such pool or embedding set, the pool is not filled or of
+        Refused: there is no such pool or embedding set, the pool is not filled or of
             another catalog, or there are fewer than two models.
     """
     if recipe.pool:
         pool = Pool.objects.filter(slug=recipe.pool, catalog=catalog).first()
         if pool is None:
-            raise ConditionalError("source", f"“{catalog}” has no pool “{recipe.pool}”.")
+            raise Refused("source", f"“{catalog}” has no pool “{recipe.pool}”.")
         return speaking_sources(pool)
     complete = usable_embedding_sets(catalog)
     found = list(complete.filter(spec__in=recipe.models) if recipe.models else complete)
     missing = sorted(set(recipe.models) - {one.spec for one in found})
     if missing:
-        raise ConditionalError("source", f"“{catalog}” has no complete vectors of {missing[0]!r}.")
+        raise Refused("source", f"“{catalog}” has no complete vectors of {missing[0]!r}.")
     if len(found) < 2:
-        raise ConditionalError("source", f"“{catalog}” has vectors of fewer than two models.")
+        raise Refused("source", f"“{catalog}” has vectors of fewer than two models.")
     return found
 
 
@@ -176,7 +176,7 @@ def preview_of_suggestion(
     """Return the first triplets from a small sample of anchors, as rows that are not stored.
 
     Raises:
-        ConditionalError: as `find_triplets`.
+        Refused: as `find_triplets`.
     """
     recipe = sound_recipe(recipe)
     few = replace(recipe, n_anchors=min(PREVIEW_ANCHORS, recipe.n_anchors))

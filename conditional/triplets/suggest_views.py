@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from conditional.errors import ConditionalError
 from conditional.template_sets.forms import SuggestForm
 from conditional.template_sets.views import refuse
 from conditional.triplets.queries import places_to_compare, shown_questions
@@ -18,7 +17,7 @@ from conditional.triplets.suggest import (
     preview_of_suggestion,
     request_suggestion,
 )
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 
 N_PREVIEW = 6
 
@@ -36,7 +35,7 @@ def new_suggestion(request: HttpRequest) -> HttpResponse:
                 recipe=form.recipe,
                 owner=signed_in(request),
             )
-        except JobError as problem:
+        except Refused as problem:
             refuse(form, problem)
         else:
             return redirect("conditional:sets")
@@ -54,7 +53,7 @@ def suggestion_preview(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         try:
             rows, found = preview_of_suggestion(form.catalog, form.recipe, N_PREVIEW)
-        except ConditionalError as problem:
+        except Refused as problem:
             context["problem"] = problem.message
         else:
             context |= {"shown": shown_questions(rows), "report": found.report}

@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification
 from conditional.triplets.judged import keep_answers, triplets_csv
 from conditional.triplets.queries import (
@@ -25,6 +24,7 @@ from conditional.triplets.queries import (
 from conditional.triplets.services import delete_triplet_set
 from conditional.verification.queries import panel_progress
 from lookalike.conditional.triplet_majority import Standing
+from lookalike.core.errors import Refused
 
 TRIPLETS_A_PAGE = 12
 TABS = {
@@ -106,7 +106,7 @@ def keep(request: HttpRequest, slug: str) -> HttpResponse:
         kept = keep_answers(
             verification=found, name=request.POST.get("name", "")[:80], owner=signed_in(request)
         )
-    except ConditionalError as problem:
+    except Refused as problem:
         messages.error(request, problem.message)
         return redirect("conditional:verification", slug)
     messages.success(request, f"The answers are kept as “{kept}”.")
@@ -120,7 +120,7 @@ def delete_triplets(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(TripletSet, slug=slug)
     try:
         delete_triplet_set(triplet_set=found)
-    except ConditionalError as problem:
+    except Refused as problem:
         messages.error(request, problem.message)
         return redirect("conditional:triplets", slug)
     messages.success(request, f"“{found}” is deleted.")

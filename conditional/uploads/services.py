@@ -19,7 +19,6 @@ from catalog.importing.uploads import (
     upload_path,
 )
 from catalog.models import Catalog
-from conditional.errors import ConditionalError
 from conditional.template_sets.services import free_slug
 from conditional.triplets.services import IMPORT_TASK as TRIPLETS_TASK
 from conditional.triplets.services import TripletFiles, free_triplet_slug, import_triplet_set
@@ -31,6 +30,7 @@ from lookalike.conditional.crops import Dilation
 from lookalike.conditional.formats.cirr import SOURCE as CIRR
 from lookalike.conditional.formats.genecis import SOURCE as GENECIS
 from lookalike.conditional.types import Task
+from lookalike.core.errors import Refused
 
 MAX_BYTES = 256 * 2**20  # of each file; larger ones go in by the commands
 MAX_NAME = 100
@@ -93,7 +93,7 @@ def request_import(asked: Asked, owner: User) -> Job:
     """Keep the uploads and queue their import; on failure nothing is kept.
 
     Raises:
-        ConditionalError: the name is taken, or a file is too large.
+        Refused: the name is taken, or a file is too large.
         JobConflictError: a set of that name is being imported, or too much of the owner's waits.
         OSError: the disk does not take it.
     """
@@ -108,7 +108,7 @@ def request_import(asked: Asked, owner: User) -> Job:
         try:
             stored = keep_upload(file, ending, MAX_BYTES)
         except UploadError as problem:
-            raise ConditionalError(field_name, f"{problem}; use the command for it.") from problem
+            raise Refused(field_name, f"{problem}; use the command for it.") from problem
         kept.append((stored, str(file.name)[:MAX_NAME]))
         return kept[-1]
 

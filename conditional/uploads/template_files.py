@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.errors import ConditionalError, DefectsError, in_their_words
+from conditional.errors import DefectsError, in_their_words
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.stored_sets import digest_of, stored_by
@@ -26,6 +26,7 @@ from lookalike.conditional.formats.genecis import genecis_entries, read_genecis
 from lookalike.conditional.formats.sets import TemplateSet as ReadSet
 from lookalike.conditional.types import Defect, RetrievalTemplate, Task
 from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 IMPORT_TASK = "conditional.import_templates"
@@ -63,7 +64,7 @@ def import_set(
 
     Raises:
         DefectsError: entries are defective and `keep_good` is off.
-        ConditionalError: the file cannot be read, no entry is sound, or the name is taken.
+        Refused: the file cannot be read, no entry is sound, or the name is taken.
     """
     if stored := stored_by(TemplateSet, name, progress.job):
         return _finished(stored, progress)
@@ -147,7 +148,7 @@ def _read(path: Path, title: str, file_format: str, task: Task | None) -> tuple[
         return read_genecis(path, task), digest
     except (InputError, OSError) as problem:
         called = {} if title == path.name else {path: title}
-        raise ConditionalError("file", in_their_words(problem, called)) from problem
+        raise Refused("file", in_their_words(problem, called)) from problem
 
 
 @dataclass(frozen=True)
@@ -166,10 +167,10 @@ def _split(path: Path | None, id_of: Mapping[str, int], keep_good: bool) -> _Spl
     try:
         names = frozenset(read_cirr_split(path))
     except (InputError, OSError) as problem:
-        raise ConditionalError("split", str(problem)) from problem
+        raise Refused("split", str(problem)) from problem
     unknown = sorted(names - id_of.keys())
     if unknown and not keep_good:
-        raise ConditionalError(
+        raise Refused(
             "split",
             f"the catalog lacks {len(unknown):,} of the split's {len(names):,} images (first: "
             f"{unknown[0]!r}). “Keep the good entries” (--keep-good) looks among the others.",

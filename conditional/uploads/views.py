@@ -15,7 +15,7 @@ from conditional.template_sets.views import refuse
 from conditional.uploads.forms import ImportForm
 from conditional.uploads.services import Kind, import_jobs, request_import
 from jobs.models import Job
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,7 +38,7 @@ def _queued(request: HttpRequest, form: ImportForm) -> bool:
     """Keep the files and queue their import; on failure say why in the form."""
     try:
         request_import(form.asked, signed_in(request))
-    except JobError as problem:
+    except Refused as problem:
         refuse(form, problem)
     except OSError as problem:
         form.add_error(None, str(problem))

@@ -10,7 +10,6 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from annotation.answering.submissions import RejectedError
-from conditional.errors import ConditionalError
 from conditional.models import (
     Asked,
     TemplateRuling,
@@ -26,8 +25,8 @@ from conditional.triplets.judged import ensure_questions
 from conditional.verification.answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, GivenAnswer
 from conditional.verification.queries import find_verifier, results_of, seen_order
 from lookalike.conditional.verdicts import PICK, Outcome
+from lookalike.core.errors import Refused
 from pooling.campaign.services import check_panel
-from pooling.errors import PoolError
 
 
 @transaction.atomic
@@ -49,20 +48,17 @@ def open_verification(
         guidelines: markdown that judges can read beside the questions.
 
     Raises:
-        ConditionalError: the name is taken or has no letter, nobody or somebody who may not
+        Refused: the name is taken or has no letter, nobody or somebody who may not
             judge is on the panel, or the number of questions is out of range.
     """
-    try:
-        check_panel(panel)
-    except PoolError as problem:
-        raise ConditionalError("panel", problem.message) from problem
+    check_panel(panel)
     if isinstance(asked_set, TemplateSet) and asked_set.templates.filter(gallery=[]).exists():
-        raise ConditionalError(
+        raise Refused(
             "set", "its templates look among all images of a split, too many for a person to judge."
         )
     slug = slug_of(name)
     if seed < 0:
-        raise ConditionalError("seed", "the seed is a whole number from 0.")
+        raise Refused("seed", "the seed is a whole number from 0.")
     verification = Verification(
         slug=slug, name=name[:200], seed=seed, guidelines=guidelines, owner=owner
     )
@@ -90,7 +86,7 @@ def _sample(asked_set: TemplateSet | TripletSet, n: int | None, seed: int) -> li
     n_asked = len(known) if n is None else n
     if not 1 <= n_asked <= len(known):
         noun = "triplets" if is_of_triplets else "templates"
-        raise ConditionalError("n_questions", f"draw 1 to {len(known):,} {noun}.")
+        raise Refused("n_questions", f"draw 1 to {len(known):,} {noun}.")
     chosen: list[int] = np.random.default_rng([seed, 2]).permutation(known)[:n_asked].tolist()
     return chosen
 
@@ -195,15 +191,15 @@ def rule_template(
     """Decide about a template on which the panel has no majority.
 
     Raises:
-        ConditionalError: the panel has decided, or still answers, or there is no such template.
+        Refused: the panel has decided, or still answers, or there is no such template.
     """
     Verification.objects.select_for_update().get(pk=verification.pk)
     found = {one.template.uid: one for one in results_of(verification)}
     result = found.get(template_uid)
     if result is None:
-        raise ConditionalError("template", "this verification has no such template.")
+        raise Refused("template", "this verification has no such template.")
     if result.verdict.outcome != Outcome.ADJUDICATE:
-        raise ConditionalError("template", "the panel decides about this template itself.")
+        raise Refused("template", "the panel decides about this template itself.")
     return TemplateRuling.objects.create(
         verification=verification, template=result.template, passes=passes, note=note, by=by
     )

@@ -10,14 +10,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from conditional.errors import ConditionalError
 from conditional.models import TemplateSet, TripletSet, Verification
 from conditional.template_sets.forms import RulingForm, VerificationForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
+from conditional.template_sets.views import refuse
 from conditional.triplets.views import triplet_results_page
 from conditional.verification.queries import Result, panel_progress, results_of, statistics_of
 from conditional.verification.services import open_verification, rule_template, set_state
 from lookalike.conditional.verdicts import Outcome, Vote
+from lookalike.core.errors import Refused
 
 RESULTS_A_PAGE = 10
 TABS = {
@@ -47,8 +48,8 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
             found = open_verification(
                 asked_set=asked_set, owner=signed_in(request), **form.cleaned_data
             )
-        except ConditionalError as problem:
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        except Refused as problem:
+            refuse(form, problem)
         else:
             return redirect("conditional:verification", found.slug)
     is_of_triplets = isinstance(asked_set, TripletSet)
@@ -149,7 +150,7 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
             note=form.cleaned_data["note"],
             by=signed_in(request),
         )
-    except ConditionalError as problem:
+    except Refused as problem:
         messages.error(request, problem.message)
     else:
         messages.success(request, "Your ruling is kept.")

@@ -12,9 +12,9 @@ from accounts.models import Role, User
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
+from lookalike.core.errors import Refused
 from lookalike.pooling.judging_order import judging_phases
 from lookalike.pooling.source_spec import SourceKind, kind_of
-from pooling.errors import PoolError
 from pooling.models import Pool, PoolCampaign, PoolState
 from pooling.pools.queries import pool_pairs, stored_proposals
 
@@ -40,21 +40,21 @@ def open_pool_campaign(
             judges' queues are drawn.
 
     Raises:
-        PoolError: the pool is still being filled or has nothing to judge, a member of the
+        Refused: the pool is still being filled or has nothing to judge, a member of the
             panel is not an annotator or is named twice, the name is taken, or nothing says which
             pairs are likely.
     """
     if pool.state == PoolState.FILLING:
-        raise PoolError("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
+        raise Refused("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
     pairs = pool_pairs(pool)
     if not pairs:
-        raise PoolError("pool", f"“{pool}” has no pairs: none of its models has proposed any.")
+        raise Refused("pool", f"“{pool}” has no pairs: none of its models has proposed any.")
     check_panel(panel)
     slug = slugify(name)[:80]
     if not slug:
-        raise PoolError("name", "give a name with at least one letter or digit.")
+        raise Refused("name", "give a name with at least one letter or digit.")
     if Campaign.objects.filter(slug=slug).exists():
-        raise PoolError("name", f"there is a campaign “{slug}” already; choose another name.")
+        raise Refused("name", f"there is a campaign “{slug}” already; choose another name.")
     phases = _phases(pool, pairs, seed) if asking_order == AskingOrder.PHASES else None
     try:
         with transaction.atomic():
@@ -72,7 +72,7 @@ def open_pool_campaign(
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
             return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:
-        raise PoolError("campaign", str(problem)) from problem
+        raise Refused("campaign", str(problem)) from problem
 
 
 def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int]:
@@ -80,7 +80,7 @@ def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int
     sources, proposals = stored_proposals(pool)
     has_ranks = np.array([kind_of(source.spec) != SourceKind.RANDOM for source in sources])
     if not has_ranks.any():
-        raise PoolError(
+        raise Refused(
             "asking_order",
             f"all of “{pool}” was drawn by chance, so no pair is likelier; have it shuffled.",
         )
@@ -96,30 +96,30 @@ def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int
 
 
 def check_panel(panel: Sequence[User]) -> None:
-    """Raise PoolError if nobody is on the panel, or somebody who may not judge."""
+    """Raise Refused if nobody is on the panel, or somebody who may not judge."""
     if not panel:
-        raise PoolError("panel", "name at least one judge.")
+        raise Refused("panel", "name at least one judge.")
     if len({member.pk for member in panel}) < len(panel):
-        raise PoolError("panel", "somebody is named twice.")
+        raise Refused("panel", "somebody is named twice.")
     for member in panel:
         if member.role != Role.ANNOTATOR:
-            raise PoolError(
+            raise Refused(
                 "panel",
                 f"{member.username} is {member.get_role_display().lower()}, not annotator: "
                 "only annotators are kept blind.",
             )
         if not member.is_active:
-            raise PoolError("panel", f"{member.username} has been deactivated.")
+            raise Refused("panel", f"{member.username} has been deactivated.")
 
 
 def panel_by_name(usernames: Sequence[str]) -> list[User]:
     """Return the people of a panel in the order in which they are named.
 
     Raises:
-        PoolError: somebody does not exist; names everybody who is unknown.
+        Refused: somebody does not exist; names everybody who is unknown.
     """
     found = {user.username: user for user in User.objects.filter(username__in=usernames)}
     unknown = [name for name in usernames if name not in found]
     if unknown:
-        raise PoolError("panel", f"nobody here is called {', '.join(unknown)}.")
+        raise Refused("panel", f"nobody here is called {', '.join(unknown)}.")
     return [found[name] for name in usernames]

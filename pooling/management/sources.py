@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
-from pooling.errors import PoolError
 from pooling.models import Pool, PoolSource
 from pooling.pools.services import FILL_TASK, source_subject
 from pooling.sources.ranking_task import RankingTask
@@ -43,7 +43,7 @@ def uploads_in(options: Mapping[str, Any], task: RankingTask) -> list[Upload]:
     """Check and keep the files that a command line names.
 
     Raises:
-        PoolError: the file, row and reason.
+        Refused: the file, row and reason.
     """
     kept = []
     for text in options["embeddings"]:
@@ -66,7 +66,7 @@ def uploads_in(options: Mapping[str, Any], task: RankingTask) -> list[Upload]:
 def _named(text: str, field: str) -> tuple[str, str]:
     name, equals, file = text.partition("=")
     if not (name and equals and file):
-        raise PoolError(field, f"{text!r} is not NAME=FILE.")
+        raise Refused(field, f"{text!r} is not NAME=FILE.")
     return name.strip(), file.strip()
 
 
@@ -74,7 +74,7 @@ def _on_disk(path: str, field: str) -> Arriving:
     try:
         return Arriving.from_disk(Path(path))
     except InputError as problem:
-        raise PoolError(field, str(problem)) from problem
+        raise Refused(field, str(problem)) from problem
 
 
 def is_left(source: PoolSource) -> bool:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolSource
 from pooling.pools.services import cancel_pool, cancel_source, delete_pool, start_pool, start_source
 from pooling.pools.settle import settle_pool
@@ -22,7 +22,7 @@ def start(request: HttpRequest, slug: str) -> HttpResponse:
     pool = get_object_or_404(Pool, slug=slug)
     try:
         n_started = start_pool(pool=pool, owner=signed_in(request))
-    except JobError as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
     else:
         messages.success(request, f"{n_started} models queued." if n_started else "Nothing to do.")
@@ -47,7 +47,7 @@ def retry(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     source = get_object_or_404(PoolSource, pool__slug=slug, position=position)
     try:
         start_source(source=source, owner=signed_in(request))
-    except JobError as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
     return redirect("pooling:pool", slug)
 
@@ -69,7 +69,7 @@ def withdraw(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     source = get_object_or_404(PoolSource, pool__slug=slug, position=position)
     try:
         withdraw_depth(source=source)
-    except JobError as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
     else:
         messages.success(request, f"{source} stays at k = {source.k}.")
@@ -83,7 +83,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     pool = get_object_or_404(Pool, slug=slug)
     try:
         delete_pool(pool=pool)
-    except JobError as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
         return redirect("pooling:pool", slug)
     messages.success(request, f"“{pool}” is deleted; the embeddings are kept.")

@@ -10,9 +10,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count
 
 from catalog.models import Catalog
+from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
 from lookalike.pooling.source_spec import Wish
-from pooling.errors import PoolError
 from pooling.models import Index
 from pooling.pools.parsing import candidate_rule, depths_of, source_wishes
 from pooling.pools.requests import (
@@ -55,7 +55,7 @@ def wishes_in(text: str) -> list[Wish]:
     """
     try:
         return source_wishes(text)
-    except PoolError as problem:
+    except Refused as problem:
         raise forms.ValidationError(problem.message) from problem
 
 
@@ -195,7 +195,7 @@ class PoolForm(UploadsForm):
         if not self.errors:
             try:
                 cleaned["request"] = self._request(cleaned)
-            except PoolError as problem:
+            except Refused as problem:
                 self.add_error(FIELD_OF.get(problem.field, self._query_field()), problem.message)
         return cleaned
 
@@ -206,7 +206,7 @@ class PoolForm(UploadsForm):
         """Return what the fields ask for, unchecked.
 
         Raises:
-            PoolError: the rule on queries or candidates contradicts itself.
+            Refused: the rule on queries or candidates contradicts itself.
         """
         return PoolRequest(
             name=cleaned["name"],
@@ -236,7 +236,7 @@ def query_rule_of(cleaned: dict[str, Any]) -> QueryRule:
     """Return the rule that the form's fields on queries stand for.
 
     Raises:
-        PoolError: no number or list is given, or it is out of range.
+        Refused: no number or list is given, or it is out of range.
     """
     try:
         if cleaned["how"] == "list":
@@ -254,7 +254,7 @@ def query_rule_of(cleaned: dict[str, Any]) -> QueryRule:
             one_per_product=cleaned["one_per_product"],
         )
     except QueryRuleError as problem:
-        raise PoolError("queries", f"{problem}.") from problem
+        raise Refused("queries", f"{problem}.") from problem
 
 
 class CostForm(forms.Form):

@@ -13,11 +13,10 @@ from accounts.access import admin_required, signed_in
 from accounts.models import User
 from annotation.models import CampaignState
 from catalog.models import Catalog
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from lookalike.pooling.presets import PRESETS
 from pooling.campaign.forms import CampaignForm
 from pooling.campaign.services import open_pool_campaign
-from pooling.errors import PoolError
 from pooling.models import Pool
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.prediction import prediction_of
@@ -36,7 +35,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         if pool is not None:
             try:
                 start_pool(pool=pool, owner=signed_in(request))
-            except JobError as problem:
+            except Refused as problem:
                 messages.error(request, f"The pool is made and waits to be started: {problem}")
             return redirect("pooling:pool", pool.slug)
     cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
@@ -59,7 +58,7 @@ def _created(form: PoolForm, owner: User) -> Pool | None:
         if not form.is_valid():
             return None
         return create_pool(request=replace(wanted, uploads=uploads), created_by=owner)
-    except PoolError as problem:  # the name was taken since, or the catalog changed
+    except Refused as problem:  # the name was taken since, or the catalog changed
         form.add_error(problem.field if problem.field in form.fields else None, problem.message)
         return None
 
@@ -94,7 +93,7 @@ def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
                 is_draft="draft" in request.POST,
                 **form.cleaned_data,
             )
-        except PoolError as problem:
+        except Refused as problem:
             form.add_error(problem.field if problem.field in form.fields else None, problem.message)
         else:
             if campaign.state == CampaignState.DRAFT:

@@ -9,11 +9,11 @@ from typing import Any
 from catalog.models import Catalog
 from lookalike.backbones.errors import SpecError
 from lookalike.backbones.spec import parse_spec
+from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.presets import PRESETS, expanded
 from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
 from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, kind_of, split_depth
-from pooling.errors import PoolError
 from pooling.models import Pool
 
 MAX_SHOWN = 10
@@ -23,12 +23,12 @@ def catalog_by_slug(slug: str, field: str) -> Catalog:
     """Return a catalog.
 
     Raises:
-        PoolError: there is none of that slug; names those that there are.
+        Refused: there is none of that slug; names those that there are.
     """
     found = Catalog.objects.filter(slug=slug).first()
     if found is None:
         known = Catalog.objects.values_list("slug", flat=True)
-        raise PoolError(field, _unknown("catalog", slug, known))
+        raise Refused(field, _unknown("catalog", slug, known))
     return found
 
 
@@ -36,11 +36,11 @@ def pool_by_slug(slug: str) -> Pool:
     """Return a pool.
 
     Raises:
-        PoolError: there is none of that slug; names those that there are.
+        Refused: there is none of that slug; names those that there are.
     """
     found = Pool.objects.filter(slug=slug).first()
     if found is None:
-        raise PoolError("pool", _unknown("pool", slug, Pool.objects.values_list("slug", flat=True)))
+        raise Refused("pool", _unknown("pool", slug, Pool.objects.values_list("slug", flat=True)))
     return found
 
 
@@ -54,17 +54,17 @@ def model_specs(text: str) -> list[str]:
     """Return the specs in a list parted by commas or lines, with presets spelled out.
 
     Raises:
-        PoolError: a word is neither a spec nor a preset, or there is no word at all.
+        Refused: a word is neither a spec nor a preset, or there is no word at all.
     """
     words = [word.strip() for line in text.splitlines() for word in line.split(",")]
     specs = expanded([word for word in words if word])
     if not specs:
-        raise PoolError("models", "name at least one model or preset.")
+        raise Refused("models", "name at least one model or preset.")
     try:
         return list(dict.fromkeys(str(parse_spec(spec)) for spec in specs))
     except SpecError as problem:
         presets = ", ".join(preset.name for preset in PRESETS)
-        raise PoolError("models", f"{problem} Presets are: {presets}.") from problem
+        raise Refused("models", f"{problem} Presets are: {presets}.") from problem
 
 
 def source_wishes(text: str) -> list[Wish]:
@@ -73,7 +73,7 @@ def source_wishes(text: str) -> list[Wish]:
     A preset stands for its members; a depth behind it is theirs. An empty list is empty.
 
     Raises:
-        PoolError: a word names no source that needs no file, or a source is named twice.
+        Refused: a word names no source that needs no file, or a source is named twice.
     """
     words = [word.strip() for line in text.splitlines() for word in line.split(",")]
     wishes: dict[str, Wish] = {}
@@ -85,11 +85,11 @@ def source_wishes(text: str) -> list[Wish]:
             except SpecError as problem:
                 presets = ", ".join(preset.name for preset in PRESETS)
                 others = "Or random:SEED, plugin:DOTTED.PATH, or a preset"
-                raise PoolError("models", f"{problem} {others}: {presets}.") from problem
+                raise Refused("models", f"{problem} {others}: {presets}.") from problem
             if kind_of(wish.spec) in UPLOADED:
-                raise PoolError("models", f"{wish.spec} is a file; upload it instead.")
+                raise Refused("models", f"{wish.spec} is a file; upload it instead.")
             if wishes.setdefault(wish.spec, wish) != wish:
-                raise PoolError("models", f"{wish.spec} is named with two depths.")
+                raise Refused("models", f"{wish.spec} is named with two depths.")
     return list(wishes.values())
 
 
@@ -104,12 +104,12 @@ def query_rule(
     """Return the rule that a number, `all`, or the path of a list stands for.
 
     Raises:
-        PoolError: the list cannot be read or is empty, or a filter is not `name=value`.
+        Refused: the list cannot be read or is empty, or a filter is not `name=value`.
     """
     try:
         kept = parse_filters(filters)
     except QueryRuleError as problem:
-        raise PoolError("filter", str(problem)) from problem
+        raise Refused("filter", str(problem)) from problem
     try:
         how: dict[str, Any] = {
             "filters": kept,
@@ -122,19 +122,19 @@ def query_rule(
             return QueryRule(n=int(queries), **how)
         return QueryRule(names=_names_in(Path(queries)), **how)
     except QueryRuleError as problem:
-        raise PoolError("queries", str(problem)) from problem
+        raise Refused("queries", str(problem)) from problem
 
 
 def candidate_rule(same: str, different: str, one_of_alike: bool) -> CandidateRule:
     """Return the rule that two lists of attributes and a flag stand for.
 
     Raises:
-        PoolError: it contradicts itself.
+        Refused: it contradicts itself.
     """
     try:
         return CandidateRule(attributes_in(same), attributes_in(different), one_of_alike)
     except CandidateRuleError as problem:
-        raise PoolError("candidates", f"{problem}.") from problem
+        raise Refused("candidates", f"{problem}.") from problem
 
 
 def _names_in(path: Path) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ import numpy as np
 from django.db.models import Q
 
 from lookalike.core.arrays import Ints
+from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import parse_names
 from lookalike.pooling.source_spec import UPLOADED
-from pooling.errors import PoolError
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.queries import images_matching
 from pooling.pools.requests import (
@@ -125,7 +125,7 @@ def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
     """Return the pool that a form asks for, and its queries, whatever its name is.
 
     Raises:
-        PoolError: it says too little, or something that cannot be.
+        Refused: it says too little, or something that cannot be.
     """
     form.is_valid()
     given = form.cleaned_data
@@ -133,7 +133,7 @@ def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
         request = form.request_from({"models": [], **given, "name": "not named yet"})
     except KeyError as missing:
         field = str(missing.args[0])
-        raise PoolError(field, f"{form[field].label}: {form.errors[field][0]}") from None
+        raise Refused(field, f"{form[field].label}: {form.errors[field][0]}") from None
     to_come = [Upload(spec, "", "") for spec in form.upload_specs(given)]
     request = replace(request, uploads=to_come)
     check_request(request)
@@ -146,7 +146,7 @@ def _admitted(form: PoolForm) -> tuple[str, Ints] | None:
     """Return the rule on candidates, and how many each query has; None without a valid rule."""
     try:
         request, query_ids = request_in(form)
-    except PoolError:  # said beside the fields once the form is sent
+    except Refused:  # said beside the fields once the form is sent
         return None
     if not request.candidates:
         return None

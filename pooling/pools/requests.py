@@ -13,10 +13,10 @@ from django.utils.text import slugify
 
 from catalog.models import Catalog
 from lookalike.backbones.errors import SpecError
+from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
 from lookalike.pooling.source_spec import SourceKind, canonical, kind_of
-from pooling.errors import PoolError
 from pooling.pools.queries import image_ids_by_name, images_matching
 from pooling.sources.plugins import is_allowed, refusal
 from pooling.sources.uploads import Upload
@@ -71,17 +71,17 @@ class PoolRequest:
 
 
 def check_request(request: PoolRequest) -> None:
-    """Raise PoolError naming the first field that cannot be right."""
+    """Raise Refused naming the first field that cannot be right."""
     if not request.slug:
-        raise PoolError("name", "give a name with at least one letter or digit.")
+        raise Refused("name", "give a name with at least one letter or digit.")
     if request.slug in RESERVED_SLUGS:
-        raise PoolError("name", "that word is part of an address here; choose another.")
+        raise Refused("name", "that word is part of an address here; choose another.")
     if request.query_catalog == request.catalog:
-        raise PoolError("query catalog", "leave it empty to ask from the same catalog.")
+        raise Refused("query catalog", "leave it empty to ask from the same catalog.")
     n_images = request.catalog.images.count()
     n_others = n_images if request.query_catalog else n_images - 1
     if not 1 <= request.k <= n_others:
-        raise PoolError("k", f"{request.k} is not possible: {n_images} images {_allow(n_others)}.")
+        raise Refused("k", f"{request.k} is not possible: {n_images} images {_allow(n_others)}.")
     check_specs(request.all_specs)
     for spec, k in request.depths.items():
         check_depth("models", k, n_others, spec)
@@ -92,34 +92,34 @@ def _allow(most: int) -> str:
 
 
 def check_specs(specs: Sequence[str]) -> None:
-    """Raise PoolError if there is no source, one is named twice, or one cannot be."""
+    """Raise Refused if there is no source, one is named twice, or one cannot be."""
     if not specs:
-        raise PoolError("models", "name at least one model.")
+        raise Refused("models", "name at least one model.")
     for position, spec in enumerate(specs):
         if spec in specs[:position]:
-            raise PoolError("models", f"{spec} is named twice.")
+            raise Refused("models", f"{spec} is named twice.")
         try:
             canonical(spec)
         except SpecError as problem:
-            raise PoolError("models", str(problem)) from problem
+            raise Refused("models", str(problem)) from problem
         dotted = spec.partition(":")[2]
         if kind_of(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
-            raise PoolError("models", refusal(dotted))
+            raise Refused("models", refusal(dotted))
 
 
 def check_depth(field_name: str, k: int, n_candidates: int, spec: str = "") -> None:
-    """Raise PoolError if a depth cannot be had from so many candidates."""
+    """Raise Refused if a depth cannot be had from so many candidates."""
     if not 1 <= k <= n_candidates:
         whose = f"of {spec} " if spec else ""
         allow = f"allow 1 to {n_candidates:,}" if n_candidates > 0 else "are too few"
-        raise PoolError(field_name, f"{k} {whose}is not possible: the catalog’s images {allow}.")
+        raise Refused(field_name, f"{k} {whose}is not possible: the catalog’s images {allow}.")
 
 
 def choose_queries(request: PoolRequest) -> list[int]:
     """Return the image ids of the queries, in the order of asking.
 
     Raises:
-        PoolError: listed names are unknown or mean the same image, nothing matches the
+        Refused: listed names are unknown or mean the same image, nothing matches the
             filters, or fewer match than were asked for.
     """
     rule = request.rule
@@ -128,32 +128,30 @@ def choose_queries(request: PoolRequest) -> list[int]:
     matching = images_matching(request.asking, rule.filters)
     rows = list(matching.values_list("pk", "product_id", "attributes"))
     if not rows:
-        raise PoolError("queries", f"no image of “{request.asking}” is left: {rule.describe()}.")
+        raise Refused("queries", f"no image of “{request.asking}” is left: {rule.describe()}.")
     rng = np.random.default_rng(request.seed)
     if rule.one_per_product:
         kept = one_of_each([product for _, product, _ in rows], rng)
         rows = [rows[position] for position in kept]
     n = len(rows) if rule.n is None else rule.n
     if n > len(rows):
-        raise PoolError(
-            "queries", f"{n} were asked for, but only {len(rows)} images can be queries."
-        )
+        raise Refused("queries", f"{n} were asked for, but only {len(rows)} images can be queries.")
     if not rule.strata:
         drawn = draw(len(rows), n, rng)
     else:
         values = [str(attributes.get(rule.strata, "")) for _, _, attributes in rows]
         if not any(values):
-            raise PoolError("queries", f"no image has the attribute {rule.strata!r}.")
+            raise Refused("queries", f"no image has the attribute {rule.strata!r}.")
         drawn = draw_evenly(values, n, rng)
     return [rows[position][0] for position in drawn]
 
 
 def check_candidates(request: PoolRequest, query_ids: Sequence[int]) -> None:
-    """Raise PoolError if queries could get no candidates by the rule on them."""
+    """Raise Refused if queries could get no candidates by the rule on them."""
     rule = request.candidates
     for name in rule.attributes:
         if not request.catalog.images.filter(attributes__has_key=name).exists():
-            raise PoolError(
+            raise Refused(
                 "candidates", f"no image of “{request.catalog}” has the attribute {name!r}."
             )
     for name in rule.same:
@@ -161,7 +159,7 @@ def check_candidates(request: PoolRequest, query_ids: Sequence[int]) -> None:
         n_without = asked.exclude(attributes__has_key=name).count()
         n_without += asked.filter(**{f"attributes__{name}": ""}).count()
         if n_without:
-            raise PoolError(
+            raise Refused(
                 "candidates",
                 f"{n_without:,} of {len(query_ids):,} queries have no {name!r}, so nothing could "
                 "be proposed for them; ask only images that have it, or leave this out.",
@@ -174,7 +172,7 @@ def _listed_queries(request: PoolRequest) -> list[int]:
     unknown = missing(rule.names, found)
     if unknown:
         more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
-        raise PoolError(
+        raise Refused(
             "queries",
             f"“{catalog}” has no image {', '.join(unknown[:MAX_NAMED])}{more}; "
             "name images by path, uid or SHA-256.",
@@ -184,9 +182,9 @@ def _listed_queries(request: PoolRequest) -> list[int]:
     for name in rule.names:
         pk = found[name]
         if pk in name_of:
-            raise PoolError("queries", f"{name} and {name_of[pk]} are the same image.")
+            raise Refused("queries", f"{name} and {name_of[pk]} are the same image.")
         if pk in kept:
             name_of[pk] = name
     if not name_of:
-        raise PoolError("queries", f"no image is left: {rule.describe()}.")
+        raise Refused("queries", f"no image is left: {rule.describe()}.")
     return list(name_of)

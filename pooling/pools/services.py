@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, cancel_job, enqueue
-from pooling.errors import PoolError
+from lookalike.core.errors import Refused
 from pooling.models import (
     OPEN_SOURCE_STATES,
     Pool,
@@ -35,11 +35,11 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
     """Store a pool with its queries and its sources; nothing is started yet.
 
     Raises:
-        PoolError: a field is wrong, a listed query is unknown, or no query is left.
+        Refused: a field is wrong, a listed query is unknown, or no query is left.
     """
     check_request(request)
     if Pool.objects.filter(slug=request.slug).exists():
-        raise PoolError("name", f"there is a pool “{request.slug}” already; choose another name.")
+        raise Refused("name", f"there is a pool “{request.slug}” already; choose another name.")
     image_ids = choose_queries(request)
     check_candidates(request, image_ids)
     with transaction.atomic():
@@ -100,14 +100,14 @@ def pool_as_requested(*, request: PoolRequest, created_by: User | None) -> Pool:
     """Return the pool of that name if it is what is requested, or create it.
 
     Raises:
-        PoolError: as `create_pool`, or the pool of that name was made differently.
+        Refused: as `create_pool`, or the pool of that name was made differently.
     """
     pool = Pool.objects.filter(slug=request.slug).first()
     if pool is None:
         return create_pool(request=request, created_by=created_by)
     differing = _differences(pool, request)
     if differing:
-        raise PoolError(
+        raise Refused(
             "name",
             f"there is a pool “{pool.slug}” already, with {'; '.join(differing)}. "
             "Choose another name, or repeat its settings to go on with it.",
@@ -187,10 +187,10 @@ def start_source(*, source: PoolSource, owner: User | None) -> Job:
 
     Raises:
         JobConflictError: it is queued or running.
-        PoolError: it is done; its proposals are facts.
+        Refused: it is done; its proposals are facts.
     """
     if source.done_at is not None and source.wanted_k is None:
-        raise PoolError("models", f"{source.spec} has proposed already.")
+        raise Refused("models", f"{source.spec} has proposed already.")
     with transaction.atomic():
         job = enqueue(**_job_of(source), owner=owner)
         PoolSource.objects.filter(pk=source.pk).update(job=job)
@@ -234,10 +234,10 @@ def delete_pool(*, pool: Pool) -> None:
     """Remove a pool that no campaign judges, with its proposals; embeddings stay.
 
     Raises:
-        PoolError: a campaign judges it, or it is being filled.
+        Refused: a campaign judges it, or it is being filled.
     """
     if pool.campaign_links.exists():
-        raise PoolError("pool", "a campaign judges it; its proposals are kept as evidence.")
+        raise Refused("pool", "a campaign judges it; its proposals are kept as evidence.")
     if any(source.job is not None and source.job.is_open for source in pool.sources.all()):
-        raise PoolError("pool", "it is being filled; cancel that first.")
+        raise Refused("pool", "it is being filled; cancel that first.")
     pool.delete()

@@ -10,9 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from jobs.queries import job_of
-from jobs.services import JobConflictError
+from lookalike.core.errors import Refused
 from lookalike.pooling.probe import Addition
-from pooling.errors import PoolError
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.prediction import Cost, costs_in, request_in
 from pooling.probe.services import start_probe
@@ -25,9 +24,8 @@ def start(request: HttpRequest) -> HttpResponse:
     try:
         wanted, query_ids = request_in(PoolForm(request.POST, request.FILES))
         job = start_probe(request=wanted, query_ids=query_ids, owner=signed_in(request))
-    except (PoolError, JobConflictError) as problem:
-        reason = problem.message if isinstance(problem, PoolError) else str(problem)
-        return render(request, "pooling/_probe.html", {"reason": reason})
+    except Refused as problem:
+        return render(request, "pooling/_probe.html", {"reason": problem.message})
     return render(request, "pooling/_probe.html", {"job": job})
 
 

@@ -8,8 +8,8 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from lookalike.backbones.spec import SpecError
+from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
-from pooling.errors import PoolError
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, Upload
@@ -81,13 +81,13 @@ class UploadsForm(forms.Form):
                         task=task,
                     )
                 )
-            except PoolError as problem:
+            except Refused as problem:
                 self.add_error("embeddings_file", problem.message)
         if given.get("ranking_file") is not None:
             file = _arriving(given["ranking_file"])
             try:
                 kept.append(keep_ranking(name=given["ranking_name"], file=file, task=task))
-            except PoolError as problem:
+            except Refused as problem:
                 self.add_error("ranking_file", problem.message)
         return kept
 

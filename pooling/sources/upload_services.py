@@ -14,9 +14,9 @@ from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
 from lookalike.backbones.spec import SpecError
 from lookalike.core.arrays import Ints
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
-from pooling.errors import PoolError
 from pooling.models import PoolSource
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.uploaded import NamedVectors, read_embeddings, read_ranking
@@ -31,7 +31,7 @@ def keep_embeddings(
     """Check uploaded embeddings against what a pool asks, and keep them.
 
     Raises:
-        PoolError: of the field `embeddings`: the file, row and reason.
+        Refused: of the field `embeddings`: the file, row and reason.
     """
 
     def check(path: Path, ids_path: Path | None) -> object:
@@ -40,14 +40,14 @@ def keep_embeddings(
     try:
         return keep_checked(uploaded_spec(SourceKind.EMBEDDINGS, name), file, ids, check)
     except (InputError, SpecError) as problem:
-        raise PoolError("embeddings", str(problem)) from problem
+        raise Refused("embeddings", str(problem)) from problem
 
 
 def keep_ranking(*, name: str, file: Arriving, task: RankingTask) -> Upload:
     """Check an uploaded ranking against what a pool asks, and keep it.
 
     Raises:
-        PoolError: of the field `ranking`: the file, line and reason.
+        Refused: of the field `ranking`: the file, line and reason.
     """
 
     def check(path: Path, _: Path | None) -> object:
@@ -56,7 +56,7 @@ def keep_ranking(*, name: str, file: Arriving, task: RankingTask) -> Upload:
     try:
         return keep_checked(uploaded_spec(SourceKind.RANKING, name), file, None, check)
     except (InputError, SpecError) as problem:
-        raise PoolError("ranking", str(problem)) from problem
+        raise Refused("ranking", str(problem)) from problem
 
 
 def stored_embeddings(

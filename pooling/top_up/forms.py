@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
+from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import Wish
-from pooling.errors import PoolError
 from pooling.models import Pool, PoolSource
 from pooling.pools.forms import models_field, wishes_in
 from pooling.pools.parsing import depths_of
@@ -52,7 +52,7 @@ class TopUpForm(UploadsForm):
             try:
                 by_spec = {source.spec: source for source in self.sources}
                 check_top_up(self.pool, by_spec, self._wanted(cleaned, uploads))
-            except PoolError as problem:
+            except Refused as problem:
                 self._refuse(problem)
         return cleaned
 
@@ -76,7 +76,7 @@ class TopUpForm(UploadsForm):
             deeper=deeper,
         )
 
-    def _refuse(self, problem: PoolError) -> None:
+    def _refuse(self, problem: Refused) -> None:
         """Put what a service refuses beside the field that it is about."""
         names = [_field_of(s) for s in self.sources if s.spec in problem.message.split()]
         if problem.field == "deeper" and names:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from accounts.models import User
-from pooling.errors import PoolError
+from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolChange, PoolSource, PoolState
 from pooling.pools.requests import check_depth, check_specs
 from pooling.pools.services import new_source, start_sources
@@ -47,7 +47,7 @@ def top_up_pool(*, pool: Pool, wanted: TopUp, made_by: User | None) -> PoolChang
     puts the new pairs to the panels.
 
     Raises:
-        PoolError: the pool is being filled or was never, nothing is asked for, or a source
+        Refused: the pool is being filled or was never, nothing is asked for, or a source
             cannot be added or go so deep.
     """
     with transaction.atomic():
@@ -70,30 +70,28 @@ def top_up_pool(*, pool: Pool, wanted: TopUp, made_by: User | None) -> PoolChang
 
 
 def check_top_up(pool: Pool, sources: Mapping[str, PoolSource], wanted: TopUp) -> None:
-    """Raise PoolError naming the first thing that cannot be."""
+    """Raise Refused naming the first thing that cannot be."""
     if pool.state == PoolState.FILLING:
-        raise PoolError("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
+        raise Refused("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
     if not pool.has_ended:
-        raise PoolError(
-            "pool", f"no model of “{pool}” has proposed anything; try them again first."
-        )
+        raise Refused("pool", f"no model of “{pool}” has proposed anything; try them again first.")
     if not wanted.all_specs and not wanted.deeper:
-        raise PoolError("models", "name a new model, upload one, or ask a model to go deeper.")
+        raise Refused("models", "name a new model, upload one, or ask a model to go deeper.")
     n_images = pool.catalog.images.count()
     n_candidates = n_images if pool.query_catalog else n_images - 1
     for spec in wanted.all_specs:
         if spec in sources:
-            raise PoolError("models", f"{spec} is in the pool already; let it go deeper instead.")
+            raise Refused("models", f"{spec} is in the pool already; let it go deeper instead.")
         check_depth("models", wanted.depths.get(spec, pool.k), n_candidates, spec)
     if wanted.all_specs:
         check_specs(wanted.all_specs)
     for spec, k in wanted.deeper.items():
         if spec not in sources:
-            raise PoolError("deeper", f"{spec} is no model of this pool.")
+            raise Refused("deeper", f"{spec} is no model of this pool.")
         if sources[spec].done_at is None:
-            raise PoolError("deeper", f"{spec} has proposed nothing yet; try it again first.")
+            raise Refused("deeper", f"{spec} has proposed nothing yet; try it again first.")
         if k <= sources[spec].k:
-            raise PoolError("deeper", f"{spec} has gone to {sources[spec].k} already, {k} is less.")
+            raise Refused("deeper", f"{spec} has gone to {sources[spec].k} already, {k} is less.")
         check_depth("deeper", k, n_candidates, spec)
 
 
@@ -101,15 +99,15 @@ def withdraw_depth(*, source: PoolSource) -> None:
     """Give up a greater depth that a source did not reach; what it proposed stays.
 
     Raises:
-        PoolError: no greater depth is asked of it, or it is on its way there.
+        Refused: no greater depth is asked of it, or it is on its way there.
     """
     with transaction.atomic():
         pool = Pool.objects.select_for_update().get(pk=source.pool_id)
         source = pool.sources.select_related("job").get(pk=source.pk)
         if source.wanted_k is None:
-            raise PoolError("deeper", f"no greater depth is asked of {source.spec}.")
+            raise Refused("deeper", f"no greater depth is asked of {source.spec}.")
         if has_open_job(source):
-            raise PoolError("deeper", f"{source.spec} is on its way; stop it first.")
+            raise Refused("deeper", f"{source.spec} is on its way; stop it first.")
         for change in pool.changes.all():
             for step in change.steps:
                 if step["spec"] == source.spec and step["k"] > source.k:

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from lookalike.pooling.presets import PRESETS
 from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
@@ -31,7 +31,7 @@ def top_up(request: HttpRequest, slug: str) -> HttpResponse:
                 with transaction.atomic():
                     change = top_up_pool(pool=pool, wanted=wanted, made_by=owner)
                     start_change(change=change, owner=owner)
-            except JobError as problem:  # somebody else was faster
+            except Refused as problem:  # somebody else was faster
                 form.add_error(None, str(problem))
             else:
                 return redirect("pooling:pool", slug)

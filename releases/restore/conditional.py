@@ -12,7 +12,6 @@ from typing import Any
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.errors import ConditionalError
 from conditional.models import (
     RetrievalTemplate,
     TemplateRuling,
@@ -35,6 +34,7 @@ from lookalike.conditional.types import (
     View,
 )
 from lookalike.conditional.types import RetrievalTemplate as Template
+from lookalike.core.errors import Refused
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
 from releases.restore.campaign import Judges, make_account
@@ -76,7 +76,7 @@ def import_sets(
             [_triplets(folder, one, known, catalog)
              for one in _given(folder, slug, "triplet_sets")],
         )  # fmt: skip
-    except ConditionalError as problem:
+    except Refused as problem:
         raise ReleaseError(f"{problem.message} Choose another slug.") from problem
 
 

@@ -4,7 +4,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from catalog.models import Catalog
-from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.tasks import build
 from conditional.template_sets.queries import catalog_rows, conditions_of, shown_templates
@@ -14,6 +13,7 @@ from jobs.services import JobError
 from lookalike.conditional.recipes import Recipe, cook
 from lookalike.conditional.types import Task
 from lookalike.conditional.validate import defects_of
+from lookalike.core.errors import Refused
 from tests.conditional.conftest import built_set, make_catalog, recipe_of
 from tests.pooling.run_command import printed
 
@@ -91,7 +91,7 @@ def test_shown_pictures_stand_in_the_stored_order(template_set):
     ],
 )
 def test_what_cannot_be_built_is_refused_with_the_reason(catalog, changes, field, reason):
-    with pytest.raises(ConditionalError, match=reason) as caught:
+    with pytest.raises(Refused, match=reason) as caught:
         preview_of(catalog, recipe_of(**changes), 3)
     assert caught.value.field == field
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_built_is_refused_with_the_reason(catalog, changes, field
 def test_a_name_is_taken_once(catalog, template_set, people):
     with pytest.raises(JobError, match="there is a set “other-colours” already"):
         built_set(catalog)
-    with pytest.raises(ConditionalError, match="at least one letter or digit"):
+    with pytest.raises(Refused, match="at least one letter or digit"):
         request_build(catalog=catalog, name="…", recipe=recipe_of(), owner=people(1)[0])
 
 

@@ -9,7 +9,6 @@ from PIL import Image as PillowImage
 
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
-from conditional.errors import ConditionalError
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
@@ -18,6 +17,7 @@ from conditional.uploads.template_files import exported_entries
 from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.validate import defects_of
+from lookalike.core.errors import Refused
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -205,7 +205,7 @@ def test_an_image_set_of_two_is_no_gallery(catalog, write):
 def test_templates_that_look_among_a_split_are_not_put_to_judges(catalog, write, people):
     names = {f"{number:012d}": "x.png" for number in range(20)}
     import_composed(write, [composed(0, 0, 1)], "--split", write(names, "split.json"))
-    with pytest.raises(ConditionalError, match="too many for a person to judge"):
+    with pytest.raises(Refused, match="too many for a person to judge"):
         open_verification(asked_set=TemplateSet.objects.get(), name="Panel", panel=people(2))
 
 

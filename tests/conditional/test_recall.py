@@ -15,7 +15,6 @@ from safetensors.torch import save_file
 from accounts.models import Role
 from catalog.images.blobs import read_blob
 from catalog.models import Image
-from conditional.errors import ConditionalError
 from conditional.models import RetrievalTemplate, TemplateScore, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, request_score
@@ -25,6 +24,7 @@ from lookalike.backbones.clip_models import load_clip
 from lookalike.backbones.errors import SpecError, UnknownModelError
 from lookalike.conditional.crops import crop_view
 from lookalike.conditional.types import Box, DistractorKind
+from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
 from tests.conditional.test_triplet_sets import embedding_set_of
 from tests.pooling.conftest import catalog_of_photos
@@ -179,10 +179,10 @@ def test_an_embedding_set_is_asked_by_the_image_and_ties_are_kept_apart(template
 
 
 def test_what_cannot_be_scored_is_said(templates, people):
-    with pytest.raises(ConditionalError, match="neither an open_clip model"):
+    with pytest.raises(Refused, match="neither an open_clip model"):
         known_model(templates, "timm:resnet18")
     embedding_set_of(templates.catalog, np.ones((8, 2), np.float32), "timm:made")
-    with pytest.raises(ConditionalError, match="parts of images"):
+    with pytest.raises(Refused, match="parts of images"):
         known_model(templates, "timm:made")
     with pytest.raises(JobError, match="no architecture"):
         scored(templates, "open_clip:no-such-model/t")

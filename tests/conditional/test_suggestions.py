@@ -14,13 +14,13 @@ from django.utils import timezone
 from accounts.models import Role
 from catalog.embeddings import load_vectors
 from catalog.models import Image
-from conditional.errors import ConditionalError
 from conditional.models import TripletQuestion, TripletSet
 from conditional.tasks import suggest
 from conditional.triplets.suggest import SUGGEST_TASK, find_triplets, request_suggestion
 from conditional.verification.services import open_verification
 from jobs.models import Job, JobState
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
@@ -220,7 +220,7 @@ def test_a_job_that_runs_twice_stores_one_set(made, people):
     assert job.state == JobState.SUCCEEDED
     assert TripletSet.objects.get().owner == admin
     assert TripletQuestion.objects.count() == 2
-    with pytest.raises(ConditionalError, match="already"):
+    with pytest.raises(Refused, match="already"):
         request_suggestion(catalog=made, name="Split", recipe=recipe, owner=admin)
 
 

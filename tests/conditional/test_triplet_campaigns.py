@@ -15,13 +15,13 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from conditional.errors import ConditionalError
 from conditional.models import TripletSet, Verification, VerifierAnswer
 from conditional.triplets.judged import ensure_questions, judged_triplets, keep_answers
 from conditional.triplets.queries import triplet_results, triplet_statistics
 from conditional.verification.queries import find_verifier, next_questions, progress_of, seen_order
 from conditional.verification.services import open_verification, set_state
 from lookalike.conditional.triplet_majority import Standing
+from lookalike.core.errors import Refused
 from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
 from tests.conditional.test_verification import answer, record
 from tests.pooling.run_command import printed
@@ -247,7 +247,7 @@ def test_majorities_decide_ties_do_not_and_each_condition_has_its_figures(campai
 
 def test_kept_answers_have_a_majority_and_a_ceiling_and_are_scored(campaign, judges):
     vote_all(judges, ["112", "12?", "222", "222", "???", "111"])
-    with pytest.raises(ConditionalError, match="close it first"):
+    with pytest.raises(Refused, match="close it first"):
         keep_answers(verification=campaign, name="Kept", owner=None)
     set_state(verification=campaign, is_open=False)
     campaign.refresh_from_db()
@@ -263,7 +263,7 @@ def test_kept_answers_have_a_majority_and_a_ceiling_and_are_scored(campaign, jud
     [score] = printed("score_triplets", "kept")["scores"]
     assert score["majority"]["n"] == 4
     assert score["ceiling"] == pytest.approx(figures.ceiling)
-    with pytest.raises(ConditionalError, match="already"):
+    with pytest.raises(Refused, match="already"):
         keep_answers(verification=campaign, name="Kept", owner=None)
 
 
@@ -271,7 +271,7 @@ def test_nothing_is_kept_of_a_campaign_without_a_side(campaign, judges):
     vote_all(judges, ["???", "...", "...", "...", "...", "..."])
     set_state(verification=campaign, is_open=False)
     campaign.refresh_from_db()
-    with pytest.raises(ConditionalError, match="nobody has named a side"):
+    with pytest.raises(Refused, match="nobody has named a side"):
         keep_answers(verification=campaign, name="Kept", owner=None)
 
 

@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from accounts.models import Role
 from annotation.answering.submissions import MalformedError
-from conditional.errors import ConditionalError
 from conditional.models import Choice, VerifierAnswer
 from conditional.template_sets.services import delete_set
 from conditional.uploads.template_files import exported_entries
@@ -37,6 +36,7 @@ from conditional.verification.services import (
     set_state,
 )
 from lookalike.conditional.verdicts import Outcome
+from lookalike.core.errors import Refused
 
 pytestmark = pytest.mark.django_db
 SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
@@ -203,7 +203,7 @@ def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judg
     assert outcomes[split.pk].verdict.outcome == Outcome.ADJUDICATE
     assert verified_templates(verification) == [passing]
     [admin] = people(1, Role.ADMIN)
-    with pytest.raises(ConditionalError, match="the panel decides"):
+    with pytest.raises(Refused, match="the panel decides"):
         rule_template(
             verification=verification, template_uid=passing.uid, passes=False, note="", by=admin
         )
@@ -240,7 +240,7 @@ def test_judges_agree_wherever_their_galleries_put_the_target(verification, judg
 )
 def test_what_cannot_be_opened_is_refused(verification, template_set, people, changes, field):
     given = {"asked_set": template_set, "name": "Other", "panel": people(1), **changes}
-    with pytest.raises(ConditionalError) as caught:
+    with pytest.raises(Refused) as caught:
         open_verification(**given)
     assert caught.value.field == field
 
@@ -248,9 +248,9 @@ def test_what_cannot_be_opened_is_refused(verification, template_set, people, ch
 def test_only_annotators_judge_and_a_set_under_verification_is_kept(
     verification, template_set, people
 ):
-    with pytest.raises(ConditionalError, match="only annotators are kept blind"):
+    with pytest.raises(Refused, match="only annotators are kept blind"):
         open_verification(asked_set=template_set, name="X", panel=people(1, Role.ADMIN))
-    with pytest.raises(ConditionalError, match="is under verification"):
+    with pytest.raises(Refused, match="is under verification"):
         delete_set(template_set=template_set)
 
 

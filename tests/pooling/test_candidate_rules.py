@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate
 from jobs.services import JobProgress, run_here
+from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.search.collapse_duplicates import one_of_each
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.scored import admissible
-from pooling.errors import PoolError
 from pooling.models import Pool
 from pooling.pools.services import create_pool
 from pooling.sources.admission import n_admissible
@@ -193,14 +193,14 @@ def test_a_query_without_the_attribute_is_refused_before_anything_is_searched(re
     request = request_of(
         catalog=catalog, rule=QueryRule(), candidates=CandidateRule(same=("colour",))
     )
-    with pytest.raises(PoolError, match="1 of 12 queries have no 'colour'") as caught:
+    with pytest.raises(Refused, match="1 of 12 queries have no 'colour'") as caught:
         create_pool(request=request, created_by=None)
     assert caught.value.field == "candidates"
 
 
 def test_an_attribute_that_no_image_has_is_refused(request_of):
     request = request_of(candidates=CandidateRule(different=("size",)))
-    with pytest.raises(PoolError, match="has the attribute 'size'"):
+    with pytest.raises(Refused, match="has the attribute 'size'"):
         create_pool(request=request, created_by=None)
 
 

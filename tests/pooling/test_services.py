@@ -11,8 +11,8 @@ from django.db import transaction
 from catalog.models import Image
 from jobs.models import Job, JobState
 from jobs.services import JobConflictError
+from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRule
-from pooling.errors import PoolError
 from pooling.models import Pool, PoolState, SourceState
 from pooling.pools.services import (
     cancel_pool,
@@ -90,7 +90,7 @@ def test_a_list_is_asked_in_its_own_order_by_path_uid_or_content(request_of):
 
 
 def test_listed_images_that_do_not_exist_are_named(pool_of):
-    with pytest.raises(PoolError, match=r"nowhere\.jpg") as caught:
+    with pytest.raises(Refused, match=r"nowhere\.jpg") as caught:
         pool_of(rule=QueryRule(names=("photos/001.jpg", "nowhere.jpg")))
     assert caught.value.field == "queries"
     assert not Pool.objects.exists()
@@ -100,7 +100,7 @@ def test_an_image_listed_under_two_names_is_refused(request_of):
     request = request_of()
     image = Image.objects.filter(catalog=request.catalog).order_by("id")[0]
     rule = QueryRule(names=("photos/000.jpg", image.sha256))
-    with pytest.raises(PoolError, match="same image"):
+    with pytest.raises(Refused, match="same image"):
         create_pool(request=type(request)(**{**vars(request), "rule": rule}), created_by=None)
 
 
@@ -128,7 +128,7 @@ def test_wild_queries_come_from_the_other_catalog(request_of, catalog_of):
 def test_a_wrong_request_is_refused_by_field_and_nothing_is_stored(
     request_of, field, changes, words
 ):
-    with pytest.raises(PoolError, match=words) as caught:
+    with pytest.raises(Refused, match=words) as caught:
         create_pool(request=request_of(**changes), created_by=None)
     assert caught.value.field == field
     assert not Pool.objects.exists()
@@ -137,7 +137,7 @@ def test_a_wrong_request_is_refused_by_field_and_nothing_is_stored(
 def test_a_name_that_is_taken_is_refused(request_of):
     request = request_of()
     create_pool(request=request, created_by=None)
-    with pytest.raises(PoolError, match="already") as caught:
+    with pytest.raises(Refused, match="already") as caught:
         create_pool(request=request, created_by=None)
     assert caught.value.field == "name"
 
@@ -147,7 +147,7 @@ def test_the_same_request_finds_the_same_pool_and_another_is_refused_by_differen
     pool = pool_as_requested(request=request, created_by=None)
     assert pool_as_requested(request=request, created_by=None) == pool
     deeper = type(request)(**{**vars(request), "k": 4})
-    with pytest.raises(PoolError, match="k 3 and not 4"):
+    with pytest.raises(Refused, match="k 3 and not 4"):
         pool_as_requested(request=deeper, created_by=None)
 
 
@@ -181,7 +181,7 @@ def test_cancelling_stops_what_is_open_and_it_can_be_started_again(pool_of):
 def test_a_pool_that_is_being_filled_is_not_deleted_but_a_cancelled_one_is(pool_of):
     pool = pool_of()
     start_pool(pool=pool, owner=None)
-    with pytest.raises(PoolError, match="being filled"):
+    with pytest.raises(Refused, match="being filled"):
         delete_pool(pool=pool)
     cancel_pool(pool=pool)
     delete_pool(pool=Pool.objects.get(pk=pool.pk))
@@ -219,6 +219,6 @@ def test_queries_are_spread_over_an_attribute_one_of_each_product_and_fixed_by_t
 
 
 def test_an_attribute_that_no_image_has_spreads_nothing(request_of):
-    with pytest.raises(PoolError, match="no image has the attribute 'size'") as caught:
+    with pytest.raises(Refused, match="no image has the attribute 'size'") as caught:
         create_pool(request=request_of(rule=QueryRule(n=3, strata="size")), created_by=None)
     assert caught.value.field == "queries"

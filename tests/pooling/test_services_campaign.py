@@ -9,8 +9,8 @@ from accounts.models import Role, User
 from annotation.models import AskingOrder, Campaign, CampaignState, Question, TieRule
 from catalog.models import Image
 from jobs.models import Job, JobState
+from lookalike.core.errors import Refused
 from pooling.campaign.services import open_pool_campaign, panel_by_name
-from pooling.errors import PoolError
 from pooling.models import PoolCampaign, Proposal
 from pooling.pools.services import start_source
 
@@ -96,7 +96,7 @@ def test_a_pool_drawn_by_chance_has_no_likely_pairs(filled, annotators):
     for number, source in enumerate(filled.sources.all()):
         source.spec = f"random:{number}"
         source.save()
-    with pytest.raises(PoolError, match="drawn by chance") as caught:
+    with pytest.raises(Refused, match="drawn by chance") as caught:
         open_pool_campaign(pool=filled, name="c", panel=annotators, asking_order=AskingOrder.PHASES)
     assert caught.value.field == "asking_order"
     assert not Campaign.objects.exists()
@@ -115,7 +115,7 @@ def test_proposals_of_a_source_that_is_not_done_are_not_asked(filled, annotators
 
 def test_a_pool_that_is_being_filled_is_not_opened(filled, annotators):
     filled.sources.update(done_at=None)
-    with pytest.raises(PoolError, match="still being filled") as caught:
+    with pytest.raises(Refused, match="still being filled") as caught:
         open_pool_campaign(pool=filled, name="c", panel=annotators)
     assert caught.value.field == "pool"
 
@@ -123,12 +123,12 @@ def test_a_pool_that_is_being_filled_is_not_opened(filled, annotators):
 def test_a_pool_without_proposals_is_not_opened(pool_of, annotators):
     pool = pool_of()
     pool.sources.update(done_at=timezone.now())
-    with pytest.raises(PoolError, match="no pairs"):
+    with pytest.raises(Refused, match="no pairs"):
         open_pool_campaign(pool=pool, name="c", panel=annotators)
 
 
 def test_nobody_on_the_panel_is_refused(filled):
-    with pytest.raises(PoolError, match="at least one judge") as caught:
+    with pytest.raises(Refused, match="at least one judge") as caught:
         open_pool_campaign(pool=filled, name="c", panel=[])
     assert caught.value.field == "panel"
 
@@ -136,29 +136,29 @@ def test_nobody_on_the_panel_is_refused(filled):
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.RESEARCHER])
 def test_somebody_who_may_see_the_pool_cannot_judge_it(filled, annotators, role):
     insider = User.objects.create_user("ivo", role=role)
-    with pytest.raises(PoolError, match=r"ivo is .*, not annotator"):
+    with pytest.raises(Refused, match=r"ivo is .*, not annotator"):
         open_pool_campaign(pool=filled, name="c", panel=[*annotators, insider])
     assert not Campaign.objects.exists()
 
 
 def test_a_judge_named_twice_or_deactivated_is_refused_by_name(filled, annotators):
-    with pytest.raises(PoolError, match="twice"):
+    with pytest.raises(Refused, match="twice"):
         open_pool_campaign(pool=filled, name="c", panel=[annotators[0], annotators[0]])
     annotators[1].is_active = False
-    with pytest.raises(PoolError, match="ben"):
+    with pytest.raises(Refused, match="ben"):
         open_pool_campaign(pool=filled, name="c", panel=annotators)
 
 
 def test_a_name_that_is_taken_or_says_nothing_is_refused(filled, annotators):
     open_pool_campaign(pool=filled, name="Round one", panel=annotators)
-    with pytest.raises(PoolError, match="already") as caught:
+    with pytest.raises(Refused, match="already") as caught:
         open_pool_campaign(pool=filled, name="round One", panel=annotators)
     assert caught.value.field == "name"
-    with pytest.raises(PoolError, match="letter"):
+    with pytest.raises(Refused, match="letter"):
         open_pool_campaign(pool=filled, name="!", panel=annotators)
 
 
 def test_people_of_a_panel_are_found_in_order_and_strangers_are_all_named(annotators):
     assert panel_by_name(["cleo", "anna"]) == [annotators[2], annotators[0]]
-    with pytest.raises(PoolError, match="nina, otto"):
+    with pytest.raises(Refused, match="nina, otto"):
         panel_by_name(["anna", "nina", "otto"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lookalike.backbones.spec import SpecError
+from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import (
     SourceKind,
     canonical,
@@ -13,7 +14,6 @@ from lookalike.pooling.source_spec import (
     split_depth,
     uploaded_spec,
 )
-from pooling.errors import PoolError
 from pooling.pools.parsing import depths_of, source_wishes
 
 
@@ -65,9 +65,9 @@ def test_a_list_of_sources_spells_presets_out_and_keeps_depths():
 
 
 def test_a_source_with_two_depths_and_an_upload_without_a_file_are_refused():
-    with pytest.raises(PoolError, match="two depths"):
+    with pytest.raises(Refused, match="two depths"):
         source_wishes("random:1, random:1 k=3")
-    with pytest.raises(PoolError, match="upload it"):
+    with pytest.raises(Refused, match="upload it"):
         source_wishes("ranking:ours")
 
 

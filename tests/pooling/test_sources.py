@@ -11,7 +11,7 @@ import pytest
 from catalog.models import EmbeddingSet, Image
 from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
-from pooling.errors import PoolError
+from lookalike.core.errors import Refused
 from pooling.models import Pool, Proposal
 from pooling.pools.services import start_source
 from pooling.sources.fill import run_source
@@ -180,7 +180,7 @@ def test_a_plug_in_that_breaks_the_protocol_fails_by_name_and_proposes_nothing(
 
 def test_only_plug_ins_that_the_installation_lists_are_loaded(pool_of, settings):
     settings.POOL_PLUGINS = [f"{HERE}.ready"]
-    with pytest.raises(PoolError, match="not among this installation's plug-ins"):
+    with pytest.raises(Refused, match="not among this installation's plug-ins"):
         pool_of(specs=["plugin:os.system"])
     with pytest.raises(JobError, match="POOL_PLUGINS"):
         load_plugin("os.system")
@@ -191,7 +191,7 @@ def test_each_source_goes_to_a_depth_of_its_own(pool_of):
     for spec in ("random:1", "random:2"):
         propose(pool, spec)
     assert [s.n_proposals for s in pool.sources.all()] == [6, 15]
-    with pytest.raises(PoolError, match="99 of random:1 is not possible"):
+    with pytest.raises(Refused, match="99 of random:1 is not possible"):
         pool_of(name="x", catalog=pool.catalog, specs=["random:1"], depths={"random:1": 99})
 
 

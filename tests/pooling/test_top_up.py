@@ -11,10 +11,10 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.services import close_campaign, import_judgements, open_campaign
 from annotation.services.reconciling import reconcile
 from jobs.models import Job, JobState
+from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRule
 from pooling import tasks
 from pooling.campaign.services import open_pool_campaign
-from pooling.errors import PoolError
 from pooling.models import Index, Pool, PoolState, Proposal, SourceState
 from pooling.pools.queries import pool_pairs, unasked_pairs
 from pooling.pools.services import start_pool, start_source
@@ -242,11 +242,11 @@ def test_an_index_whose_vectors_are_others_now_is_refused(by_index):
 
 def test_a_greater_depth_that_was_not_reached_is_withdrawn(filled, admin):
     source = filled.sources.get(spec="random:1")
-    with pytest.raises(PoolError, match="no greater depth"):
+    with pytest.raises(Refused, match="no greater depth"):
         withdraw_depth(source=source)
     change = top_up_pool(pool=filled, wanted=TopUp(deeper={"random:1": 6}), made_by=None)
     start_change(change=change, owner=None)
-    with pytest.raises(PoolError, match="stop it first"):
+    with pytest.raises(Refused, match="stop it first"):
         withdraw_depth(source=source)
     Job.objects.filter(state=JobState.QUEUED).update(state=JobState.FAILED)
     client = Client()
@@ -414,7 +414,7 @@ def test_a_closed_campaign_takes_no_pairs_until_it_is_open_again(filled, annotat
     ],
 )
 def test_what_cannot_be_is_refused_and_leaves_no_line_in_the_history(filled, wanted, field, error):
-    with pytest.raises(PoolError, match=error) as caught:
+    with pytest.raises(Refused, match=error) as caught:
         top_up_pool(pool=filled, wanted=TopUp(**wanted), made_by=None)
     assert caught.value.field == field
     assert filled.changes.count() == 1
@@ -423,11 +423,11 @@ def test_what_cannot_be_is_refused_and_leaves_no_line_in_the_history(filled, wan
 
 def test_a_pool_that_is_being_filled_is_not_topped_up(pool_of):
     pool = pool_of()
-    with pytest.raises(PoolError, match="still being filled"):
+    with pytest.raises(Refused, match="still being filled"):
         top_up_pool(pool=pool, wanted=TopUp(specs=["random:1"]), made_by=None)
     start_pool(pool=pool, owner=None)
     Job.objects.update(state=JobState.FAILED)
-    with pytest.raises(PoolError, match="no model of"):
+    with pytest.raises(Refused, match="no model of"):
         top_up_pool(pool=pool, wanted=TopUp(specs=["random:1"]), made_by=None)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pooling.errors import PoolError
+from lookalike.core.errors import Refused
 from pooling.sources import uploads
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
@@ -74,7 +74,7 @@ EMBEDDINGS = {
 @pytest.mark.parametrize("case", EMBEDDINGS)
 def test_bad_embeddings_are_refused_with_file_row_and_reason(task, names, data_dir, case):
     content, error = EMBEDDINGS[case]
-    with pytest.raises(PoolError, match=error) as caught:
+    with pytest.raises(Refused, match=error) as caught:
         keep_embeddings(name="v", file=upload("v.npz", content(names)), ids=None, task=task)
     assert caught.value.field == "embeddings"
     assert str(data_dir) not in str(caught.value)
@@ -83,13 +83,13 @@ def test_bad_embeddings_are_refused_with_file_row_and_reason(task, names, data_d
 
 def test_pickled_objects_in_a_npy_and_a_bad_line_of_ids_are_refused(task, names, data_dir):
     ids = "\n".join(names)
-    with pytest.raises(PoolError, match=r"v\.npy: it holds Python objects"):
+    with pytest.raises(Refused, match=r"v\.npy: it holds Python objects"):
         keep_embeddings(
             name="v", file=upload("v.npy", pickled()), ids=upload("i.txt", ids), task=task
         )
     file = io.BytesIO()
     np.save(file, vectors())
-    with pytest.raises(PoolError, match=r"i\.txt, line 2: the id is empty"):
+    with pytest.raises(Refused, match=r"i\.txt, line 2: the id is empty"):
         keep_embeddings(
             name="v",
             file=upload("v.npy", file.getvalue()),
@@ -137,7 +137,7 @@ RANKINGS = {
 @pytest.mark.parametrize("case", RANKINGS)
 def test_bad_rankings_are_refused_with_file_line_and_reason(task, names, data_dir, case):
     change, error = RANKINGS[case]
-    with pytest.raises(PoolError, match=error) as caught:
+    with pytest.raises(Refused, match=error) as caught:
         keep_ranking(name="r", file=upload("r.run", lines(task, names, change)), task=task)
     assert caught.value.field == "ranking"
     assert kept_files(data_dir) == []
@@ -153,7 +153,7 @@ def test_csv_rankings_are_read_too(task, names):
 
 def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(task, data_dir, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_BYTES", 10)
-    with pytest.raises(PoolError, match=r"v\.npz: larger than"):
+    with pytest.raises(Refused, match=r"v\.npz: larger than"):
         keep_embeddings(name="v", file=upload("v.npz", b"x" * 11), ids=None, task=task)
 
     def broken():
@@ -166,7 +166,7 @@ def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(task, data_dir, m
 
 
 def test_a_name_with_a_path_in_it_is_no_name(task, names):
-    with pytest.raises(PoolError, match="no name for an upload"):
+    with pytest.raises(Refused, match="no name for an upload"):
         keep_ranking(name="../x", file=upload("r", lines(task, names)), task=task)
     with pytest.raises(ValueError, match="No such upload"):
         upload_path("../../etc/passwd")

@@ -14,10 +14,11 @@ from conditional.stored_sets import slug_to_make
 from conditional.template_sets.annotation_files import Annotations, build_file_set
 from conditional.template_sets.services import BUILD_TASK, build_set
 from jobs.commands import JobCommand
-from jobs.services import JobError, Work
+from jobs.services import Work
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.types import Task
+from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 
 COLUMN_HELP = "NAME [sep=;] [path=/] [unknown=A,B] [text=WORD] [incomplete]; may be repeated"
@@ -87,7 +88,7 @@ class Command(JobCommand):
                 arguments["file"] = annotations.as_json()
                 arguments["keep_good"] = options["keep_good"]
             slug = slug_to_make(TemplateSet, options["name"], BUILD_TASK, arguments)
-        except (JobError, OSError) as problem:
+        except (Refused, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=BUILD_TASK,

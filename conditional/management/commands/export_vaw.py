@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from conditional.models import TemplateSet
 from conditional.template_sets.vaw import INSTANCES, TYPES, write_facts
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             raise CommandError(f"there is no set “{options['set']}”.")
         try:
             found = write_facts(template_set=template_set, folder=options["folder"])
-        except (JobError, OSError) as problem:
+        except (Refused, OSError) as problem:
             raise CommandError(str(problem)) from problem
         self.stdout.write(
             json.dumps(found, ensure_ascii=False)

@@ -13,10 +13,10 @@ from conditional.models import TemplateSet
 from conditional.stored_sets import digest_of, slug_to_make
 from conditional.uploads.template_files import FORMATS, IMPORT_TASK, import_set
 from jobs.commands import JobCommand
-from jobs.services import JobError
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.formats.genecis import TASKS
 from lookalike.conditional.types import Task
+from lookalike.core.errors import Refused
 
 MAX_SHOWN = 50
 
@@ -60,7 +60,7 @@ class Command(JobCommand):
                 **{name: options[name] for name in ("format", "task", "crops", "keep_good")},
             }
             slug = slug_to_make(TemplateSet, options["name"], IMPORT_TASK, arguments)
-        except (JobError, OSError) as problem:
+        except (Refused, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=IMPORT_TASK,

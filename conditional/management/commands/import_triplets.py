@@ -18,8 +18,8 @@ from conditional.triplets.services import (
     import_triplet_set,
 )
 from jobs.commands import JobCommand
-from jobs.services import JobError
 from lookalike.conditional.column_spec import parse_where
+from lookalike.core.errors import Refused
 
 MAX_SHOWN = 50
 
@@ -62,7 +62,7 @@ class Command(JobCommand):
                 **files.asked(),
             }
             slug = slug_to_make(TripletSet, options["name"], IMPORT_TASK, arguments)
-        except (JobError, OSError) as problem:
+        except (Refused, OSError) as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=IMPORT_TASK,

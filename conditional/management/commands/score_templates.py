@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from conditional.errors import ConditionalError
 from conditional.models import BASELINE_LABELS, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, subject_of
 from jobs.commands import JobCommand
+from lookalike.core.errors import Refused
 
 
 class Command(JobCommand):
@@ -53,7 +53,7 @@ class Command(JobCommand):
     def _scored(self, template_set: TemplateSet, model: str) -> dict[str, Any]:
         try:
             name = known_model(template_set, model)
-        except ConditionalError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         arguments: dict[str, Any] = {"template_set_id": template_set.pk, "model": name}
         return self.run_work(

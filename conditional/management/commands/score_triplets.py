@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from catalog.models import EmbeddingSet
 from conditional.models import TripletSet
 from conditional.triplets.scores import score_set
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 
 
 class Command(BaseCommand):
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                     embedding_set=embedding_set,
                     metric=options["metric"],
                 )
-            except JobError as problem:
+            except Refused as problem:
                 raise CommandError(f"{embedding_set.spec}: {problem}") from problem
             scores.append({"spec": embedding_set.spec, "metric": score.metric, **score.figures})
         if options["json"]:

@@ -12,8 +12,8 @@ from conditional.models import TripletSet
 from conditional.stored_sets import slug_to_make
 from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
 from jobs.commands import JobCommand
-from jobs.services import JobError
 from lookalike.conditional.suggestions import SuggestRecipe
+from lookalike.core.errors import Refused
 from pooling.models import Pool
 
 
@@ -76,7 +76,7 @@ class Command(JobCommand):
         }  # fmt: skip
         try:
             slug = slug_to_make(TripletSet, options["name"], SUGGEST_TASK, arguments)
-        except JobError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         result = self.run_work(
             task=SUGGEST_TASK,

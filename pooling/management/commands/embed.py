@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from pooling.management.by_model import ByModelCommand
 from pooling.pools.parsing import catalog_by_slug, model_specs
 from pooling.pools.requests import check_specs
@@ -31,7 +31,7 @@ class Command(ByModelCommand):
             catalog = catalog_by_slug(options["slug"], "catalog")
             specs = model_specs(options["models"])
             check_specs(specs)
-        except JobError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         tried = [
             self.try_model(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
     MODELS_HELP,
@@ -103,7 +103,7 @@ class Command(ByModelCommand):
         """Create the pool or find it as it was left, and run the sources that are not done."""
         try:
             pool = pool_as_requested(request=_request(options), created_by=None)
-        except JobError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         sources = list(pool.sources.select_related("job"))
         for source in filter(is_left, sources):

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
-from jobs.services import JobError
+from lookalike.core.errors import Refused
 from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.pools.parsing import pool_by_slug
 
@@ -50,7 +50,7 @@ class Command(JobCommand):
                 seed=options["seed"],
                 is_draft=options["draft"],
             )
-        except JobError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         panel = [member.annotator.username for member in campaign.panel.select_related("annotator")]
         result = {

@@ -7,10 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from jobs.services import JobError
 from lookalike.backbones.spec import SpecError
+from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import parse_depths
-from pooling.errors import PoolError
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
     MODELS_HELP,
@@ -51,7 +50,7 @@ class Command(ByModelCommand):
         try:
             pool = pool_by_slug(options["pool"])
             change = top_up_pool(pool=pool, wanted=_wanted(pool, options), made_by=None)
-        except JobError as problem:
+        except Refused as problem:
             raise CommandError(str(problem)) from problem
         specs = [step["spec"] for step in change.steps]
         for source in pool.sources.select_related("job").filter(spec__in=specs):
@@ -75,7 +74,7 @@ def _wanted(pool: Pool, options: dict[str, Any]) -> TopUp:
     try:
         deeper = parse_depths(options["deeper"].split(","))
     except SpecError as problem:
-        raise PoolError("deeper", str(problem)) from problem
+        raise Refused("deeper", str(problem)) from problem
     return TopUp(
         specs=[wish.spec for wish in wishes],
         depths=depths_of(wishes),
