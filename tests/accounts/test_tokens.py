@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.core.exceptions import PermissionDenied
-from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope
@@ -211,7 +210,3 @@ def test_an_annotator_has_no_tokens(as_person, make_person):
 
 def test_strangers_are_sent_to_sign_in(stranger):
     assert stranger.get("/profile/tokens/")["Location"].startswith("/accounts/login/")
-
-
-def test_the_migrations_are_complete(db):
-    call_command("makemigrations", "accounts", check=True, dry_run=True, verbosity=0)

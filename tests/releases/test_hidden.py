@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from django.apps import apps
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -173,17 +171,6 @@ def test_labels_that_a_release_hides_are_shown_to_admins_alone(
     for path in ("hidden/data/labels.parquet", "../hidden/data/labels.parquet"):
         assert ask(chief, f"/releases/small/1.0.0/files/{path}").status_code == 404
     assert release.is_judged is False
-
-
-def test_campaigns_of_older_releases_with_hidden_labels_keep_them_back(world: World) -> None:
-    freeze_now(request_for(world, hidden_percent=50))
-    Campaign.objects.update(keeps_labels_back=False)
-    import_module("releases.migrations.0002_keep_labels_back").keep_back(apps, None)
-    assert Campaign.objects.get().keeps_labels_back
-    Campaign.objects.update(keeps_labels_back=False)
-    Release.objects.update(hidden_results={})
-    import_module("releases.migrations.0002_keep_labels_back").keep_back(apps, None)
-    assert not Campaign.objects.get().keeps_labels_back
 
 
 def ask(person: User, path: str) -> Any:
