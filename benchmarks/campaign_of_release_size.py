@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
+from annotation.queries.frozen import frozen_judges
 from annotation.services.bulk import copy_rows, refresh_statistics
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
@@ -23,24 +24,17 @@ from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from evaluation.models import Run
 from evaluation.runs.storage import store_run
 from jobs.services import run_here
+from jobs.snapshot import snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import text_files
 from lookalike.release.folder import Folder
 from lookalike.release.labelling import label_columns, votes_of
-from lookalike.release.layout import TABLES
 from lookalike.release.tables import write_table
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
 from releases.freeze.requests import FreezeRequest
-from releases.freeze.scope import read_subjects
-from releases.freeze.snapshot import snapshot
-from releases.freeze.tables import (
-    judges_of,
-    write_images,
-    write_judgements,
-    write_pairs,
-    write_queries,
-)
+from releases.freeze.scope import read_scope
+from releases.freeze.tables import write_images, write_judgements, write_pairs, write_queries
 from releases.models import Release
 from releases.services import freeze as freeze_release
 from releases.services import freeze_job
@@ -192,18 +186,18 @@ def export() -> None:
     frozen = Folder(final_folder(SLUG, "1.0.0") / "files")
     before = time.monotonic()
     with snapshot() as view:
-        subjects = read_subjects(view, asked_for())
-        write_images(view, subjects, folder, lambda row: "")
-        write_queries(subjects, folder)
-        write_pairs(view, subjects, folder)
-        names = pseudonyms(judges_of(view, subjects).values(), b"secret of the benchmark")
-        write_judgements(view, subjects, folder, None, names)
+        scope = read_scope(view, asked_for())
+        write_images(view, scope, folder, lambda row: "")
+        write_queries(scope, folder)
+        write_pairs(view, scope, folder)
+        accounts = {judge.account for judge in frozen_judges(view, scope.campaign_ids)}
+        names = pseudonyms(accounts, b"secret of the benchmark")
+        write_judgements(view, scope, folder, None, names)
     for name in ("release.json", "models.json", "data/pool.parquet"):
         (folder / name).symlink_to(frozen.path / name)
     release = Folder(folder)
     votes = votes_of(release.image_ids, release.table("judgements"), release.table("rulings"))
-    table = TABLES["labels"]
-    write_table(folder / table.path, table.schema, label_columns(votes, "negative"))
+    write_table(folder, "labels", label_columns(votes, "negative"))
     for path, pieces in text_files(release).items():
         if path in {"csv/labels.csv", "csv/judgements.csv", "vsd/annotations.json"}:
             (folder / path).parent.mkdir(exist_ok=True)

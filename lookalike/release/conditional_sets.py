@@ -33,9 +33,9 @@ from lookalike.conditional.verdicts import (
 )
 from lookalike.release.column_text import json_value
 from lookalike.release.folder import Folder
-from lookalike.release.layout import ALL_TABLES, has_sets
+from lookalike.release.layout import has_sets
 from lookalike.release.scoring import rounded
-from lookalike.release.tables import write_table
+from lookalike.release.tables import write_rows
 from lookalike.release.triplet_labels import label_rows, triplet_figures, triplets_csv
 
 Pieces = Callable[[Folder], Iterator[bytes]]
@@ -69,7 +69,7 @@ def derive_sets(release: Folder) -> dict[str, Pieces]:
     figures: dict[str, Any] = {"template_sets": [], "tasks": {}, "triplet_sets": []}
     if release.info.get("template_sets"):
         judged = judged_templates(release)
-        _write(release, "template_verdicts", [_verdict_row(one) for one in judged])
+        write_rows(release.path, "template_verdicts", [_verdict_row(one) for one in judged])
         figures["template_sets"] = [
             _figures_of(one, judged) for one in release.info["template_sets"]
         ]
@@ -82,7 +82,7 @@ def derive_sets(release: Folder) -> dict[str, Pieces]:
                 found[f"genecis/{one['slug']}.json"] = partial(_genecis, of=one["slug"])
     if release.info.get("triplet_sets"):
         labels = label_rows(release.table("triplets").to_pylist())
-        _write(release, "triplet_labels", labels)
+        write_rows(release.path, "triplet_labels", labels)
         figures["triplet_sets"] = [
             triplet_figures(one["slug"], labels) for one in release.info["triplet_sets"]
         ]
@@ -91,12 +91,6 @@ def derive_sets(release: Folder) -> dict[str, Pieces]:
     text = json.dumps(figures, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     (release.path / "conditional.json").write_text(text, encoding="utf-8", newline="")
     return found
-
-
-def _write(release: Folder, name: str, rows: Sequence[Row]) -> None:
-    table = ALL_TABLES[name]
-    columns = {column: [row[column] for row in rows] for column in table.schema.names}
-    write_table(release.path / table.path, table.schema, columns)
 
 
 def judged_templates(release: Folder) -> list[JudgedTemplate]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -67,11 +66,7 @@ def _derive_tables(release: Folder) -> None:
     out = release.path
     ids = release.image_ids
     votes = votes_of(ids, release.table("judgements"), release.table("rulings"))
-
-    def write(name: str, columns: Mapping[str, Any]) -> None:
-        write_table(out / TABLES[name].path, TABLES[name].schema, columns)
-
-    write("labels", label_columns(votes, release.info["tie_rule"]))
+    write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
     is_own = own_product(asked, release.product_of)
@@ -79,7 +74,9 @@ def _derive_tables(release: Folder) -> None:
         is_own[:] = False
     hidden = _hidden(release)
     public = np.array([q not in hidden for q in asked["query_id"].to_pylist()], np.bool_)
-    write("excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public]))
+    write_table(
+        out, "excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public])
+    )
     qrels = release.qrels()
     products = product_codes(release.product_of, ids)
     images = release.table("images", ["image_id", "is_candidate"])
@@ -92,13 +89,15 @@ def _derive_tables(release: Folder) -> None:
         ]
     )
     seed = release.info["seeds"]["negatives"]
-    write(
+    write_table(
+        out,
         "negatives",
         negative_columns(
             qrels, ids, is_candidate=is_candidate, products=products, asked=known, seed=seed
         ),
     )
-    write(
+    write_table(
+        out,
         "qrels",
         {
             "query-id": [query for query, _, _ in qrels],
@@ -106,8 +105,8 @@ def _derive_tables(release: Folder) -> None:
             "score": qrels.labels,
         },
     )
-    _write_json(out / "statistics.json", statistics_of(release, votes))
-    _write_json(out / "strata.json", strata_of(release))
+    write_json(out / "statistics.json", statistics_of(release, votes))
+    write_json(out / "strata.json", strata_of(release))
 
 
 def _hidden(release: Folder) -> set[str]:
@@ -122,7 +121,7 @@ def _derive_results(release: Folder, progress: Progress) -> None:
     with TableWriter(release.path / TABLES["results"].path, TABLES["results"].schema) as writer:
         for block in result_columns(found):
             writer.add(block)
-    _write_json(release.path / "results.json", found.summary)
+    write_json(release.path / "results.json", found.summary)
 
 
 def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
@@ -134,10 +133,7 @@ def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _write_json(path: Path, content: object) -> None:
-    path.write_text(dump_json(content), encoding="utf-8", newline="")
-
-
-def dump_json(content: object) -> str:
-    """Return JSON as all files of a release have it."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def write_json(path: Path, content: object) -> None:
+    """Write JSON as all files of a release have it."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="")

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
+from lookalike.release.layout import ALL_TABLES
 
 ROWS = 65_536  # of one row group: what is held in memory at a time
 
@@ -24,13 +25,11 @@ class TableWriter:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._schema = schema
         self._writer = pq.ParquetWriter(path, schema, compression="zstd")
-        self.n_rows = 0
 
     def add(self, columns: Mapping[str, Sequence[Any] | pa.Array]) -> None:
         """Append rows, given as one sequence for each column of the schema."""
         arrays = [_as_type(columns[field.name], field.type) for field in self._schema]
         block = pa.Table.from_arrays(arrays, schema=self._schema)
-        self.n_rows += block.num_rows
         if block.num_rows:
             self._writer.write_table(block, row_group_size=ROWS)
 
@@ -52,11 +51,17 @@ def _as_type(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def write_table(path: Path, schema: pa.Schema, columns: Mapping[str, Any]) -> int:
-    """Write a whole table that is in memory; return the number of rows."""
-    with TableWriter(path, schema) as writer:
+def write_table(folder: Path, name: str, columns: Mapping[str, Any]) -> None:
+    """Write a table of a release that is in memory as columns."""
+    table = ALL_TABLES[name]
+    with TableWriter(folder / table.path, table.schema) as writer:
         writer.add(columns)
-    return writer.n_rows
+
+
+def write_rows(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write a table of a release that is in memory as rows."""
+    columns = ALL_TABLES[name].schema.names
+    write_table(folder, name, {column: [row[column] for row in rows] for column in columns})
 
 
 def read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:

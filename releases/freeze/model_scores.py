@@ -25,7 +25,7 @@ from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.layout import RUN_SCHEMA
 from lookalike.release.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolSource
-from releases.freeze.scope import Images, Subjects
+from releases.freeze.scope import Images, Scope
 
 LEFT_OUT = (
     "The findings of the report on the pool’s bias are left out: they follow from all labels, and "
@@ -58,14 +58,14 @@ class Entrant:
         return {"id": self.id, "name": self.name, "kind": self.kind, **self.about}
 
 
-def entrants_of(subjects: Subjects, *, with_runs: bool) -> list[Entrant]:
+def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     """Return the sources of the pools, then other embedded models, then uploaded runs.
 
     Raises:
         ReleaseError: there is none.
     """
     found: list[Entrant] = []
-    pools = list(Pool.objects.filter(pk__in=subjects.pool_ids).order_by("slug"))
+    pools = list(Pool.objects.filter(pk__in=scope.pool_ids).order_by("slug"))
     done = PoolSource.objects.filter(pool__in=pools, done_at__isnull=False)
     sources = list(done.select_related("embedding_set").order_by("pool__slug", "position"))
     pooled = {source.spec for source in sources}
@@ -84,7 +84,7 @@ def entrants_of(subjects: Subjects, *, with_runs: bool) -> list[Entrant]:
             about |= {"k": source.k, "n_proposals": source.n_proposals, "fingerprint": ""}
             found.append(Entrant("", source.spec, "proposals", about))
     if with_runs:
-        _add_runs(found, subjects, families)
+        _add_runs(found, scope, families)
     if all(entrant.kind == "proposals" for entrant in found):
         raise ReleaseError(
             "No model takes part: embed the pool’s catalog, or upload a run to the campaign and "
@@ -93,10 +93,10 @@ def entrants_of(subjects: Subjects, *, with_runs: bool) -> list[Entrant]:
     return list(_numbered(found))
 
 
-def _add_runs(found: list[Entrant], subjects: Subjects, families: set[str]) -> None:
+def _add_runs(found: list[Entrant], scope: Scope, families: set[str]) -> None:
     """Add the uploaded runs; one named like a source without vectors is that source's scores."""
     place = {one.name: at for at, one in enumerate(found) if one.kind == "proposals"}
-    runs = UploadedRun.objects.filter(campaign__in=subjects.campaign_ids)
+    runs = UploadedRun.objects.filter(campaign__in=scope.campaign_ids)
     for run in runs.order_by("campaign__slug", "name"):
         at = place.pop(run.name, None)
         if at is not None:
@@ -146,7 +146,7 @@ def _numbered(found: list[Entrant]) -> Iterator[Entrant]:
 
 
 def write_runs(
-    subjects: Subjects,
+    scope: Scope,
     entrants: list[Entrant],
     pairs: tuple[Ints, Ints],
     folder: Path,
@@ -155,7 +155,7 @@ def write_runs(
     """Write the scores of every model, one in memory at a time.
 
     Args:
-        subjects: what is frozen.
+        scope: what is frozen.
         entrants: from `entrants_of`.
         pairs: database ids of query and candidate of every pair put to the judges.
         folder: of the release.
@@ -164,7 +164,7 @@ def write_runs(
     Raises:
         ReleaseError: a model's vectors or scores are missing or damaged.
     """
-    asked = _asked(subjects, pairs) if any(entrant.embedded for entrant in entrants) else None
+    asked = _asked(scope, pairs) if any(entrant.embedded for entrant in entrants) else None
     for entrant in entrants:
         if entrant.kind == "proposals":
             continue
@@ -177,20 +177,20 @@ def write_runs(
                 run = load_run(entrant.sha256, entrant.name)
         except (EmbeddingError, ValueError) as problem:
             raise ReleaseError(f"{entrant.name}: {problem}") from problem
-        _write_run(folder / "runs" / f"{entrant.id}.parquet", run, subjects.images)
+        _write_run(folder / "runs" / f"{entrant.id}.parquet", run, scope.images)
 
 
-def _asked(subjects: Subjects, pairs: tuple[Ints, Ints]) -> RankingTask:
+def _asked(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
     """Return what embedded models are asked."""
-    images = subjects.images
-    rows = sorted(images.rows, key=lambda row: int(row[0]))
+    images = scope.images
+    rows = sorted(images.rows)
     table = ImageTable(
         images.ids,
         [images.names[code] for code in images.codes.tolist()],
-        [row[4] for row in rows],
+        [row.product for row in rows],
         [{} for _ in rows],
     )
-    pool = Pool.objects.get(pk=subjects.pools[0].pk)
+    pool = Pool.objects.get(pk=scope.pools[0].id)
     held = Image.objects.filter(catalog_id__in={pool.catalog_id, pool.asking.pk})
     newer = set(held.values_list("pk", flat=True)) - set(images.ids.tolist())
     return ranking_task(pool, table, pairs[0], pairs[1], without=sorted(newer))

@@ -10,108 +10,55 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from annotation.queries.frozen import (
+    frozen_judgements,
+    frozen_judges,
+    frozen_pairs,
+    frozen_rulings,
+)
+from catalog.frozen import FrozenImage, NearDuplicates, near_duplicates
+from evaluation.below_pool.frozen import frozen_draws
+from jobs.snapshot import Snapshot
 from lookalike.core.arrays import Ints
 from lookalike.release.layout import TABLES
 from lookalike.release.tables import ROWS, TableWriter, named, write_table
-from releases.freeze.scope import NEAR, Images, Subjects
-from releases.freeze.snapshot import Row, Snapshot
-
-PAIRS = """
-select q.query_id as query, q.candidate_id as image, q.campaign_id as campaign,
-       coalesce(s.strata -> d.stratum::int ->> 'name', 'pool') as stratum,
-       coalesce(d.inclusion, 1.0) as inclusion
-from annotation_question q
-left join evaluation_sample s on s.campaign_id = q.campaign_id
-left join evaluation_sampledpair d
-    on d.sample_id = s.id and d.query_id = q.query_id and d.candidate_id = q.candidate_id
-where q.campaign_id = any(%s) and q.kind = 'pair'
-"""
-PROPOSALS = """
-select o.query_id as query, o.candidate_id as image, o.source_id as source, o.rank + 1 as rank,
-       o.score, q.position
-from pooling_proposal o join pooling_poolsource s on s.id = o.source_id
-join pooling_poolquery q on q.pool_id = o.pool_id and q.image_id = o.query_id
-where o.pool_id = any(%s) and s.done_at is not null
-"""
-SOURCES = """
-select s.id, s.spec, p.slug from pooling_poolsource s join pooling_pool p on p.id = s.pool_id
-where s.pool_id = any(%s) and s.done_at is not null order by p.slug, s.position
-"""
-MEMBERS = """
-select id, annotator_id from annotation_panelmember where campaign_id = any(%s)
-"""
-JUDGEMENTS = """
-select q.query_id as query, q.candidate_id as image, j.member_id as member, j.answer, e.reason,
-       not j.is_surplus and j.answer in ('similar', 'different') as is_counted, e.mode,
-       floor(extract(epoch from e.decided_at) / 3600)::bigint as hour,
-       least(round(e.visible_ms, -2), 2147483600)::int as visible_ms, e.guideline_version,
-       q.campaign_id as campaign
-from annotation_judgement j
-join annotation_question q on q.id = j.question_id
-join annotation_judgementevent e on e.id = j.event_id
-where q.campaign_id = any(%s) and q.kind = 'pair'
-"""
-RULINGS = """
-select q.query_id as query, q.candidate_id as image, r.answer
-from annotation_adjudication r join annotation_question q on q.id = r.question_id
-where q.campaign_id = any(%s) and q.kind = 'pair'
-"""
-_PAIR = {"query": pa.int64(), "image": pa.int64()}
-_TEXT = pa.dictionary(pa.int32(), pa.string())
-PAIR_KINDS = {**_PAIR, "campaign": pa.int64(), "stratum": _TEXT, "inclusion": pa.float64()}
-PROPOSAL_KINDS = {**_PAIR, "source": pa.int64(), "rank": pa.int32(), "score": pa.float64(),
-                  "position": pa.int64()}  # fmt: skip
-JUDGEMENT_KINDS = {
-    **_PAIR, "member": pa.int64(), "answer": _TEXT, "reason": _TEXT, "is_counted": pa.bool_(),
-    "mode": _TEXT, "hour": pa.int64(), "visible_ms": pa.int32(), "guideline_version": pa.int32(),
-    "campaign": pa.int64(),
-}  # fmt: skip
-RULING_KINDS = {**_PAIR, "answer": _TEXT}
+from pooling.pools.frozen import frozen_proposals, frozen_sources
+from releases.freeze.scope import Images, Scope
 
 
 def write_images(
-    view: Snapshot, subjects: Subjects, folder: Path, file_of: Callable[[Row], str]
+    view: Snapshot, scope: Scope, folder: Path, file_of: Callable[[FrozenImage], str]
 ) -> None:
     """Write the table of images; `file_of` says where an image lies in the release, or ""."""
-    images = subjects.images
+    images = scope.images
     rows = [images.rows[at] for at in images.first_row.tolist()]
-    ranked = [row[0] for row in images.rows if row[2] in subjects.ranked]
-    ranked_codes = set(images.code(ranked).tolist())
+    ranked = {row.sha256 for row in images.rows if row.catalog in scope.ranked}
+    json_of = {
+        text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
+        for text in {row.attributes for row in rows}
+    }
     write_table(
-        folder / TABLES["images"].path,
-        TABLES["images"].schema,
+        folder,
+        "images",
         {
-            "image_id": list(images.names),
+            "image_id": images.names,
             "sha256": images.sha256,
-            "path": [row[3] for row in rows],
-            "product_id": [row[4] for row in rows],
-            "width": [row[5] for row in rows],
-            "height": [row[6] for row in rows],
-            "format": [row[7] for row in rows],
-            "n_bytes": [row[8] for row in rows],
-            "perceptual_hash": [row[9] for row in rows],
-            "duplicate_group": _groups(images, view.rows(NEAR, [sorted(_catalogs(images))])),
-            "attributes": _json_texts([row[10] for row in rows]),
-            "is_candidate": [code in ranked_codes for code in range(len(rows))],
+            "path": [row.path for row in rows],
+            "product_id": [row.product for row in rows],
+            "width": [row.width for row in rows],
+            "height": [row.height for row in rows],
+            "format": [row.format for row in rows],
+            "n_bytes": [row.n_bytes for row in rows],
+            "perceptual_hash": [row.perceptual_hash for row in rows],
+            "duplicate_group": _groups(images, near_duplicates(view, images.catalogs)),
+            "attributes": [json_of[row.attributes] for row in rows],
+            "is_candidate": [row.sha256 in ranked for row in rows],
             "file": [file_of(row) for row in rows],
         },
     )
 
 
-def _catalogs(images: Images) -> set[int]:
-    return {row[2] for row in images.rows}
-
-
-def _json_texts(given: list[str]) -> list[str]:
-    """Return JSON in one way of writing it; the same text is read once."""
-    written = {
-        text: json.dumps(json.loads(text), ensure_ascii=False, sort_keys=True)
-        for text in set(given)
-    }
-    return [written[text] for text in given]
-
-
-def _groups(images: Images, near: Sequence[Row]) -> list[str]:
+def _groups(images: Images, near: Sequence[NearDuplicates]) -> list[str]:
     """Name each group of near duplicates by its first image; "" for an image without any."""
     first = list(range(len(images.names)))
 
@@ -121,73 +68,67 @@ def _groups(images: Images, near: Sequence[Row]) -> list[str]:
             code = first[code]
         return code
 
-    met: set[int] = set()
-    for one, other in near:
-        a, b = (int(code) for code in images.code([one, other]))
+    grouped: set[int] = set()
+    for pair in near:
+        a, b = images.code(pair).tolist()
         if a != b:
-            met |= {a, b}
+            grouped |= {a, b}
             low, high = sorted((head(a), head(b)))
             first[high] = low
-    return [images.names[head(code)] if code in met else "" for code in range(len(first))]
+    return [images.names[head(code)] if code in grouped else "" for code in range(len(first))]
 
 
-def write_queries(subjects: Subjects, folder: Path) -> None:
+def write_queries(scope: Scope, folder: Path) -> None:
     """Write the table of queries, in the order in which they were drawn."""
-    hidden = set(subjects.hidden.tolist())
+    is_hidden = np.isin(scope.queries, scope.hidden)
     write_table(
-        folder / TABLES["queries"].path,
-        TABLES["queries"].schema,
+        folder,
+        "queries",
         {
-            "query_id": named(subjects.images.names, subjects.queries),
-            "position": list(range(subjects.queries.size)),
-            "split": [
-                "hidden" if code in hidden else "public" for code in subjects.queries.tolist()
-            ],
+            "query_id": named(scope.images.names, scope.queries),
+            "position": np.arange(scope.queries.size),
+            "split": np.where(is_hidden, "hidden", "public"),
         },
     )
 
 
-def write_pairs(view: Snapshot, subjects: Subjects, folder: Path) -> tuple[Ints, Ints]:
+def write_pairs(view: Snapshot, scope: Scope, folder: Path) -> tuple[Ints, Ints]:
     """Write the pairs put to the judges; return the database ids of both images of each."""
-    found = view.columns(PAIRS, [subjects.campaign_ids], PAIR_KINDS)
-    rows = _Rows(subjects, found)
+    pairs = frozen_pairs(view, scope.campaign_ids)
+    drawn = frozen_draws(view, scope.campaign_ids)
+    pairs = pairs.join(drawn, ["query", "image", "campaign"], use_threads=False)
+    rows = _Rows(scope, pairs)
     rows.write(
         folder,
         "pairs",
         rows.by_pair(),
-        campaign=_texts(found["campaign"], subjects.slugs),
-        stratum=found["stratum"],
-        inclusion=found["inclusion"],
+        campaign=_texts(pairs["campaign"], scope.slugs),
+        stratum=pairs["stratum"].fill_null("pool"),
+        inclusion=pairs["inclusion"].fill_null(1.0),
     )
-    return found["query"].to_numpy(), found["image"].to_numpy()
+    return pairs["query"].to_numpy(), pairs["image"].to_numpy()
 
 
-def write_pool(view: Snapshot, subjects: Subjects, folder: Path, model_ids: dict[str, str]) -> None:
+def write_pool(view: Snapshot, scope: Scope, folder: Path, model_ids: dict[str, str]) -> None:
     """Write who proposed what at which rank."""
-    sources = view.rows(SOURCES, [subjects.pool_ids])
-    found = view.columns(PROPOSALS, [subjects.pool_ids], PROPOSAL_KINDS)
-    place = {source: at for at, (source, _, _) in enumerate(sources)}
-    places = _looked_up(found["source"], place)
-    order = np.lexsort((found["rank"].to_numpy(), found["position"].to_numpy(), places))
-    _Rows(subjects, found).write(
+    sources = frozen_sources(view, scope.pool_ids)
+    proposals = frozen_proposals(view, scope.pool_ids)
+    places = _looked_up(proposals["source"], {row.id: at for at, row in enumerate(sources)})
+    order = np.lexsort((proposals["rank"].to_numpy(), proposals["position"].to_numpy(), places))
+    _Rows(scope, proposals).write(
         folder,
         "pool",
         order,
-        model_id=_texts(found["source"], {pk: model_ids[spec] for pk, spec, _ in sources}),
-        rank=found["rank"],
-        score=found["score"],
-        pool=_texts(found["source"], {pk: slug for pk, _, slug in sources}),
+        model_id=_texts(proposals["source"], {row.id: model_ids[row.spec] for row in sources}),
+        rank=proposals["rank"],
+        score=proposals["score"],
+        pool=_texts(proposals["source"], {row.id: row.pool for row in sources}),
     )
-
-
-def judges_of(view: Snapshot, subjects: Subjects) -> dict[int, int]:
-    """Return the account of each seat on a panel."""
-    return dict(view.rows(MEMBERS, [subjects.campaign_ids]))
 
 
 def write_judgements(
     view: Snapshot,
-    subjects: Subjects,
+    scope: Scope,
     folder: Path,
     hidden_folder: Path | None,
     names: Mapping[int, str],
@@ -196,55 +137,53 @@ def write_judgements(
 
     Args:
         view: the moment that is frozen.
-        subjects: what is frozen.
+        scope: what is frozen.
         folder: of the release.
-        hidden_folder: of the labels that are kept back, None where there are none.
+        hidden_folder: of the hidden labels, None where there are none.
         names: pseudonym of each account on a panel.
     """
-    member_of = judges_of(view, subjects)
-    found = view.columns(JUDGEMENTS, [subjects.campaign_ids], JUDGEMENT_KINDS)
-    annotator = _texts(found["member"], {pk: names[person] for pk, person in member_of.items()})
-    judged = _Rows(subjects, found)
+    judges = frozen_judges(view, scope.campaign_ids)
+    judgements = frozen_judgements(view, scope.campaign_ids)
+    annotator = _texts(judgements["member"], {row.member: names[row.account] for row in judges})
+    judged = _Rows(scope, judgements)
+    kept = ("answer", "reason", "is_counted", "mode", "visible_ms", "guideline_version")
     columns = {
-        **{name: found[name] for name in ("answer", "reason", "is_counted", "mode")},
+        **{name: judgements[name] for name in kept},
         "annotator": annotator,
-        "decided_at": _hours(found["hour"]),
-        "visible_ms": found["visible_ms"],
-        "guideline_version": found["guideline_version"],
-        "campaign": _texts(found["campaign"], subjects.slugs),
+        "decided_at": _hours(judgements["hour"]),
+        "campaign": _texts(judgements["campaign"], scope.slugs),
     }
     order = judged.by_pair(annotator.indices.to_numpy())
-    ruled = view.columns(RULINGS, [subjects.campaign_ids], RULING_KINDS)
-    rulings = _Rows(subjects, ruled)
+    rulings = frozen_rulings(view, scope.campaign_ids)
+    ruled = _Rows(scope, rulings)
     for place, is_hidden in ((folder, False), (hidden_folder, True)):
         if place is not None:
-            judged.write(place, "judgements", judged.kept(order, is_hidden), **columns)
-            kept = rulings.kept(rulings.by_pair(), is_hidden)
-            rulings.write(place, "rulings", kept, answer=ruled["answer"])
+            judged.write(place, "judgements", judged.select(order, is_hidden), **columns)
+            by_pair = ruled.select(ruled.by_pair(), is_hidden)
+            ruled.write(place, "rulings", by_pair, answer=rulings["answer"])
 
 
 class _Rows:
     """Rows about pairs of images, in the order of the database."""
 
-    def __init__(self, subjects: Subjects, found: pa.Table) -> None:
-        self._images = subjects.images
-        self._hidden = subjects.hidden
-        self.queries = subjects.images.code(found["query"].to_numpy())
-        self.candidates = subjects.images.code(found["image"].to_numpy())
+    def __init__(self, scope: Scope, rows: pa.Table) -> None:
+        self._images = scope.images
+        self._hidden = scope.hidden
+        self._queries = scope.images.code(rows["query"].to_numpy())
+        self._candidates = scope.images.code(rows["image"].to_numpy())
 
     def by_pair(self, third: Ints | None = None) -> Ints:
         """Return the order of the rows by query, image and a third number."""
-        keys = self.queries * len(self._images.names) + self.candidates
+        keys = self._queries * len(self._images.names) + self._candidates
         order: Ints = (
             np.argsort(keys, kind="stable") if third is None else np.lexsort((third, keys))
         )
         return order
 
-    def kept(self, order: Ints, is_hidden: bool) -> Ints:
+    def select(self, order: Ints, is_hidden: bool) -> Ints:
         """Return what of an order is of hidden queries, or of the others."""
-        mask = np.isin(self.queries[order], self._hidden)
-        kept: Ints = order[mask == is_hidden]
-        return kept
+        rows: Ints = order[np.isin(self._queries[order], self._hidden) == is_hidden]
+        return rows
 
     def write(self, folder: Path, table: str, order: Ints, **columns: Any) -> None:
         """Write rows in an order, a block in memory at a time."""
@@ -252,18 +191,18 @@ class _Rows:
         with TableWriter(folder / TABLES[table].path, TABLES[table].schema) as writer:
             for start in range(0, order.size, ROWS):
                 rows = order[start : start + ROWS]
-                taken = {name: column.take(rows) for name, column in columns.items()}
-                taken["query_id"] = named(texts, self.queries[rows])
-                taken["image_id"] = named(texts, self.candidates[rows])
-                writer.add(taken)
+                block = {name: column.take(rows) for name, column in columns.items()}
+                block["query_id"] = named(texts, self._queries[rows])
+                block["image_id"] = named(texts, self._candidates[rows])
+                writer.add(block)
 
 
 def _looked_up(column: pa.ChunkedArray, place: Mapping[int, int]) -> Ints:
     """Return the value of each id of a column; every id is known."""
     known = np.array(sorted(place), np.int64)
     values = np.array([place[pk] for pk in known.tolist()], np.int64)
-    found: Ints = values[np.searchsorted(known, column.to_numpy())] if known.size else known
-    return found
+    looked_up: Ints = values[np.searchsorted(known, column.to_numpy())] if known.size else known
+    return looked_up
 
 
 def _texts(column: pa.ChunkedArray, text_of: Mapping[int, str]) -> pa.DictionaryArray:

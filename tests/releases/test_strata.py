@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from lookalike.release.derive import dump_json
+from lookalike.release.derive import write_json
 from lookalike.release.folder import Folder
 from lookalike.release.strata import strata_of
 from lookalike.release.verify import verify
@@ -60,7 +60,7 @@ def test_where_labels_are_hidden_the_chance_is_that_of_the_draw(
             made / "data/queries.parquet",
         )
         info = json.loads((folder / "release.json").read_text())
-        (made / "release.json").write_text(dump_json({**info, "hidden_percent": 10}))
+        (made / "release.json").write_text(write_json({**info, "hidden_percent": 10}))
         [row] = [one for one in strata_of(Folder(made)) if one["stratum"] == STRATUM]
         n = 0 if split == "hidden" else 1
         assert (row["N"], row["n"], row["inclusion_probability"]) == (None, n, chance)

@@ -1,19 +1,20 @@
-"""One consistent view of the database, read in blocks while judging goes on."""
+"""One consistent view of the database, for a job that reads much while others write."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.types.json import JsonbLoader
 from pyarrow import csv
 
 _BLOCK = 2**22  # bytes of text turned into columns at a time
-Row = tuple[Any, ...]
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,26 @@ class Snapshot:
 
     wrapper: BaseDatabaseWrapper
 
-    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Return all rows of a small table."""
+    def rows(
+        self, kind: Callable[..., Row], statement: str, parameters: Sequence[Any]
+    ) -> list[Row]:
+        """Return the rows of a small table, each made from its columns by name.
+
+        Args:
+            kind: a NamedTuple with a field for each column of the statement.
+            statement: a select; JSON comes parsed.
+            parameters: of the statement.
+        """
         with self.wrapper.cursor() as cursor:
             cursor.execute(statement, parameters)
-            return list(cursor.fetchall())
+            names = [column.name for column in cursor.description]
+            return [kind(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+
+    def values(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
+        """Return the only column of a small table."""
+        with self.wrapper.cursor() as cursor:
+            cursor.execute(statement, parameters)
+            return [value for (value,) in cursor.fetchall()]
 
     def columns(
         self, statement: str, parameters: Sequence[Any], kinds: Mapping[str, pa.DataType]
@@ -85,6 +101,7 @@ def snapshot() -> Iterator[Snapshot]:
         with wrapper.cursor() as cursor:
             cursor.execute("set transaction isolation level repeatable read read only")
             cursor.execute("set local work_mem = '64MB'")  # rows are sorted in memory
+        wrapper.connection.adapters.register_loader("jsonb", JsonbLoader)
         yield Snapshot(wrapper)
     finally:
         wrapper.close()

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from catalog.models import Catalog
-from releases.freeze import snapshot as module
-from releases.freeze.snapshot import snapshot
+from jobs import snapshot as module
+from jobs.snapshot import snapshot
 
 NAMES = ["plain", "", 'quo"te', "a,b", "two\nlines", "t", "NULL", "\\N", "é"]
 STATEMENT = """
