@@ -1,1 +1,3 @@
 """Visual-similarity benchmarks: pooling, agreement, measures, pool bias, releases. No Django."""
+
+__version__ = "0.1.0"

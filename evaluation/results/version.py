@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import tomllib
 from functools import cache
 from pathlib import Path
+
+from lookalike import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -13,8 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 @cache
 def code_version() -> str:
     """Return the version of the program, with the commit where there is one to be had."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        version = str(tomllib.load(file)["project"]["version"])
     try:
         described = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12"],
@@ -25,5 +24,5 @@ def code_version() -> str:
             timeout=10,
         ).stdout.strip()
     except (OSError, subprocess.SubprocessError):
-        return version
-    return f"{version}+{described}"
+        return __version__
+    return f"{__version__}+{described}"

@@ -60,7 +60,7 @@ def test_where_labels_are_hidden_the_chance_is_that_of_the_draw(
             made / "data/queries.parquet",
         )
         info = json.loads((folder / "release.json").read_text())
-        (made / "release.json").write_text(write_json({**info, "hidden_percent": 10}))
+        write_json(made / "release.json", {**info, "hidden_percent": 10})
         [row] = [one for one in strata_of(Folder(made)) if one["stratum"] == STRATUM]
         n = 0 if split == "hidden" else 1
         assert (row["N"], row["n"], row["inclusion_probability"]) == (None, n, chance)

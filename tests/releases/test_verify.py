@@ -86,7 +86,7 @@ def test_a_missing_and_an_added_file_are_named(copied: Path) -> None:
 def test_a_forged_score_under_a_fitting_manifest_is_named(copied: Path) -> None:
     results = json.loads((copied / "results.json").read_text())
     results["models"][0]["measures"]["P@5"]["value"] += 0.001
-    (copied / "results.json").write_text(write_json(results))
+    write_json(copied / "results.json", results)
     sealed(copied)
     [finding] = [one for one in verify(copied).findings if one.path == "results.json"]
     assert "/models/0/measures/P@5/value" in finding.reason
