@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from django.utils.module_loading import import_string
 
 from accounts.models import User
 from annotation.models import Campaign
@@ -13,6 +12,7 @@ from annotation.queries.labels import labels, votes
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue, run_job
 from lookalike.agreement.consensus import MODELS
+from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 
 TASK = "annotation.tasks.compare_voter_models"
@@ -60,8 +60,6 @@ def _compare(progress: JobProgress) -> dict[str, Any]:
         label_of=table.is_similar.astype(np.int64),
     )
     is_similar = _majority(campaign, unique)
-    # crowd-kit takes seconds to import, and the web process does without it
-    posterior = import_string("lookalike.agreement.voter_models.posterior")
     found: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
     for n_done, model in enumerate(MODELS):
         progress.update(n_done, len(MODELS), f"Fitting {model}", is_long=True)

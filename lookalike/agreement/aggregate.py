@@ -1,4 +1,4 @@
-"""What `python -m annotation aggregate` prints: labels, agreement, and accuracy against truth.
+"""What `lookalike aggregate` prints: labels, agreement, and accuracy against truth.
 
 Pure; runs without Django.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,10 @@ from lookalike.agreement.consensus import (
     accuracy_with_split_ties,
     top_labels,
 )
+from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 from lookalike.core.arrays import Ints
+from lookalike.io.errors import InputError
 
 RULES = ("majority", *MODELS)
 TIES = ("negative", "undecided", "split")
@@ -29,7 +30,7 @@ NEGATIVES = ("0", "different", "no", "false", "negative", "-1")
 SAME_CHANCE = 1e-9  # posteriors closer than this are a tie
 
 
-class AggregateError(Exception):
+class AggregateError(InputError):
     """The votes and the rule do not go together; the message says why."""
 
 
@@ -49,7 +50,7 @@ def aggregate(
         AggregateError: ties cannot be negative, as there are more than two labels.
     """
     counts = votes.counts()
-    table = counts if rule == "majority" else _as_counts(_posterior(votes, rule))
+    table = counts if rule == "majority" else _as_counts(posterior(votes, rule))
     first, is_tied = top_labels(table)
     negative = negative_label(votes.labels)
     if tie == "negative":
@@ -74,7 +75,7 @@ def aggregate(
         "negative_label": negative,
         "n_ties": int(is_tied.sum()),
         "labels": dict(zip(votes.items, labels, strict=True)),
-        "agreement": _agreement(votes, counts),
+        "agreement": _agreement(votes),
     }
     if truth is not None:
         result["accuracy"] = _accuracy(votes, table, labels, tie, truth)
@@ -89,24 +90,14 @@ def negative_label(labels: list[str]) -> str | None:
     return None
 
 
-def _posterior(votes: Votes, model: str) -> NDArray[np.float64]:
-    """Load the voter models only when one is asked for: crowd-kit takes seconds to import."""
-    chances: NDArray[np.float64] = import_module("lookalike.agreement.voter_models").posterior(
-        votes, model
-    )
-    return chances
-
-
 def _as_counts(chances: NDArray[np.float64]) -> Ints:
     """Turn posteriors into whole numbers in which equal chances are equal."""
     table: Ints = np.rint(chances / SAME_CHANCE).astype(np.int64)
     return table
 
 
-def _agreement(votes: Votes, counts: Ints) -> dict[str, Any]:
-    # one label alone still leaves two possible answers
-    padded = counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1)))
-    figures = asdict(agreement(padded))
+def _agreement(votes: Votes) -> dict[str, Any]:
+    figures = asdict(agreement(votes.answer_counts()))
     prevalence = figures.pop("prevalence")
     figures["n_items"] = figures.pop("n_questions")
     shares = dict(zip(votes.labels, prevalence, strict=False))

@@ -1,4 +1,4 @@
-"""The Dawid-Skene model of judges for two answers, over plain arrays.
+"""The Dawid-Skene model of workers who label items, over plain arrays.
 
 Source: Dawid and Skene (Applied Statistics 1979), with the start (shares of votes), the stopping
 rule and the number of EM steps of crowd-kit, which a test holds it to. crowd-kit itself loads
@@ -16,50 +16,60 @@ TOLERANCE = 1e-5
 _SMALLEST = 1e-10
 
 
-def chance_of_similar(pairs: Ints, judges: Ints, said: Ints, n_pairs: int, n_judges: int) -> Floats:
-    """Return how probable it is that each pair is similar.
+def label_chances(
+    items: Ints, workers: Ints, labels: Ints, n_items: int, n_workers: int, *, n_labels: int = 2
+) -> Floats:
+    """Return how probable each label of each item is.
 
     Args:
-        pairs: shape (n_votes,), 0 <= pair < n_pairs.
-        judges: shape (n_votes,), 0 <= judge < n_judges.
-        said: shape (n_votes,), 1 for similar, 0 for different.
-        n_pairs: how many pairs.
-        n_judges: how many judges.
+        items: shape (n_votes,), 0 <= item < n_items.
+        workers: shape (n_votes,), 0 <= worker < n_workers.
+        labels: shape (n_votes,), what the worker said, 0 <= label < n_labels.
+        n_items: how many items.
+        n_workers: how many workers.
+        n_labels: how many labels, at least two.
 
     Returns:
-        Shape (n_pairs,), NaN for a pair without a vote.
+        Shape (n_items, n_labels), rows sum to 1; NaN for an item without a vote.
+
+    >>> items, workers = np.divmod(np.arange(9), 3)
+    >>> labels = np.array([1, 1, 0, 0, 0, 0, 1, 1, 1])
+    >>> label_chances(items, workers, labels, 3, 3).round(2).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    n_votes = np.bincount(pairs, minlength=n_pairs)
+    n_votes = np.bincount(items, minlength=n_items)
+    counts = np.bincount(items * n_labels + labels, minlength=n_items * n_labels)
     with np.errstate(invalid="ignore"):
-        similar = np.bincount(pairs, weights=said, minlength=n_pairs) / n_votes
+        chances = counts.reshape(n_items, n_labels) / n_votes[:, None]
+    chances[:, 0] = 1 - chances[:, 1:].sum(axis=1)
     is_voted = n_votes > 0
-    chances = np.stack([1 - similar, similar], axis=1)
     if not is_voted.any():
-        return chances[:, 1]
+        return chances
     bound = -np.inf
-    priors, errors = chances[is_voted].mean(axis=0), _errors(chances[pairs], judges, said, n_judges)
+    priors = chances[is_voted].mean(axis=0)
+    errors = _errors(chances[items], workers, labels, n_workers)
     for _ in range(N_STEPS):
-        chances = _posterior(priors, errors, pairs, (judges, said), n_pairs)
+        chances = _posterior(priors, errors, items, (workers, labels), n_items)
         chances[~is_voted] = np.nan
         priors = np.maximum(chances[is_voted].mean(axis=0), _SMALLEST)
-        errors = _errors(chances[pairs], judges, said, n_judges)
-        logs = np.log(errors)[judges, :, said] + np.log(priors)
+        errors = _errors(chances[items], workers, labels, n_workers)
+        logs = np.log(errors)[workers, :, labels] + np.log(priors)
         known = np.maximum(chances[is_voted], _SMALLEST)
         entropy = -(np.log(known) * known).sum()
-        before, bound = bound, ((chances[pairs] * logs).sum() + entropy) / pairs.size
+        before, bound = bound, ((chances[items] * logs).sum() + entropy) / items.size
         if bound - before < TOLERANCE:
             break
-    return chances[:, 1]
+    return chances
 
 
 def _posterior(
-    priors: Floats, errors: Floats, pairs: Ints, votes: tuple[Ints, Ints], n_pairs: int
+    priors: Floats, errors: Floats, items: Ints, votes: tuple[Ints, Ints], n_items: int
 ) -> Floats:
-    """Return the chance of each truth of each pair, shape (n_pairs, 2)."""
-    judges, said = votes
-    logs = np.log(errors)[judges, :, said]
+    """Return the chance of each truth of each item, shape (n_items, n_labels)."""
+    workers, labels = votes
+    logs = np.log(errors)[workers, :, labels]
     joint = np.log(np.maximum(priors, _SMALLEST)) + np.stack(
-        [np.bincount(pairs, weights=logs[:, truth], minlength=n_pairs) for truth in (0, 1)],
+        [np.bincount(items, weights=column, minlength=n_items) for column in logs.T],
         axis=1,
     )
     scaled: Floats = np.exp(joint - joint.max(axis=1, keepdims=True))
@@ -67,12 +77,17 @@ def _posterior(
     return scaled
 
 
-def _errors(weights: Floats, judges: Ints, said: Ints, n_judges: int) -> Floats:
-    """Return the chance of each answer of each judge given the truth, (judge, truth, answer)."""
-    table = np.empty((n_judges, 2, 2))
-    for truth in (0, 1):
-        counted = np.bincount(judges * 2 + said, weights=weights[:, truth], minlength=2 * n_judges)
-        table[:, truth, :] = counted.reshape(n_judges, 2)
+def _errors(weights: Floats, workers: Ints, labels: Ints, n_workers: int) -> Floats:
+    """Return the chance of each answer of each worker given the truth: (worker, truth, answer)."""
+    n_labels = weights.shape[1]
+    cells, n_cells = workers * n_labels + labels, n_workers * n_labels
+    table = np.stack(
+        [
+            np.bincount(cells, weights=column, minlength=n_cells).reshape(n_workers, n_labels)
+            for column in weights.T
+        ],
+        axis=1,
+    )
     table = np.maximum(table, _SMALLEST)
     shares: Floats = table / table.sum(axis=2, keepdims=True)
     return shares

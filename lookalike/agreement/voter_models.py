@@ -1,25 +1,26 @@
 """Labels by models of the voters: Dawid-Skene, GLAD, MACE. Pure; sensitivity checks only.
 
-Dawid-Skene and MACE are crowd-kit's. GLAD is crowd-kit's model and optimiser over plain arrays,
-since crowd-kit needs a minute per EM step for 100,000 votes; a test holds the two together.
+Dawid-Skene and GLAD are crowd-kit's models and optimisers over plain arrays, since crowd-kit
+loads pandas and torch, and needs a minute per EM step of GLAD for 100,000 votes; tests hold them
+together. MACE is crowd-kit's own, and needs the extra `voters`.
 With two or three voters per item all of them are weakly identified.
 """
 
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 import numpy as np
-import pandas as pd
-from crowdkit.aggregation.classification import MACE, DawidSkene
 from numpy.typing import NDArray
-from pandas.errors import PandasDeprecationWarning
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
 from lookalike.agreement.consensus import MODELS
+from lookalike.agreement.dawid_skene import label_chances
 from lookalike.agreement.votes import Votes
 from lookalike.core.arrays import Floats
+from lookalike.io.errors import InputError
 
 _EM_STEPS = 100
 _TOLERANCE = 1e-5
@@ -37,6 +38,7 @@ def posterior(votes: Votes, model: str) -> Floats:
 
     Raises:
         ValueError: an unknown model.
+        InputError: MACE without crowd-kit.
     """
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}; one of {', '.join(MODELS)}")
@@ -44,20 +46,45 @@ def posterior(votes: Votes, model: str) -> Floats:
         return np.ones((len(votes.items), 1))
     if model == "glad":
         return glad(votes)
-    # crowd-kit's MACE starts every restart from the same seed, so that one is as good as ten
-    fitted = (
-        DawidSkene(n_iter=_EM_STEPS)
-        if model == "dawid-skene"
-        else MACE(n_restarts=1, random_state=0)
+    if model == "mace":
+        return mace(votes)
+    return label_chances(
+        votes.item_of,
+        votes.worker_of,
+        votes.label_of,
+        len(votes.items),
+        len(votes.workers),
+        n_labels=len(votes.labels),
     )
-    table = pd.DataFrame(
+
+
+def mace(votes: Votes) -> Floats:
+    """Return the posterior of MACE (Hovy et al., NAACL 2013): some workers guess.
+
+    crowd-kit starts every restart from the same seed, so that one is as good as ten.
+
+    Args:
+        votes: with at least two labels.
+
+    Returns:
+        Shape (n_items, n_labels).
+
+    Raises:
+        InputError: crowd-kit is not installed.
+    """
+    try:
+        models = import_module("crowdkit.aggregation.classification")
+    except ModuleNotFoundError as problem:
+        raise InputError("MACE needs crowd-kit: pip install 'lookalike[voters]'") from problem
+    pandas = import_module("pandas")
+    table = pandas.DataFrame(
         {"task": votes.item_of, "worker": votes.worker_of, "label": votes.label_of}
     )
     with warnings.catch_warnings():
         # crowd-kit 1.4 still uses `inplace`, which the pandas we pin only warns about
-        warnings.simplefilter("ignore", PandasDeprecationWarning)
-        found = fitted.fit_predict_proba(table)
-    whole = found.reindex(
+        warnings.simplefilter("ignore", pandas.errors.PandasDeprecationWarning)
+        chances = models.MACE(n_restarts=1, random_state=0).fit_predict_proba(table)
+    whole = chances.reindex(
         index=range(len(votes.items)), columns=range(len(votes.labels)), fill_value=0.0
     )
     return np.asarray(whole, dtype=np.float64)

@@ -1,12 +1,11 @@
-"""`python -m evaluation bias`: what a pooled label set hides, as JSON or as text."""
+"""`lookalike bias`: what a pooled label set hides."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,30 +14,27 @@ from lookalike.bias.evidence import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
 from lookalike.bias.tables import read_attribute, read_families, read_proposals, read_votes
 from lookalike.bias.text import as_text
+from lookalike.cli.output import Report, Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+DESCRIPTION = (
+    "Report what a pooled label set does to the models that did and did not build it. A run named "
+    "like a model of the proposals is that model."
+)
+EXAMPLE = "lookalike bias --qrels labels.json --proposals pool.csv --run beit.csv --run clip.csv"
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "bias",
-        help="lay open the bias of a pool",
-        description="Report what a pooled label set does to the models that did and did not build "
-        "it. A run named like a model of the proposals is that model.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     _add_inputs(parser)
     _add_settings(parser)
-    parser.set_defaults(command=run)
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
     def add(name: str, text: str, **options: Any) -> None:
-        parser.add_argument(name, metavar="FILE", type=Path, help=text, **options)
+        parser.add_argument(name, metavar="FILE", type="input", help=text, **options)
 
     add("--qrels", "labels: VSD JSON, TREC, CSV or parquet", required=True)
     add("--proposals", "CSV or parquet: query,candidate,model,rank", required=True)
@@ -77,11 +73,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--permutations", type=int, default=10_000, metavar="N", help="default: %(default)s"
     )
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Read the files, make the report and write it to stdout, remarks to stderr.
+def run(arguments: argparse.Namespace) -> Report:
+    """Read the files and make the report.
 
     Raises:
         InputError: with file, line and reason.
@@ -94,9 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     )
     evidence = _evidence(arguments)
     report = bias_report(evidence, np.random.default_rng(arguments.seed), settings)
-    _remark(evidence)
-    sys.stdout.write(_json(arguments, report) if arguments.json else as_text(report))
-    return 0
+    return Report(
+        title=f"Bias of the pool {arguments.proposals}",
+        text=as_text(report),
+        data=_json(arguments, report),
+        table=_table(report),
+        notes=list(_notes(evidence)),
+    )
 
 
 def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
@@ -146,23 +145,40 @@ def _at_least(option: str, value: int, least: int) -> int:
     return value
 
 
-def _remark(evidence: PoolEvidence) -> None:
+def _notes(evidence: PoolEvidence) -> Iterator[str]:
     if not set(evidence.models) & set(evidence.generators):
-        sys.stderr.write(
-            "note: no run is named like a model of the proposals "
-            f"({', '.join(evidence.generators)}), so all count as outsiders\n"
+        yield (
+            "no run is named like a model of the proposals "
+            f"({', '.join(evidence.generators)}), so all count as outsiders"
         )
     absent = [name for name in evidence.generators if name not in evidence.models]
     if absent and len(absent) < len(evidence.generators):
-        sys.stderr.write(f"note: no run of {', '.join(absent)}, which built the pool\n")
+        yield f"no run of {', '.join(absent)}, which built the pool"
 
 
-def _json(arguments: argparse.Namespace, report: BiasReport) -> str:
+def _table(report: BiasReport) -> Table:
+    """Return the models' main columns."""
+    header = ["model", "badge", "macro_auc", "low", "high", "macro_ap", "micro_auc"]
+    header += ["equal_outsider_auc", "family_matched_auc", "forced_loss_ceiling"]
+    return Table(
+        header,
+        [
+            [
+                *(row.name, row.badge, row.macro_auc.value),
+                *(row.macro_auc.interval.low, row.macro_auc.interval.high),
+                *(row.macro_ap.value, row.micro_auc.value, row.equal_outsider_auc.value),
+                *(row.family_matched_auc.value, row.forced_loss_ceiling),
+            ]
+            for row in report.model_rows
+        ],
+    )
+
+
+def _json(arguments: argparse.Namespace, report: BiasReport) -> dict[str, Any]:
     inputs = {
         "labels": str(arguments.qrels),
         "proposals": str(arguments.proposals),
         "runs": [str(path) for path in arguments.run],
         "seed": arguments.seed,
     }
-    found = {"inputs": inputs} | as_json(report)
-    return json.dumps(found, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return {"inputs": inputs, **as_json(report)}

@@ -1,34 +1,30 @@
-"""`python -m evaluation negatives`: draw random negatives once, by a seed, into a file."""
+"""`lookalike negatives`: draw random negatives once, by a seed, into a file."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lookalike.cli.output import Report
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.io.writers import write_csv
 from lookalike.metrics.negatives import draw_negatives
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+DESCRIPTION = "Draw random negatives of each query with a positive into a CSV file."
+EXAMPLE = (
+    "lookalike negatives --qrels labels.json --reference beit.csv --seed 1 --out negatives.csv"
+)
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "negatives",
-        help="draw random negatives into a file",
-        description="Draw random negatives of each query with a positive into a CSV file.",
-    )
-    parser.add_argument("--qrels", type=Path, required=True, metavar="FILE", help="the labels")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--qrels", type="input", required=True, metavar="FILE", help="the labels")
     parser.add_argument(
         "--reference",
-        type=Path,
+        type="input",
         required=True,
         action="append",
         metavar="FILE",
@@ -41,13 +37,14 @@ def add_to(sub_commands: SubCommands) -> None:
     parser.add_argument(
         "--per-positive", type=int, default=1, metavar="N", help="default: %(default)s"
     )
-    parser.add_argument("--metadata", type=Path, metavar="FILE", help="products")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="CSV to write")
-    parser.set_defaults(command=run)
+    parser.add_argument("--metadata", type="input", metavar="FILE", help="products")
+    parser.add_argument(
+        "--out", dest="drawn", type=Path, required=True, metavar="FILE", help="CSV to write"
+    )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Draw, write the list and print what it is as JSON.
+def run(arguments: argparse.Namespace) -> Report:
+    """Draw, write the list and report what it is.
 
     Raises:
         InputError: with file, line and reason, or an empty band.
@@ -63,18 +60,21 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if not drawn.pairs:
         raise InputError("no candidate is left to draw from")
-    with arguments.out.open("w", encoding="utf-8", newline="") as out:
+    with arguments.drawn.open("w", encoding="utf-8", newline="") as out:
         write_csv(out, ((query, candidate, 0) for query, candidate in drawn.pairs))
     summary = {
-        "file": str(arguments.out),
+        "file": str(arguments.drawn),
         "source": drawn.source,
         "seed": drawn.seed,
         "n_pairs": len(drawn.pairs),
         "sha256": drawn.sha256,
         "queries_with_fewer": list(drawn.short),
     }
-    sys.stdout.write(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-    return 0
+    return Report(
+        title="Random negatives",
+        text=json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
+        data=summary,
+    )
 
 
 def _band(text: str | None) -> tuple[int, int] | None:

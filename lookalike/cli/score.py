@@ -1,16 +1,15 @@
-"""`python -m evaluation score`: every measure of every run, as JSON or as a table."""
+"""`lookalike score`: every measure of every run."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lookalike.cli.score_report import as_json, as_text
+from lookalike.cli.output import Report
+from lookalike.cli.score_report import as_json, as_table, as_text
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
@@ -19,24 +18,25 @@ from lookalike.metrics.match import MissingScoresError
 from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms, parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+DESCRIPTION = (
+    f"Score runs against labels. Measures: {', '.join(known_forms())}. "
+    "k is a rank, p a persistence."
+)
+EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "score",
-        help="score runs against labels",
-        description="Score runs against labels.",
-        epilog=f"Measures: {', '.join(known_forms())}. k is a rank, p a persistence.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
-        "--qrels", type=Path, required=True, metavar="FILE", help="VSD JSON, TREC, CSV or parquet"
+        "--qrels",
+        type="input",
+        required=True,
+        metavar="FILE",
+        help="VSD JSON, TREC, CSV or parquet",
     )
     parser.add_argument(
         "--run",
-        type=Path,
+        type="input",
         required=True,
         action="append",
         metavar="FILE",
@@ -46,7 +46,7 @@ def add_to(sub_commands: SubCommands) -> None:
         "--measures", default=",".join(DEFAULT_MEASURES), metavar="A,B", help="default: %(default)s"
     )
     parser.add_argument(
-        "--metadata", type=Path, metavar="FILE", help="products: VSD JSON or CSV path,product_id"
+        "--metadata", type="input", metavar="FILE", help="products: VSD JSON or CSV path,product_id"
     )
     parser.add_argument(
         "--mode",
@@ -66,7 +66,7 @@ def add_to(sub_commands: SubCommands) -> None:
         help="order ties, compare scores and average queries as trec_eval does",
     )
     parser.add_argument(
-        "--negatives", type=Path, metavar="FILE", help="random negatives: labels that are all 0"
+        "--negatives", type="input", metavar="FILE", help="random negatives: labels that are all 0"
     )
     parser.add_argument(
         "--contamination",
@@ -75,12 +75,10 @@ def add_to(sub_commands: SubCommands) -> None:
         help="estimated share of true positives among the random negatives",
     )
     parser.add_argument("--by-query", action="store_true", help="also the values of each query")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Read the files, score, write the report to stdout and remarks to stderr.
+def run(arguments: argparse.Namespace) -> Report:
+    """Read the files and score.
 
     Raises:
         InputError: with file, line and reason, or the unknown measure.
@@ -106,10 +104,13 @@ def run(arguments: argparse.Namespace) -> int:
     except MissingScoresError as error:
         hint = "--missing worst ranks them last; --measures can leave the areas out"
         raise MissingScoresError(f"{error}; {hint}") from error
-    _remark(scored)
-    write = as_json if arguments.json else as_text
-    sys.stdout.write(write(arguments, qrels, scored))
-    return 0
+    return Report(
+        title=f"{arguments.qrels}: {', '.join(run.name for run in scored)}",
+        text=as_text(arguments, qrels, scored),
+        data=as_json(arguments, qrels, scored),
+        table=as_table(qrels, scored, by_query=arguments.by_query),
+        notes=list(_notes(scored)),
+    )
 
 
 def _measures(text: str) -> list[Measure]:
@@ -141,11 +142,11 @@ def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
     return [(query, candidate) for query, candidate, _ in found]
 
 
-def _remark(scored: Sequence[Scored]) -> None:
+def _notes(scored: Sequence[Scored]) -> Iterator[str]:
     for run in scored:
         strange = run.coverage.queries_not_in_labels
         if strange:
-            sys.stderr.write(
-                f"note: run {run.name!r} has {len(strange)} queries without labels, "
-                f"which are ignored (first: {strange[0]!r})\n"
+            yield (
+                f"run {run.name!r} has {len(strange)} queries without labels, "
+                f"which are ignored (first: {strange[0]!r})"
             )

@@ -1,13 +1,13 @@
-"""What `score` prints: one JSON object, or a table for a person."""
+"""What `lookalike score` reports: a JSON object, a table, or text for a person."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lookalike.cli.output import Table
 from lookalike.io.tables import Qrels
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.text_tables import table
@@ -15,9 +15,11 @@ from lookalike.stats.text_tables import table
 _SHOWN_IDS = 20
 
 
-def as_json(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]) -> str:
-    """Return everything at full precision; an undefined value is null."""
-    report = {
+def as_json(
+    arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]
+) -> dict[str, Any]:
+    """Return everything at full precision; an undefined value is NaN."""
+    return {
         "labels": {"file": str(arguments.qrels)} | _label_counts(qrels),
         "settings": {
             "mode": arguments.mode,
@@ -32,7 +34,23 @@ def as_json(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored
             for path, run in zip(arguments.run, scored, strict=True)
         ],
     }
-    return json.dumps(report, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def as_table(qrels: Qrels, scored: Sequence[Scored], *, by_query: bool) -> Table:
+    """Return a row per measure, and per measure and query if wanted, with a column per run."""
+    header = ["measure", *(["query"] if by_query else []), "queries", *(s.name for s in scored)]
+    rows: list[list[str | int | float | None]] = []
+    for name, first in scored[0].outcomes.items():
+        outcomes = [run.outcomes[name] for run in scored]
+        every = [""] if by_query else []
+        rows.append([name, *every, first.n_defined, *(outcome.value for outcome in outcomes)])
+        for detail in first.details:
+            rows.append([f"{name} {detail}", *every, None, *(o.details[detail] for o in outcomes)])
+        columns = [outcome.by_query for outcome in outcomes if outcome.by_query is not None]
+        if by_query and columns:
+            for query, *values in zip(qrels.query_ids, *columns, strict=True):
+                rows.append([name, query, None, *(float(value) for value in values)])
+    return Table(header, rows)
 
 
 def as_text(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]) -> str:
@@ -65,20 +83,19 @@ def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
         "coverage": {
             "judged_pairs": cover.n_pairs,
             "scored": cover.n_scored,
-            "share": _number(cover.share),
+            "share": cover.share,
             "queries_not_in_run": _some(cover.queries_not_in_run),
             "queries_not_in_labels": _some(cover.queries_not_in_labels),
         },
         "measures": {
-            name: {"value": _number(outcome.value), "n_defined": outcome.n_defined}
-            | {key: _number(value) for key, value in outcome.details.items()}
+            name: {"value": outcome.value, "n_defined": outcome.n_defined} | dict(outcome.details)
             for name, outcome in run.outcomes.items()
         },
     }
     if by_query:
         found["by_query"] = {
             query: {
-                name: _number(float(outcome.by_query[q]))
+                name: float(outcome.by_query[q])
                 for name, outcome in run.outcomes.items()
                 if outcome.by_query is not None
             }
@@ -124,10 +141,6 @@ def _shown(value: float) -> str:
     if math.isnan(value):
         return "undefined"
     return str(int(value)) if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _path(path: object) -> str | None:

@@ -7,10 +7,12 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lookalike.io.errors import InputError
+
 SHOWN = 20  # problems told at once
 
 
-class TableError(Exception):
+class TableError(InputError):
     """The file cannot be read; the message names the file and the rows, `problems` each row."""
 
     def __init__(self, name: str, problems: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.agreement.consensus import majority
-from lookalike.agreement.dawid_skene import chance_of_similar
+from lookalike.agreement.dawid_skene import label_chances
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
@@ -85,9 +85,9 @@ def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
     different, similar = votes.counts.T
     is_ruled = votes.ruling >= 0
     kept = (different + similar > 0) | is_ruled
-    chances = chance_of_similar(
+    chances = label_chances(
         votes.pair_of, votes.judge_of, votes.is_similar, votes.keys.size, len(votes.judges)
-    )
+    )[:, 1]
     by_rule: dict[str, tuple[Bools, Bools]] = {}
     for rule in RULES[:-1]:
         outcome = majority(similar, different, _RULE_NAMES[rule])

@@ -1,4 +1,4 @@
-"""Bootstrap of the micro ROC-AUC over queries, its inner loop compiled by numba.
+"""Bootstrap of the micro ROC-AUC over queries, its inner loop compiled where numba is there.
 
 A sample holds a query's pairs as often as it drew the query, so a positive of query a and a
 negative of query b count c_a * c_b times: the value is c'Uc / ((c'P)(c'N)) with the U matrix of
@@ -8,14 +8,17 @@ samples at once. All sums are of whole numbers, hence exact. Ties count half.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numba import njit
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.compiled import IS_COMPILED, compiled
 
 Pairs = tuple[Ints, Bools, Ints]  # query, is positive, by falling score; ends of tied groups
 Lacking = tuple[Ints, Ints, int]  # pair i is lacked by the parts [1][[0][i]:[0][i + 1]], of [2]
-_AT_ONCE = 128  # samples whose counts of all queries stay in the processor's cache
+# Samples whose counts of all queries stay in the processor's cache; in Python more pay off.
+_AT_ONCE = 128 if IS_COMPILED else 1024
 
 
 def bootstrap_micro_auc(scores: Floats, labels: Floats, queries: Ints, counts: Floats) -> Floats:
@@ -96,7 +99,7 @@ def _won(scores: Floats, queries: Ints, is_positive: Bools, drawn: Floats, lacks
     return won
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _descend(pairs: Pairs, drawn: Floats, lacking: Lacking) -> Floats:
     """Walk down the sorted pairs, group of ties by group; see `_won`."""
     queries, is_positive, ends = pairs
@@ -127,7 +130,7 @@ def _descend(pairs: Pairs, drawn: Floats, lacking: Lacking) -> Floats:
     return won
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _of_group(
     pairs: Pairs, begin: int, end: int, drawn: Floats, sums: Floats
 ) -> tuple[Floats, Floats]:
@@ -146,14 +149,22 @@ def _of_group(
     return sums[1], sums[2]
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def _places(n: int) -> Sequence[int | slice]:
+    """Return every place in turn where the loop is compiled, and all of them at once in Python."""
+    if IS_COMPILED:
+        return range(n)
+    return (slice(None),)
+
+
+@compiled
 def _add(total: Floats, row: Floats, sign: float) -> None:
-    for s in range(total.size):
+    for s in _places(total.size):
         total[s] += sign * row[s]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_won(total: Floats, these: Floats, others: Floats, tied: Floats) -> None:
     """Add twice what these win over those beyond them, and half of it over those tied."""
-    for s in range(total.size):
+    for s in _places(total.size):
         total[s] += these[s] * (2.0 * others[s] + tied[s])

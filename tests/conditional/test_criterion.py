@@ -8,10 +8,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import Role, User
-from conditional.cli import main
 from conditional.models import TripletAlignment, TripletSet
 from conditional.tasks import align as align_task
 from jobs.models import Job, JobState
+from lookalike.cli.main import main
 from lookalike.conditional.alignment import accuracy_matrix, align
 from lookalike.conditional.criterion import MIN_QUESTIONS, measure, scored_part, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv, read_matrix
@@ -153,7 +153,17 @@ def matrix(files, *more):
     vectors = [part for name in ("colour", "shape") for part in ("--embeddings", files / name)]
     given = [str(one) + (".npz" if one in (files / "colour", files / "shape") else "")
              for one in vectors]  # fmt: skip
-    return main(["matrix", str(files / "t.csv"), *given, "--metric", "euclidean", *map(str, more)])
+    return main(
+        [
+            "conditional",
+            "matrix",
+            str(files / "t.csv"),
+            *given,
+            "--metric",
+            "euclidean",
+            *map(str, more),
+        ]
+    )
 
 
 def test_the_matrix_command_writes_what_the_alignment_reads(files, capsys):
@@ -162,7 +172,7 @@ def test_the_matrix_command_writes_what_the_alignment_reads(files, capsys):
     out = capsys.readouterr().out
     assert out.startswith("fitted on 60 triplets, scored on 60 others\n")
     assert "OT accuracy 1.000000, greedy 1.000000" in out
-    assert main(["alignment", str(validation), "--test", str(test), "--json"]) == 0
+    assert main(["conditional", "alignment", str(validation), "--test", str(test), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ot_accuracy"] == 1.0
     assert matrix(files) == 0
     (files / "whole.csv").write_text(capsys.readouterr().out)

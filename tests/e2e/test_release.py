@@ -77,7 +77,7 @@ def test_a_release_is_frozen_downloaded_verified_and_scored_on(
     stranger = browser.new_context(base_url=site.url, viewport=SIZES["phone"]).new_page()
     archive = download(stranger, tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "releases", "verify", str(archive)],
+        [sys.executable, "-m", "lookalike", "verify", str(archive)],
         cwd=settings.BASE_DIR, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conditional.models import RetrievalTemplate, TripletSet, Verification
-from lookalike.cli.release import main
+from lookalike.cli.main import main
 from lookalike.release.diff import diff
 from releases.models import Release
 from releases.storage import archive_of, files_of

@@ -17,7 +17,7 @@ import pytrec_eval
 
 from annotation.models import Guideline
 from catalog.models import SourceFile
-from lookalike.cli.release import main
+from lookalike.cli.main import main
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.folder import Folder

@@ -15,7 +15,7 @@ import pytest
 
 from annotation.models import Adjudication, Question
 from config.settings import BASE_DIR
-from lookalike.cli.release import main
+from lookalike.cli.main import main
 from lookalike.release.derive import write_json
 from lookalike.release.diff import diff
 from lookalike.release.errors import ReleaseError
@@ -158,7 +158,7 @@ def test_verify_and_diff_run_without_django_and_without_torch(
     release: Release, tmp_path: Path
 ) -> None:
     code = (
-        "import sys; from lookalike.cli.release import main; status = main(sys.argv[1:]);"
+        "import sys; from lookalike.cli.main import main; status = main(sys.argv[1:]);"
         "raise SystemExit(status or 10 * len({'django', 'torch'} & sys.modules.keys()))"
     )
     done = subprocess.run(

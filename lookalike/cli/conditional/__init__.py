@@ -1,1 +1,1 @@
-"""The sub-commands of `python -m conditional`."""
+"""The sub-commands of `lookalike conditional`."""

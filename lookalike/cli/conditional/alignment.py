@@ -1,35 +1,29 @@
-"""`python -m conditional alignment`: greedy and transport accuracy of an accuracy matrix."""
+"""`lookalike conditional alignment`: greedy and transport accuracy of an accuracy matrix."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lookalike.cli.output import Report, Table
 from lookalike.conditional.alignment import Alignment, SinkhornResult, align, sinkhorn_accuracy
 from lookalike.conditional.formats.tables import AccuracyMatrix, read_matrix
 from lookalike.io.errors import InputError
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+DESCRIPTION = (
+    "Match conditions with embeddings on a matrix of accuracies, and score the match on it or on "
+    "another."
+)
+EXAMPLE = "lookalike conditional alignment validation.csv --test test.csv"
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "alignment",
-        help="match conditions with embeddings (WS-CSL criterion)",
-        description="Match conditions with embeddings on a matrix of accuracies, and score the "
-        "match on it or on another.",
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "matrix", type="input", metavar="MATRIX.csv", help="condition,<embedding>,... in [0, 1]"
     )
     parser.add_argument(
-        "matrix", type=Path, metavar="MATRIX.csv", help="condition,<embedding>,... in [0, 1]"
-    )
-    parser.add_argument(
-        "--test", type=Path, metavar="MATRIX.csv", help="score here what is fitted on the first"
+        "--test", type="input", metavar="MATRIX.csv", help="score here what is fitted on the first"
     )
     parser.add_argument(
         "--sinkhorn",
@@ -38,12 +32,10 @@ def add_to(sub_commands: SubCommands) -> None:
         metavar="REG",
         help="regularisation of the comparison (default: %(default)s, the released code's)",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Align and write the figures to stdout.
+def run(arguments: argparse.Namespace) -> Report:
+    """Match, and score the match.
 
     Raises:
         InputError: with file, line and reason; or two matrices with other names.
@@ -56,11 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     values = None if test is None else test.values
     found = align(matrix.values, values)
     entropic = sinkhorn_accuracy(matrix.values, values, arguments.sinkhorn)
-    if arguments.json:
-        sys.stdout.write(json.dumps(_report(matrix, found, entropic), indent=1) + "\n")
-    else:
-        sys.stdout.write("\n".join(_lines(matrix, found, entropic, arguments.sinkhorn)) + "\n")
-    return 0
+    return Report(
+        title=f"Alignment on {arguments.test or arguments.matrix}",
+        text="\n".join(_lines(matrix, found, entropic, arguments.sinkhorn)) + "\n",
+        data=_report(matrix, found, entropic),
+        table=_table(matrix, found),
+    )
 
 
 def _like(
@@ -100,6 +93,20 @@ def _report(
             "failure": entropic.failure or None,
         },
     }
+
+
+def _table(matrix: AccuracyMatrix, found: Alignment) -> Table:
+    choices = zip(
+        matrix.conditions,
+        found.by_condition.tolist(),
+        [matrix.embeddings[k] for k in found.main_choice],
+        [matrix.embeddings[k] for k in found.greedy_choice],
+        strict=True,
+    )
+    return Table(
+        ("condition", "ot_accuracy", "embedding", "greedy_embedding"),
+        [list(row) for row in choices],
+    )
 
 
 def _lines(

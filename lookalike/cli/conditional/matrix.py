@@ -1,16 +1,14 @@
-"""`python -m conditional matrix`: accuracies of embeddings on the conditions of triplets."""
+"""`lookalike conditional matrix`: accuracies of embeddings on the conditions of triplets."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lookalike.cli.output import Report, Table
 from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
 from lookalike.conditional.formats.triplet_files import (
@@ -24,25 +22,19 @@ from lookalike.conditional.triplets import TripletTable, vectors_for
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
+DESCRIPTION = (
+    "Write which share of each condition's triplets each embedding gets right, in two parts where "
+    "every condition has enough questions: one to fit an alignment on, one to score it on."
+)
+EXAMPLE = "lookalike conditional matrix answers.csv --embeddings a.npz --embeddings b.npz"
 
-MAX_SHOWN = 10
 
-
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "matrix",
-        help="accuracies of embeddings on conditions, which alignment reads",
-        description="Write which share of each condition's triplets each embedding gets right, "
-        "in two parts where every condition has enough questions: one to fit an alignment on, "
-        "one to score it on.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "triplets",
         nargs="+",
-        type=Path,
+        type="input",
         metavar="TRIPLETS",
         help="anchor,closer,farther,condition[,worker] as CSV, or integer files of UT-Zappos",
     )
@@ -50,22 +42,20 @@ def add_to(sub_commands: SubCommands) -> None:
         "--embeddings",
         action="append",
         required=True,
-        type=Path,
+        type="input",
         metavar="FILE",
         help=".npz or parquet with ids; once for each embedding",
     )
-    parser.add_argument("--names", type=Path, metavar="FILE", help="what integers stand for")
+    parser.add_argument("--names", type="input", metavar="FILE", help="what integers stand for")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
     parser.add_argument("--seed", type=int, default=0, help="of the parts")
     parser.add_argument("--validation", type=Path, metavar="MATRIX.csv", help="write it there")
     parser.add_argument("--test", type=Path, metavar="MATRIX.csv", help="write it there")
     parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compute both matrices; write them and the figures, or the one matrix to stdout.
+def run(arguments: argparse.Namespace) -> Report:
+    """Compute both matrices; write them and report the figures, or report the one matrix.
 
     Raises:
         InputError: with file, row and reason.
@@ -92,14 +82,21 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         if path is not None:
             path.write_text(matrix_csv(_matrix(criterion, part)), encoding="utf-8")
-    if arguments.json:
-        report = criterion.as_json() | {"n_bad_rows": len(found.malformed)}
-        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    elif arguments.validation is None and arguments.test is None:
-        sys.stdout.write(matrix_csv(_matrix(criterion, criterion.whole)))
-    else:
-        sys.stdout.write("\n".join(_lines(criterion, len(found.malformed))) + "\n")
-    return 0
+    whole = _matrix(criterion, criterion.whole)
+    is_whole = arguments.validation is None and arguments.test is None
+    lines = [f"{line}\n" for line in _lines(criterion, len(found.malformed))]
+    return Report(
+        title="Accuracies of embeddings on conditions",
+        text=matrix_csv(whole) if is_whole else "".join(lines),
+        data=criterion.as_json() | {"n_bad_rows": len(found.malformed)},
+        table=Table(
+            ("condition", *whole.embeddings),
+            [
+                [name, *row]
+                for name, row in zip(whole.conditions, whole.values.tolist(), strict=True)
+            ],
+        ),
+    )
 
 
 def _read(paths: list[Path], names: Path | None) -> TripletSet:

@@ -1,17 +1,15 @@
-"""`python -m conditional score-triplets`: an embedding, or a known scale, against people."""
+"""`lookalike conditional score-triplets`: an embedding, or a known scale, against people."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lookalike.cli.output import Report, Table
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.tables import read_scale
 from lookalike.conditional.formats.triplet_files import TripletSet, read_triplets
@@ -25,30 +23,24 @@ from lookalike.conditional.triplets import TripletTable, questions_of, vectors_f
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
-
+DESCRIPTION = "Score an embedding against human triplets, or compare people with a known scale."
+EXAMPLE = "lookalike conditional score-triplets answers.csv --embeddings vectors.npz"
 MAX_SHOWN = 10
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "score-triplets",
-        help="score an embedding against human triplets",
-        description="Score an embedding, or compare people with a known scale.",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument(
         "triplets",
-        type=Path,
+        type="input",
         metavar="TRIPLETS.csv",
         help="anchor,closer,farther[,condition][,worker]",
     )
-    parser.add_argument("--embeddings", type=Path, metavar="FILE", help=".npz, .npy or parquet")
-    parser.add_argument("--ids", type=Path, metavar="FILE", help="ids of the rows of a .npy")
+    parser.add_argument("--embeddings", type="input", metavar="FILE", help=".npz, .npy or parquet")
+    parser.add_argument("--ids", type="input", metavar="FILE", help="ids of the rows of a .npy")
     parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
     parser.add_argument(
-        "--scale", type=Path, metavar="FILE", help="CSV image,value: the known order"
+        "--scale", type="input", metavar="FILE", help="CSV image,value: the known order"
     )
     parser.add_argument(
         "--min-votes",
@@ -65,12 +57,10 @@ def add_to(sub_commands: SubCommands) -> None:
         help="only these rows; may be given several times",
     )
     parser.add_argument("--skip-bad", action="store_true", help="leave bad rows out, and say so")
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Score and write the figures to stdout.
+def run(arguments: argparse.Namespace) -> Report:
+    """Score the votes.
 
     Raises:
         InputError: with file, row and reason; or neither --embeddings nor --scale.
@@ -90,11 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
         report["scale"] = _against_scale(table, arguments.scale, arguments.min_votes)
     if arguments.embeddings is not None:
         report["embedding"] = _of_embedding(table, arguments)
-    if arguments.json:
-        sys.stdout.write(json.dumps(_without_nan(report), indent=1, ensure_ascii=False) + "\n")
-    else:
-        sys.stdout.write("\n".join(_lines(report)) + "\n")
-    return 0
+    return Report(
+        title=f"Triplets of {arguments.triplets}",
+        text="\n".join(_lines(report)) + "\n",
+        data=report,
+        table=_table(report),
+    )
 
 
 def _people(table: TripletTable, min_votes: int) -> dict[str, Any]:
@@ -168,10 +159,18 @@ def _bad_rows(path: Path, found: TripletSet) -> str:
     return f"{path}: {text}. --skip-bad leaves them out"
 
 
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(one) for key, one in value.items()}
-    return None if isinstance(value, float) and isnan(value) else value
+def _table(report: dict[str, Any]) -> Table:
+    """Return a row for each set of votes that was compared."""
+    scale, embedding = report.get("scale", {}), report.get("embedding", {})
+    compared = {
+        f"scale, {name}": scale[name] for name in ("all_votes", "single_votes", "majority") if scale
+    }
+    if embedding:
+        compared |= {name: embedding[name] for name in ("votes", "majority")}
+        for votes in ("by_condition", "by_condition_majority"):
+            compared |= {f"{votes}, {name}": row for name, row in embedding[votes].items() if name}
+    header = ("compared", "accuracy", "without_ties", "ties_as_wrong", "n", "n_ties")
+    return Table(header, [[name, *figures.values()] for name, figures in compared.items()])
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:

@@ -1,15 +1,13 @@
-"""`python -m conditional validate FILE`: every defect of templates, instances or triplets."""
+"""`lookalike conditional validate FILE`: every defect of templates, instances or triplets."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lookalike.cli.output import WANTING, Report, Table
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import TASKS, read_genecis
 from lookalike.conditional.formats.json_files import read_json_list
@@ -20,10 +18,11 @@ from lookalike.conditional.types import Defect, Task
 from lookalike.conditional.validate import counts_of, defects_of, kept_places
 from lookalike.io.errors import InputError
 
-if TYPE_CHECKING:
-    SubCommands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-FOUND_DEFECTS = 1
+DESCRIPTION = (
+    "List every defect of a file of templates, instances or triplets. The exit status is 0 without "
+    "defects, 1 with, 2 if the file cannot be read."
+)
+EXAMPLE = "lookalike conditional validate focus_object.json --images ids.txt"
 FORMATS = ("genecis", "cirr", "vaw", "triplets")
 
 
@@ -36,15 +35,9 @@ class Checked:
     defects: Sequence[Defect]
 
 
-def add_to(sub_commands: SubCommands) -> None:
-    """Add the sub-command and its options."""
-    parser = sub_commands.add_parser(
-        "validate",
-        help="list every defect of a file",
-        description="List every defect of a file of templates, instances or triplets. "
-        "The exit status is 0 without defects, 1 with, 2 if the file cannot be read.",
-    )
-    parser.add_argument("file", type=Path, metavar="FILE", help="GeneCIS, CIRR, VAW or CSV")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("file", type="input", metavar="FILE", help="GeneCIS, CIRR, VAW or CSV")
     parser.add_argument("--format", choices=FORMATS, help="by default told by the content")
     parser.add_argument(
         "--task",
@@ -52,17 +45,15 @@ def add_to(sub_commands: SubCommands) -> None:
         help="of a GeneCIS file; by default told by its name",
     )
     parser.add_argument(
-        "--images", type=Path, metavar="FILE", help="ids that exist, one a line or a JSON list"
+        "--images", type="input", metavar="FILE", help="ids that exist, one a line or a JSON list"
     )
     parser.add_argument(
-        "--split", type=Path, metavar="FILE", help="of CIRR: the images of the split, as JSON"
+        "--split", type="input", metavar="FILE", help="of CIRR: the images of the split, as JSON"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    parser.set_defaults(command=run)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Check the file and write the defects to stdout.
+def run(arguments: argparse.Namespace) -> Report:
+    """Check the file.
 
     Raises:
         InputError: with file, line and reason, if the file cannot be read at all.
@@ -72,27 +63,26 @@ def run(arguments: argparse.Namespace) -> int:
     task = Task(arguments.task) if arguments.task else None
     split = read_cirr_split(arguments.split) if arguments.split else None
     kind = arguments.format or _format_of(arguments.file)
-    found = _checked(arguments.file, kind, task, known, split)
-    counts = counts_of(found.defects)
-    if arguments.json:
-        report = {
+    checked = _checked(arguments.file, kind, task, known, split)
+    counts = counts_of(checked.defects)
+    defects = [(defect.index, defect.code, defect.reason) for defect in checked.defects]
+    total = ", ".join(f"{n:,} {code}" for code, n in counts.items()) or "no defects"
+    header = ("index", "code", "reason")
+    return Report(
+        title=f"Defects of {arguments.file}",
+        text="".join(f"{index}\t{code}\t{reason}\n" for index, code, reason in defects)
+        + f"{checked.n_entries:,} {checked.kind}: {total}\n",
+        data={
             "file": str(arguments.file),
-            "kind": found.kind,
-            "n_entries": found.n_entries,
-            "n_defects": len(found.defects),
+            "kind": checked.kind,
+            "n_entries": checked.n_entries,
+            "n_defects": len(defects),
             "counts": counts,
-            "defects": [
-                {"index": one.index, "code": one.code, "reason": one.reason}
-                for one in found.defects
-            ],
-        }
-        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    else:
-        for one in found.defects:
-            sys.stdout.write(f"{one.index}\t{one.code}\t{one.reason}\n")
-        total = ", ".join(f"{n:,} {code}" for code, n in counts.items()) or "no defects"
-        sys.stdout.write(f"{found.n_entries:,} {found.kind}: {total}\n")
-    return FOUND_DEFECTS if found.defects else 0
+            "defects": [dict(zip(header, row, strict=True)) for row in defects],
+        },
+        table=Table(header, defects),
+        status=WANTING if defects else 0,
+    )
 
 
 def _checked(

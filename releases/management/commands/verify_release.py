@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from lookalike.cli.release import verdict_text
+from lookalike.cli.verify import verdict_text
 from lookalike.io.errors import InputError
 from lookalike.release.verify import verify
 
 
 class Command(BaseCommand):
-    help = "Recompute every hash and every number of a release; the same as python -m releases."
+    help = "Recompute every hash and every number of a release; the same as lookalike verify."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from crowdkit.aggregation.classification import GLAD, MACE
 
-from annotation.__main__ import main
 from lookalike.agreement.voter_models import glad, posterior
 from lookalike.agreement.votes import read_truth, read_votes, votes_of
+from lookalike.cli.main import main
 from lookalike.io.numbered_rows import TableError
 
 GOLDEN = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]
@@ -136,7 +136,7 @@ def test_the_tie_rule_decides_ties_and_only_those(tmp_path, capsys):
 def test_three_labels_have_no_negative(tmp_path, capsys):
     path = write(tmp_path, "item,worker,label\na,1,x\na,2,y\nb,1,z\n")
     status, _, err = run(capsys, path)
-    assert status == 1
+    assert status == 2
     assert "3 labels have no one negative" in err
     status, found, _ = run(capsys, path, "--tie", "undecided")
     assert (status, found["labels"]) == (0, {"a": None, "b": "z"})
@@ -153,8 +153,8 @@ def test_it_runs_where_django_is_not_installed(tmp_path):
     path = write(tmp_path, "item,worker,label\na,1,x\na,2,x\n")
     program = (
         "import sys, runpy; sys.modules['django'] = None; "
-        f"sys.argv = ['annotation', 'aggregate', {str(path)!r}]; "
-        "runpy.run_module('annotation', run_name='__main__')"
+        f"sys.argv = ['lookalike', 'aggregate', {str(path)!r}]; "
+        "runpy.run_module('lookalike', run_name='__main__')"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""`python -m evaluation bias`: golden files in, report out; each bad input refused."""
+"""`lookalike bias`: golden files in, report out; each bad input refused."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evaluation.cli import main
+from lookalike.cli.main import main
 from tests.lookalike.bias.test_assemble import g5_qrels, g5_rows, g5_runs
 
 
@@ -137,7 +137,7 @@ def test_bad_files_are_refused_with_file_and_line(files, capsys):
 def test_it_needs_neither_django_nor_torch(files):
     _, arguments, _ = files
     code = (
-        "import sys; from evaluation.cli import main; "
+        "import sys; from lookalike.cli.main import main; "
         f"status = main({['bias', *arguments, *QUICK]!r}); "
         "assert not {'django', 'torch'} & sys.modules.keys(); sys.exit(status)"
     )

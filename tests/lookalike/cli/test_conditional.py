@@ -1,4 +1,4 @@
-"""`python -m conditional`, without Django."""
+"""`lookalike conditional`, without Django."""
 
 import json
 import subprocess
@@ -7,14 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from conditional.cli import main
+from lookalike.cli.main import main
 from lookalike.conditional.formats.vaw import write_vaw
 from tests.lookalike.conditional.cases import vaw_instances
 from tests.lookalike.conditional.formats.test_template_files import cirr_entry, object_entry
 
 
 def called(capsys, *arguments):
-    status = main([str(one) for one in arguments])
+    status = main(["conditional", *map(str, arguments)])
     streams = capsys.readouterr()
     return status, streams.out, streams.err
 
@@ -186,8 +186,8 @@ def test_the_commands_load_neither_django_nor_torch(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("condition,a,b\nx,.9,.6\n")  # rectangular, so that POT is loaded too
     code = (
-        "import sys; from conditional.cli import main; "
-        f"status = main(['alignment', {str(path)!r}]); "
+        "import sys; from lookalike.cli.main import main; "
+        f"status = main(['conditional', 'alignment', {str(path)!r}]); "
         "heavy = [n for n in ('django', 'torch', 'jax') if n in sys.modules]; "
         "print(heavy, status, 'ot' in sys.modules)"
     )

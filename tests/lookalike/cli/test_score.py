@@ -1,4 +1,4 @@
-"""`python -m evaluation score`: whole files in, a report out, bad input refused."""
+"""`lookalike score`: whole files in, a report out, bad input refused."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evaluation.cli import main
+from lookalike.cli.main import main
 from lookalike.io.writers import write_csv, write_vsd
 from tests.lookalike.metrics.cases import toy
 from tests.paths import shared
@@ -205,7 +205,7 @@ def test_random_negatives_are_drawn_into_a_file_and_scored(files, score, capsys)
 def test_it_runs_without_django_a_database_or_torch(files):
     blocked = "import sys\n"
     blocked += "for name in ('django', 'torch', 'psycopg', 'celery'): sys.modules[name] = None\n"
-    blocked += "from evaluation.cli import main\nraise SystemExit(main(sys.argv[1:]))"
+    blocked += "from lookalike.cli.main import main\nraise SystemExit(main(sys.argv[1:]))"
     arguments = ["score", "--qrels", "labels.json", "--run", "beit.csv", "--json"]
     done = subprocess.run(
         [sys.executable, "-c", blocked, *arguments],

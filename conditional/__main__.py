@@ -1,5 +1,0 @@
-"""`python -m conditional`."""
-
-from conditional.cli import main
-
-raise SystemExit(main())

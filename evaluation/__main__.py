@@ -1,5 +1,0 @@
-"""`python -m evaluation`."""
-
-from evaluation.cli import main
-
-raise SystemExit(main())

@@ -1,0 +1,48 @@
+"""`lookalike aggregate VOTES.csv`: one label per item from several votes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from lookalike.agreement.aggregate import RULES, TIES, aggregate
+from lookalike.agreement.votes import read_truth, read_votes
+from lookalike.cli.output import Report, Table
+
+DESCRIPTION = "Give each item one label from its votes, with agreement, and accuracy against truth."
+EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "votes", type="input", metavar="VOTES", help="CSV with the columns item,worker,label"
+    )
+    parser.add_argument(
+        "--truth", type="input", metavar="FILE", help="CSV with the columns item,truth"
+    )
+    parser.add_argument("--rule", choices=RULES, default="majority", help="default: %(default)s")
+    parser.add_argument(
+        "--tie",
+        choices=TIES,
+        default="negative",
+        help="negative: a tie is the negative label; undecided: it has none; split: it has none "
+        "and counts, in the accuracy, as a share of a right answer (default: %(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Aggregate the votes; the text is the JSON, too.
+
+    Raises:
+        InputError: bad rows, all of them named, or votes that the rule cannot aggregate.
+    """
+    truth = read_truth(arguments.truth) if arguments.truth else None
+    votes = read_votes(arguments.votes)
+    result = aggregate(votes, rule=arguments.rule, tie=arguments.tie, truth=truth)
+    return Report(
+        title=f"Labels of {arguments.votes}",
+        text=json.dumps(result, ensure_ascii=False, indent=1) + "\n",
+        data=result,
+        table=Table(("item", "label"), list(result["labels"].items())),
+    )

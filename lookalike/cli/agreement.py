@@ -1,0 +1,44 @@
+"""`lookalike agreement VOTES.csv`: how much the workers behind votes agree."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.votes import read_votes
+from lookalike.cli.output import Report, Table
+from lookalike.stats.text_tables import number, table
+
+DESCRIPTION = (
+    "Percent agreement, Krippendorff's alpha, Gwet's AC1 and Fleiss' kappa of votes, with the "
+    "prevalence of each label, without which they mean little."
+)
+EXAMPLE = "lookalike agreement votes.csv --json"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "votes", type="input", metavar="VOTES", help="CSV with the columns item,worker,label"
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Compute every coefficient.
+
+    Raises:
+        InputError: bad rows, all of them named.
+    """
+    votes = read_votes(arguments.votes)
+    figures = asdict(agreement(votes.answer_counts()))
+    prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
+    items = {"n_items": figures.pop("n_questions"), "n_workers": len(votes.workers), **figures}
+    rows = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
+    cells = [[name, f"{v:,}" if isinstance(v, int) else number(v)] for name, v in rows]
+    return Report(
+        title=f"Agreement on {arguments.votes}",
+        text="\n".join(table(cells)) + "\n",
+        data=items | {"prevalence": prevalence},
+        table=Table(("figure", "value"), rows),
+    )

@@ -1,0 +1,79 @@
+"""Files that a command reads: plain ones, compressed ones, pipes and `-` for stdin."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from lookalike.io.errors import InputError
+
+
+class Inputs:
+    """Gives every input as a file that can be read twice; use it in a `with` statement.
+
+    Readers look into a file before they read it, which a pipe does not allow, and none of them
+    unpacks. So pipes and `.gz` files are copied to a temporary folder.
+    """
+
+    def __enter__(self) -> Self:
+        self._copies: dict[str, Path] = {}
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def path(self, name: str) -> Path:
+        """Return where the content of an input can be read: the type of argparse's options.
+
+        Args:
+            name: a path, or "-" for stdin. A path that ends in .gz is unpacked.
+
+        Raises:
+            InputError: a .gz file that is not gzip, or is damaged.
+            OSError: it cannot be opened.
+        """
+        path = Path(name)
+        if name not in self._copies:
+            if name == "-":
+                self._copies[name] = self._copy(sys.stdin.buffer, "stdin")
+            elif path.suffix == ".gz":
+                self._copies[name] = self._unpacked(path)
+            elif path.is_fifo():
+                with path.open("rb") as pipe:
+                    self._copies[name] = self._copy(pipe, path.name)
+        return self._copies.get(name, path)
+
+    def shown(self, text: str) -> str:
+        """Return a text with the names that the user gave in place of those of copies."""
+        for name, copy in self._copies.items():
+            text = text.replace(str(copy), "stdin" if name == "-" else name)
+        return text
+
+    def _unpacked(self, path: Path) -> Path:
+        try:
+            with gzip.open(path) as packed:
+                return self._copy(packed, path.stem)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+            raise InputError(f"{path}: not readable as gzip: {problem}") from problem
+
+    def _copy(self, source: IO[bytes], name: str) -> Path:
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="lookalike-")
+        folder = Path(self._folder.name) / str(len(self._copies))
+        folder.mkdir()
+        with (folder / name).open("wb") as target:
+            shutil.copyfileobj(source, target)
+        return folder / name

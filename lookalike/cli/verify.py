@@ -1,0 +1,55 @@
+"""`lookalike verify`: check a release without Django, database or network."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from lookalike.cli.output import WANTING, Report, Table
+from lookalike.release.verify import Verdict, verify
+
+DESCRIPTION = (
+    "Recompute every hash and every number of a release, offline. The exit status is 0 if all is "
+    "right, 1 if a file is not what was frozen, 2 if there is no release."
+)
+EXAMPLE = "lookalike verify shoes-1.0.0.zip"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("release", type="input", metavar="RELEASE", help="folder or zip")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Check the release.
+
+    Raises:
+        InputError: it is no release.
+        OSError: it cannot be read.
+    """
+    verdict = verify(arguments.release)
+    return Report(
+        title=f"Check of {arguments.release}",
+        text=verdict_text(verdict),
+        data={**asdict(verdict), "is_right": verdict.is_right},
+        table=Table(("file", "reason"), [(f.path, f.reason) for f in verdict.findings]),
+        status=0 if verdict.is_right else WANTING,
+        indent=None,
+    )
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Return a verdict for people."""
+    lines = [str(finding) for finding in verdict.findings]
+    name = f"{verdict.release} {verdict.version}".strip() or "The release"
+    if verdict.is_right:
+        lines.append(
+            f"{name} is right: {verdict.n_files:,} files, every number computed again "
+            f"(seal {verdict.seal[:16]})"
+        )
+    else:
+        n = len(verdict.findings)
+        lines.append(f"{name} is not what was frozen: {n:,} file{'' if n == 1 else 's'} differ")
+        if not verdict.were_numbers_checked:
+            lines.append("The numbers were not computed again, since files are damaged.")
+    return "\n".join(lines) + "\n"

@@ -1,5 +1,0 @@
-"""`python -m releases`."""
-
-from lookalike.cli.release import main
-
-raise SystemExit(main())
