@@ -1,6 +1,6 @@
-"""Every test runs against a real PostgreSQL and Valkey: embedded ones of its own data folder.
+"""Each process of a test run has a data folder of its own, and with it its own services.
 
-The first test run of a checkout uses var/test-0, one beside it var/test-1, and so on.
+The first process of a checkout uses var/test-0, one beside it var/test-1, and so on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import fcntl
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import pytest
+
+from tests.paths import ROOT, shared
 
 
 def _free_data_folder() -> Path:
@@ -28,17 +30,7 @@ def _free_data_folder() -> Path:
 
 DATA = _free_data_folder()
 os.environ["LOOKALIKE_DATA"] = str(DATA)
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
-
-import django  # noqa: E402  (the environment comes first)
-import pytest  # noqa: E402
-
-from config import embedded, settings  # noqa: E402
-from tests.paths import shared  # noqa: E402
-
-# not named in pyproject.toml: pytest-django would read the settings before this file's environment
-django.setup()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -47,9 +39,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.basetemp = config.option.basetemp or str(DATA / "tmp")
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Bring the servers up before Django connects; the last process to end stops them."""
-    embedded.hold_services(settings.SERVICES)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that mostly wait, so that other workers have something to do beside."""
+    items.sort(key=lambda item: item.get_closest_marker("faults") is None)
 
 
 @pytest.fixture(scope="session")
