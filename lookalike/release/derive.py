@@ -135,5 +135,9 @@ def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
 
 def write_json(path: Path, content: object) -> None:
     """Write JSON as all files of a release have it."""
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    path.write_text(text, encoding="utf-8", newline="")
+    path.write_text(dump_json(content), encoding="utf-8", newline="")
+
+
+def dump_json(content: object) -> str:
+    """Return JSON as all files of a release have it."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
