@@ -12,6 +12,7 @@ from catalog.models import Catalog
 from catalog.queries import filtered_images
 
 MAX_FACET_VALUES = 60  # an attribute with more (a name, a path) divides nothing
+MAX_SUGGESTED_VALUES = 400
 MAX_NUMBERS = 12  # sizes and prices are a scale, not a choice
 
 
@@ -69,6 +70,22 @@ def attributes_of(catalog: Catalog) -> list[Attribute]:
             return [Attribute(*row) for row in cursor.fetchall()]
 
     return remembered(catalog, "attributes", make=count)
+
+
+def attribute_suggestions(catalog: Catalog) -> list[str]:
+    """Return `name=value` for the attributes that divide the catalog, commonest first.
+
+    A value that only one image has (a name, a price) is no suggestion.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT entry.key || '=' || entry.value FROM catalog_image, "
+            "jsonb_each_text(attributes) AS entry WHERE catalog_id = %s AND entry.value <> '' "
+            "GROUP BY entry.key, entry.value HAVING count(*) > 1 "
+            "ORDER BY entry.key, count(*) DESC, entry.value LIMIT %s",
+            [catalog.pk, MAX_SUGGESTED_VALUES],
+        )
+        return [row[0] for row in cursor.fetchall()]
 
 
 def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:

@@ -14,14 +14,9 @@ from annotation.markdown import to_html
 from annotation.models import Guideline
 from annotation.queries.guidelines import Example
 from annotation.queries.judges import Judge
-from annotation.queries.serving import (
-    AskedQuestion,
-    Picture,
-    RecentAnswer,
-    may_be_lent_more,
-    progress,
-)
+from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
 from annotation.services.answers import Receipt
+from catalog.images.pictures import Picture
 
 NOT_NOW = frozenset({"closed", "paused"})
 NO_UID = str(uuid.UUID(int=0))

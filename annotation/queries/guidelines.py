@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotation.models import Gold, Guideline, QuestionKind
-from annotation.queries.serving import Picture
+from catalog.images.pictures import Picture
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,8 @@ def worked_examples(campaign_id: int) -> list[Example]:
     ).select_related("question__query", "question__candidate")
     return [
         Example(
-            Picture(gold.question.query.uid, gold.question.query.width, gold.question.query.height),
-            Picture(
-                gold.question.candidate.uid,
-                gold.question.candidate.width,
-                gold.question.candidate.height,
-            ),
+            Picture.of(gold.question.query),
+            Picture.of(gold.question.candidate),
             gold.answer,
             gold.why,
         )

@@ -23,6 +23,7 @@ from annotation.models import (
 )
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
 from annotation.queries.prepared import prepared_cursor
+from catalog.images.pictures import Picture, read_pictures
 from catalog.models import Image
 
 # A question of an earlier stage is asked again only if its answer was taken back.
@@ -33,12 +34,9 @@ IS_ASKED = """
              where v.uuid = e.last_uuid) = 'withdrawn')
 """
 NEXT = f"""
-select q.uid, e.place, e.stage = 'training', e.lease_until,
-       a.uid, a.width, a.height, b.uid, b.width, b.height
+select q.uid, e.place, e.stage = 'training', e.lease_until, q.query_id, q.candidate_id
 from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
-join catalog_image a on a.id = q.query_id
-join catalog_image b on b.id = q.candidate_id
 where e.member_id = %(member)s and e.place > %(after)s and {IS_ASKED.format(stage="%(stage)s")}
 order by e.place, e.id limit {{n}}
 """  # noqa: S608  (constants)
@@ -63,15 +61,6 @@ select {JUDGE_COLUMNS},
 from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where m.annotator_id = %s and m.is_active and c.state <> 'draft'
 """  # noqa: S608  (constants)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image as a judge sees it: its random uid and its shape, and no more."""
-
-    uid: uuid.UUID
-    width: int
-    height: int
 
 
 @dataclass(frozen=True)
@@ -125,9 +114,11 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
     statement = NEXT.format(n=int(n))
     with prepared_cursor() as cursor:
         cursor.execute(statement, {"member": judge.member_id, "stage": judge.stage, "after": after})
+        rows = cursor.fetchall()
+        picture = read_pictures(cursor, {pk for row in rows for pk in row[-2:]}) if rows else {}
         return [
-            AskedQuestion(uid, place, is_training, until, Picture(*shown[:3]), Picture(*shown[3:]))
-            for uid, place, is_training, until, *shown in cursor.fetchall()
+            AskedQuestion(uid, place, is_training, until, picture[query], picture[candidate])
+            for uid, place, is_training, until, query, candidate in rows
         ]
 
 
@@ -188,15 +179,11 @@ def _recent(event: JudgementEvent, entry: QueueEntry) -> RecentAnswer:
         entry.place,
         question.kind == QuestionKind.TRAINING,
         entry.lease_until,
-        _picture(question.query),
-        _picture(question.candidate),
+        Picture.of(question.query),
+        Picture.of(question.candidate),
     )
     is_current = entry.last_uuid == event.uuid
     return RecentAnswer(event.uuid, asked, event.answer, event.reason, event.decided_at, is_current)
-
-
-def _picture(image: Image) -> Picture:
-    return Picture(image.uid, image.width, image.height)
 
 
 def image_for(judge: Judge, uid: uuid.UUID) -> Image | None:

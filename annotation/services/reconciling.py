@@ -12,11 +12,11 @@ from annotation.queries.judges import rules_of
 from annotation.services.counting import count_votes, counted_votes, lock_panel, lock_questions
 
 MEMBERS = """
-select m.id, u.username, m.n_total, m.n_done, m.last_place, count(e.id),
+select m.id, m.n_total, m.n_done, m.last_place, count(e.id),
        count(e.id) filter (where e.state = 'done'), coalesce(max(e.place), 0)
-from annotation_panelmember m join accounts_user u on u.id = m.annotator_id
+from annotation_panelmember m
 left join annotation_queueentry e on e.member_id = m.id
-where m.campaign_id = %s group by m.id, u.username order by m.number
+where m.campaign_id = %s group by m.id order by m.number
 """
 QUESTIONS = """
 select q.id, q.uid::text, q.n_counted, q.n_free, q.is_settled::int, coalesce(l.n, 0)
@@ -96,18 +96,21 @@ def _campaign(campaign: Campaign, repairs: bool) -> list[Difference]:
 
 
 def _members(campaign: Campaign, repairs: bool) -> list[Difference]:
-    found = []
-    for pk, name, n_total, n_done, last_place, all_, done, end in _rows(MEMBERS, [campaign.pk]):
+    differences = []
+    names = dict(campaign.panel.values_list("pk", "annotator__username"))
+    for pk, n_total, n_done, last_place, all_, done, end in _rows(MEMBERS, [campaign.pk]):
         stored = {"n_total": n_total, "n_done": n_done, "last_place": last_place}
         counted = {"n_total": all_, "n_done": done, "last_place": end}
-        found += [
-            Difference(campaign.slug, f"judge {name}", counter, stored[counter], counted[counter])
+        differences += [
+            Difference(
+                campaign.slug, f"judge {names[pk]}", counter, stored[counter], counted[counter]
+            )
             for counter in stored
             if stored[counter] != counted[counter]
         ]
         if repairs and stored != counted:
             PanelMember.objects.filter(pk=pk).update(**counted)
-    return found
+    return differences
 
 
 def _states(campaign: Campaign) -> list[Difference]:

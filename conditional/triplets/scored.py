@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from catalog.embeddings import EmbeddingError, load_vectors
@@ -54,14 +53,10 @@ def scored_of_pool(
     for start in range(0, len(queries), AT_ONCE):
         part = list(queries[start : start + AT_ONCE])
         proposed: dict[int, list[tuple[int, int, float]]] = {}
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "select query_id, candidate_id, source_id, score from pooling_proposal "
-                "where pool_id = %s and query_id = any(%s) and source_id = any(%s)",
-                [pool.pk, part, list(row_of)],
-            )
-            for query, candidate, source, score in cursor:
-                proposed.setdefault(query, []).append((candidate, row_of[source], score))
+        proposals = pool.proposals.filter(query__in=part, source__in=list(row_of)).order_by()
+        rows = proposals.values_list("query_id", "candidate_id", "source_id", "score")
+        for query, candidate, source, score in rows.iterator():
+            proposed.setdefault(query, []).append((candidate, row_of[source], score))
         pks = {candidate for rows in proposed.values() for candidate, *_ in rows}
         product_of = _products([*pks, *part])
         found += [

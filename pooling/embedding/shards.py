@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Func, IntegerField, Max, Q, QuerySet, Sum
 from django.utils import timezone
 from numpy.typing import NDArray
 
 from catalog.embeddings import damaged_shards, shard_path, write_shard
-from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
+from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
 from jobs.models import Job, JobState
 from lookalike.backbones.protocol import Backbone
 from pooling.models import PlannedShard
@@ -77,16 +77,15 @@ def plan_shards(*, catalog: Catalog, backbone: Backbone) -> EmbeddingSet:
 
 
 def _unplanned(embedding_set: EmbeddingSet) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id FROM catalog_image WHERE catalog_id = %(catalog)s AND id NOT IN ("
-            "SELECT unnest(image_ids) FROM catalog_embeddingshard WHERE embedding_set_id = %(set)s "
-            "UNION ALL "
-            "SELECT unnest(image_ids) FROM pooling_plannedshard WHERE embedding_set_id = %(set)s"
-            ") ORDER BY sha256",
-            {"catalog": embedding_set.catalog_id, "set": embedding_set.pk},
-        )
-        return [row[0] for row in cursor.fetchall()]
+    """Return the ids of the images that are in no shard, by content hash."""
+    in_shards = {
+        pk
+        for shards in (embedding_set.shards, embedding_set.planned_shards)
+        for image_ids in shards.values_list("image_ids", flat=True).iterator()
+        for pk in image_ids
+    }
+    images = Image.objects.filter(catalog=embedding_set.catalog_id).order_by("sha256")
+    return [pk for pk in images.values_list("pk", flat=True).iterator() if pk not in in_shards]
 
 
 def _next_position(embedding_set: EmbeddingSet) -> int:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from accounts.access import admin_required, signed_in
 from accounts.models import User
 from annotation.models import CampaignState
+from catalog.facets import attribute_suggestions
 from catalog.models import Catalog
 from lookalike.core.errors import Refused
 from lookalike.pooling.presets import PRESETS
@@ -20,7 +21,7 @@ from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.prediction import prediction_of
-from pooling.pools.queries import attribute_suggestions, pools_for_pages
+from pooling.pools.queries import pools_for_pages
 from pooling.pools.requests import PoolRequest, choose_queries
 from pooling.pools.services import create_pool, start_pool
 from pooling.sources.ranking_task import RankingTask

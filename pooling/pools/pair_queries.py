@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Count
 
+from catalog.models import Image
 from pooling.models import Pool, PoolQuery
 from pooling.pools.queries import ProposedBy
 
@@ -35,27 +36,28 @@ def pairs_with_reasons(
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT a.uid, b.uid, q.position, p.candidate_id, "
+            "SELECT q.position, p.query_id, p.candidate_id, "
             "array_agg(s.spec ORDER BY s.position), array_agg(p.rank ORDER BY s.position), "
             "array_agg(p.score ORDER BY s.position) "
             "FROM pooling_poolquery q JOIN pooling_proposal p "
             "ON p.pool_id = q.pool_id AND p.query_id = q.image_id "
             "JOIN pooling_poolsource s ON s.id = p.source_id "
-            "JOIN catalog_image a ON a.id = p.query_id "
-            "JOIN catalog_image b ON b.id = p.candidate_id "
             "WHERE q.pool_id = %s AND s.done_at IS NOT NULL AND q.position >= %s "
             "AND (q.position, p.candidate_id) > (%s, %s) "
-            "GROUP BY q.position, p.candidate_id, a.uid, b.uid "
+            "GROUP BY q.position, p.query_id, p.candidate_id "
             "ORDER BY q.position, p.candidate_id LIMIT %s",
             [pool.pk, (after or (0, 0))[0], *(after or (-1, -1)), limit],
         )
-        return [
-            ReasonedPair(query, candidate, (position, candidate_id), [
-                ProposedBy(spec, rank + 1, score)
-                for spec, rank, score in zip(specs, ranks, scores, strict=True)
-            ])
-            for query, candidate, position, candidate_id, specs, ranks, scores in cursor.fetchall()
-        ]  # fmt: skip
+        rows = cursor.fetchall()
+    images = {pk for _, query, candidate, *_ in rows for pk in (query, candidate)}
+    uid_of = dict(Image.objects.filter(pk__in=images).values_list("pk", "uid"))
+    return [
+        ReasonedPair(uid_of[query], uid_of[candidate], (position, candidate), [
+            ProposedBy(spec, rank + 1, score)
+            for spec, rank, score in zip(specs, ranks, scores, strict=True)
+        ])
+        for position, query, candidate, specs, ranks, scores in rows
+    ]  # fmt: skip
 
 
 def n_queries_by_pool(pools: Sequence[Pool]) -> dict[int, int]:

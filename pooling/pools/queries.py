@@ -14,7 +14,6 @@ from catalog.models import Catalog, Image, SourceFile
 from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
 
-MAX_SUGGESTED_VALUES = 400
 Filters = Mapping[str, Sequence[str]]
 
 
@@ -57,22 +56,6 @@ def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:
 
 def _looks_like_uid(name: str) -> bool:
     return len(name) == 36 and name.count("-") == 4 and set(name) <= set("0123456789abcdef-")
-
-
-def attribute_suggestions(catalog: Catalog) -> list[str]:
-    """Return `name=value` for the attributes that divide the catalog, commonest first.
-
-    A value that only one image has (a name, a price) is no suggestion.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT entry.key || '=' || entry.value FROM catalog_image, "
-            "jsonb_each_text(attributes) AS entry WHERE catalog_id = %s AND entry.value <> '' "
-            "GROUP BY entry.key, entry.value HAVING count(*) > 1 "
-            "ORDER BY entry.key, count(*) DESC, entry.value LIMIT %s",
-            [catalog.pk, MAX_SUGGESTED_VALUES],
-        )
-        return [row[0] for row in cursor.fetchall()]
 
 
 def stored_proposals(pool: Pool) -> tuple[list[PoolSource], Proposals]:
