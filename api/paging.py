@@ -64,10 +64,10 @@ def keys_in(cursor: str, n: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Part(Generic[Row]):
-    """Some rows of a list, and the cursor of what follows them."""
+class Part(Generic[Out]):
+    """What a `Page` is made of: some rows of a list, and the cursor of what follows them."""
 
-    rows: list[Row]
+    items: list[Out]
     next: str | None
 
 
@@ -80,6 +80,6 @@ def part_of(rows: QuerySet[Row], asked: PageQuery, *, newest_first: bool = False
     if asked.after:
         [key] = keys_in(asked.after, 1)
         rows = rows.filter(pk__lt=key) if newest_first else rows.filter(pk__gt=key)
-    found = list(rows.order_by("-pk" if newest_first else "pk")[: asked.limit + 1])
-    shown = found[: asked.limit]
-    return Part(shown, cursor_of([shown[-1].pk]) if len(found) > asked.limit else None)
+    ahead = list(rows.order_by("-pk" if newest_first else "pk")[: asked.limit + 1])
+    shown = ahead[: asked.limit]
+    return Part(shown, cursor_of([shown[-1].pk]) if len(ahead) > asked.limit else None)

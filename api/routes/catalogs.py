@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -13,12 +14,12 @@ from pydantic import StringConstraints
 
 from api.access import reads
 from api.errors import errors
-from api.paging import Page, PageQuery, Text, part_of
-from catalog.facets import attributes_of
+from api.paging import Page, PageQuery, Part, Text, part_of
+from catalog.facets import Attribute, attributes_of
 from catalog.filters import ImageFilter
 from catalog.images.serving import image_response
 from catalog.models import Catalog, Image
-from catalog.queries import catalog_counts, filtered_images
+from catalog.queries import CatalogCounts, catalog_counts, filtered_images
 
 router = Router(tags=["Catalogs"], auth=reads)
 PICTURES = {
@@ -32,18 +33,34 @@ PICTURES = {
 }
 
 
+@dataclass(frozen=True)
+class CatalogRow:
+    """A catalog and how much there is in it."""
+
+    catalog: Catalog
+    counts: CatalogCounts
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> CatalogRow:
+        """Count a catalog."""
+        return cls(catalog, catalog_counts(catalog))
+
+
 class CatalogOut(Schema):
     """A named set of images."""
 
-    slug: str
-    name: str
-    description: str
-    is_rendered: bool = Field(description="Drawn by the demo's generator, not photographed.")
-    n_images: int
-    n_products: int
-    n_without_product: int
-    created_at: datetime
-    changed_at: datetime
+    slug: str = Field(validation_alias="catalog.slug")
+    name: str = Field(validation_alias="catalog.name")
+    description: str = Field(validation_alias="catalog.description")
+    is_rendered: bool = Field(
+        validation_alias="catalog.is_rendered",
+        description="Drawn by the demo's generator, not photographed.",
+    )
+    n_images: int = Field(validation_alias="counts.n_images")
+    n_products: int = Field(validation_alias="counts.n_products")
+    n_without_product: int = Field(validation_alias="counts.n_without_product")
+    created_at: datetime = Field(validation_alias="catalog.created_at")
+    changed_at: datetime = Field(validation_alias="catalog.changed_at")
 
 
 class AttributeOut(Schema):
@@ -59,6 +76,10 @@ class CatalogWhole(CatalogOut):
 
     attributes: list[AttributeOut]
 
+    @staticmethod
+    def resolve_attributes(row: CatalogRow) -> list[Attribute]:
+        return attributes_of(row.catalog)
+
 
 class ImageOut(Schema):
     """An image with all that is known about it."""
@@ -70,8 +91,12 @@ class ImageOut(Schema):
     paths: list[str] = Field(description="Under which it was imported; several are duplicates.")
     width: int
     height: int
-    format: str
+    format: str = Field(validation_alias="image_format")
     n_bytes: int
+
+    @staticmethod
+    def resolve_paths(image: Image) -> list[str]:
+        return [file.path for file in image.source_files.all()]
 
 
 class ImageQuery(Schema):
@@ -89,28 +114,23 @@ class ImageQuery(Schema):
         for text in self.attribute:
             name, _, value = text.partition("=")
             values.setdefault(name, []).append(value)
-        attributes = tuple((name, tuple(found)) for name, found in sorted(values.items()))
+        attributes = tuple((name, tuple(texts)) for name, texts in sorted(values.items()))
         return ImageFilter(search=self.search, product=self.product, attributes=attributes)
 
 
 @router.get("/catalogs", response={200: Page[CatalogOut], **errors(422)}, summary="List catalogs")
-def catalogs(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
+def catalogs(request: HttpRequest, page: Query[PageQuery]) -> Part[CatalogRow]:
     """Return the catalogs, oldest first."""
     part = part_of(Catalog.objects.all(), page)
-    return {"items": [_shown(catalog) for catalog in part.rows], "next": part.next}
+    return Part([CatalogRow.of(catalog) for catalog in part.items], part.next)
 
 
 @router.get(
     "/catalogs/{slug:slug}", response={200: CatalogWhole, **errors(404)}, summary="One catalog"
 )
-def catalog(request: HttpRequest, slug: str) -> dict[str, object]:
+def catalog(request: HttpRequest, slug: str) -> CatalogRow:
     """Return a catalog with the attributes of its images."""
-    found = get_object_or_404(Catalog, slug=slug)
-    attributes = [
-        AttributeOut(name=one.name, n_values=one.n_values, n_images=one.n_images)
-        for one in attributes_of(found)
-    ]
-    return {**_shown(found).dict(), "attributes": attributes}
+    return CatalogRow.of(get_object_or_404(Catalog, slug=slug))
 
 
 @router.get(
@@ -120,17 +140,16 @@ def catalog(request: HttpRequest, slug: str) -> dict[str, object]:
 )
 def images(
     request: HttpRequest, slug: str, wanted: Query[ImageQuery], page: Query[PageQuery]
-) -> dict[str, object]:
+) -> Part[Image]:
     """Return images with their metadata, in the order of import."""
-    found = filtered_images(get_object_or_404(Catalog, slug=slug), wanted.as_filter())
-    part = part_of(found.prefetch_related("source_files"), page)
-    return {"items": [_shown_image(image) for image in part.rows], "next": part.next}
+    images = filtered_images(get_object_or_404(Catalog, slug=slug), wanted.as_filter())
+    return part_of(images.prefetch_related("source_files"), page)
 
 
 @router.get("/images/{uuid:uid}", response={200: ImageOut, **errors(404)}, summary="One image")
-def image(request: HttpRequest, uid: uuid.UUID) -> ImageOut:
+def image(request: HttpRequest, uid: uuid.UUID) -> Image:
     """Return one image with its metadata."""
-    return _shown_image(get_object_or_404(Image, uid=uid))
+    return get_object_or_404(Image, uid=uid)
 
 
 @router.get(
@@ -142,32 +161,3 @@ def image(request: HttpRequest, uid: uuid.UUID) -> ImageOut:
 def picture(request: HttpRequest, uid: uuid.UUID, size: str) -> HttpResponseBase:
     """Return the bytes of a picture: `thumb` or `view` (WebP), or the `original`."""
     return image_response(request, get_object_or_404(Image, uid=uid), size)
-
-
-def _shown(catalog: Catalog) -> CatalogOut:
-    counts = catalog_counts(catalog)
-    return CatalogOut(
-        slug=catalog.slug,
-        name=catalog.name,
-        description=catalog.description,
-        is_rendered=catalog.is_rendered,
-        n_images=counts.n_images,
-        n_products=counts.n_products,
-        n_without_product=counts.n_without_product,
-        created_at=catalog.created_at,
-        changed_at=catalog.changed_at,
-    )
-
-
-def _shown_image(image: Image) -> ImageOut:
-    return ImageOut(
-        uid=image.uid,
-        sha256=image.sha256,
-        product_id=image.product_id,
-        attributes=image.attributes,
-        paths=[file.path for file in image.source_files.all()],
-        width=image.width,
-        height=image.height,
-        format=image.image_format,
-        n_bytes=image.n_bytes,
-    )

@@ -6,7 +6,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from ninja import Field, File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
@@ -14,9 +14,9 @@ from ninja.files import UploadedFile
 from accounts.access import signed_in
 from api.access import reads, reads_public, uploads_runs
 from api.errors import ApiError, errors
-from api.job_schemas import JobOut, job_out
+from api.job_schemas import JobOut
 from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Text, part_of
+from api.paging import Page, PageQuery, Part, Text, part_of
 from evaluation.runs.run_upload import Missing
 from jobs.services import JobError
 from lookalike.io.errors import InputError
@@ -27,9 +27,9 @@ from releases.site.queries import (
     FileLine,
     archive_line,
     file_lines,
-    find_file,
-    find_release,
-    find_submission,
+    line_or_404,
+    release_or_404,
+    submission_or_404,
     visible_releases,
 )
 from releases.submissions.services import QuotaError, submit
@@ -53,6 +53,13 @@ class FileOut(Schema):
     n_rows: int | None = Field(description="Rows or lines of a table; null for other files.")
     url: str = Field(description="Where it is fetched, on this site.")
 
+    @staticmethod
+    def resolve_url(line: FileLine) -> str:
+        at = [line.release.slug, line.release.version]
+        if not line.path:
+            return reverse("api:release_archive", args=at)
+        return reverse("api:release_file", args=[*at, line.path])
+
 
 class ReleaseOut(Schema):
     """A frozen version of a benchmark; it never changes."""
@@ -68,6 +75,10 @@ class ReleaseOut(Schema):
     archive: FileOut
     created_at: datetime
 
+    @staticmethod
+    def resolve_archive(release: Release) -> FileLine:
+        return archive_line(release)
+
 
 class ReleaseWhole(ReleaseOut):
     """A release with its files and what is known of it."""
@@ -76,13 +87,17 @@ class ReleaseWhole(ReleaseOut):
     statistics: dict[str, Any] = Field(description="statistics.json.")
     files: list[FileOut]
 
+    @staticmethod
+    def resolve_files(release: Release) -> list[FileLine]:
+        return list(file_lines(release))
+
 
 class SubmissionOut(Schema):
     """Scores or embeddings that somebody gave for a release."""
 
     uid: uuid.UUID
-    release: str
-    version: str
+    release: str = Field(validation_alias="release.slug")
+    version: str = Field(validation_alias="release.version")
     name: str
     is_published: bool
     job: JobOut | None
@@ -107,10 +122,9 @@ class SubmissionDetails(Schema):
 
 
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
-def releases(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
+def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
     """Return every version that you may see, newest first."""
-    part = part_of(visible_releases(request.user), page, newest_first=True)
-    return {"items": [_shown(release) for release in part.rows], "next": part.next}
+    return part_of(visible_releases(request.user), page, newest_first=True)
 
 
 @router.get(
@@ -118,16 +132,9 @@ def releases(request: HttpRequest, page: Query[PageQuery]) -> dict[str, object]:
     response={200: ReleaseWhole, **errors(404)},
     summary="One release",
 )
-def release(request: HttpRequest, slug: str, version: str) -> dict[str, object]:
+def release(request: HttpRequest, slug: str, version: str) -> Release:
     """Return a version of a benchmark with its files."""
-    found = _found(request, slug, version)
-    files = [_shown_file(found, line) for line in file_lines(found)]
-    return {
-        **_shown(found).dict(),
-        "info": found.info,
-        "statistics": found.statistics,
-        "files": files,
-    }
+    return release_or_404(request.user, slug, version)
 
 
 @router.get(
@@ -138,8 +145,7 @@ def release(request: HttpRequest, slug: str, version: str) -> dict[str, object]:
 )
 def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip; Range resumes."""
-    found = _found(request, slug, version)
-    return download(request, found, archive_line(found))
+    return download(request, archive_line(release_or_404(request.user, slug, version)))
 
 
 @router.get(
@@ -150,11 +156,7 @@ def release_archive(request: HttpRequest, slug: str, version: str) -> HttpRespon
 )
 def release_file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file of the manifest; Range resumes."""
-    found = _found(request, slug, version)
-    line = find_file(found, path)
-    if line is None:
-        raise Http404
-    return download(request, found, line)
+    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
 
 
 @router.post(
@@ -169,13 +171,14 @@ def submit_run(
     version: str,
     details: Form[SubmissionDetails],
     file: File[UploadedFile],
-) -> Status[SubmissionOut]:
+) -> Status[Submission]:
     """Submit scores or embeddings to be scored on a release; private until published."""
-    found, owner = _found(request, slug, version), signed_in(request)
+    owner = signed_in(request)
+    release = release_or_404(request.user, slug, version)
     spend(UPLOADS, owner.pk)
     try:
-        made = submit(
-            release=found,
+        submission = submit(
+            release=release,
             owner=owner,
             name=details.name,
             file=file,
@@ -186,7 +189,7 @@ def submit_run(
         raise ApiError(429, "quota_used", str(problem)) from problem
     except (ReleaseError, InputError, JobError) as problem:
         raise ApiError(422, "invalid_run", str(problem)) from problem
-    return Status(202, _shown_submission(made))
+    return Status(202, submission)
 
 
 @router.get(
@@ -195,61 +198,6 @@ def submit_run(
     response={200: SubmissionOut, **errors(404)},
     summary="A submission",
 )
-def submission(request: HttpRequest, uid: uuid.UUID) -> SubmissionOut:
+def submission(request: HttpRequest, uid: uuid.UUID) -> Submission:
     """Return a submission that is published or your own, with its scores once there are any."""
-    found = find_submission(signed_in(request), uid)
-    if found is None:
-        raise Http404
-    return _shown_submission(found)
-
-
-def _found(request: HttpRequest, slug: str, version: str) -> Release:
-    found = find_release(request.user, slug, version)
-    if found is None:
-        raise Http404
-    return found
-
-
-def _shown_file(found: Release, line: FileLine) -> FileOut:
-    at = [found.slug, found.version]
-    url = reverse("api:release_archive", args=at)
-    if line.path:
-        url = reverse("api:release_file", args=[*at, line.path])
-    return FileOut(
-        path=line.path,
-        name=line.name,
-        sha256=line.sha256,
-        n_bytes=line.n_bytes,
-        n_rows=line.n_rows,
-        url=url,
-    )
-
-
-def _shown(found: Release) -> ReleaseOut:
-    return ReleaseOut(
-        uid=found.uid,
-        slug=found.slug,
-        version=found.version,
-        title=found.title,
-        description=found.description,
-        visibility=found.visibility,
-        seal=found.seal,
-        has_hidden_labels=found.has_hidden_labels,
-        archive=_shown_file(found, archive_line(found)),
-        created_at=found.created_at,
-    )
-
-
-def _shown_submission(found: Submission) -> SubmissionOut:
-    return SubmissionOut(
-        uid=found.uid,
-        release=found.release.slug,
-        version=found.release.version,
-        name=found.name,
-        is_published=found.is_published,
-        job=job_out(found.job) if found.job else None,
-        scored_at=found.scored_at,
-        coverage=found.coverage,
-        results=found.results,
-        hidden_results=found.hidden_results,
-    )
+    return submission_or_404(signed_in(request), uid)

@@ -14,24 +14,14 @@ from accounts.access import signed_in
 from api.access import reads, uploads_runs
 from api.errors import ApiError, Detail, errors
 from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Text, part_of
-from api.result_schemas import (
-    ResultOut,
-    ResultWhole,
-    RunDetails,
-    RunOut,
-    RunWhole,
-    UploadOut,
-    result_out,
-    result_whole,
-    run_out,
-    run_whole,
-    upload_out,
-)
+from api.paging import Page, PageQuery, Part, Text, part_of
+from api.result_schemas import ResultOut, ResultWhole, RunDetails, RunOut, RunWhole, UploadOut
+from evaluation.models import Result, Run
 from evaluation.results.api_queries import results_seen_by, runs_seen_by, upload_of
 from evaluation.results.queries import campaigns_seen_by
 from evaluation.runs.forms import RunForm
 from evaluation.runs.services import take_in_run
+from jobs.models import Job
 from jobs.services import JobError
 from lookalike.io.errors import InputError
 
@@ -47,37 +37,33 @@ class CampaignQuery(Schema):
 @router.get("/results", response={200: Page[ResultOut], **errors(422)}, summary="List results")
 def results(
     request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
-) -> dict[str, object]:
+) -> Part[Result]:
     """Return results, newest first: each evaluation of a campaign is one."""
-    found = results_seen_by(signed_in(request))
+    results = results_seen_by(signed_in(request))
     if wanted.campaign:
-        found = found.filter(campaign__slug=wanted.campaign)
-    part = part_of(found, page, newest_first=True)
-    return {"items": [result_out(result) for result in part.rows], "next": part.next}
+        results = results.filter(campaign__slug=wanted.campaign)
+    return part_of(results, page, newest_first=True)
 
 
 @router.get("/results/{uuid:uid}", response={200: ResultWhole, **errors(404)}, summary="One result")
-def result(request: HttpRequest, uid: uuid.UUID) -> ResultWhole:
+def result(request: HttpRequest, uid: uuid.UUID) -> Result:
     """Return every measure of every model, with the number of queries each is the mean of."""
-    return result_whole(get_object_or_404(results_seen_by(signed_in(request)), uid=uid))
+    return get_object_or_404(results_seen_by(signed_in(request)), uid=uid)
 
 
 @router.get("/runs", response={200: Page[RunOut], **errors(422)}, summary="List runs")
-def runs(
-    request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]
-) -> dict[str, object]:
+def runs(request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQuery]) -> Part[Run]:
     """Return the uploaded runs that were checked, newest first."""
-    found = runs_seen_by(signed_in(request))
+    runs = runs_seen_by(signed_in(request))
     if wanted.campaign:
-        found = found.filter(campaign__slug=wanted.campaign)
-    part = part_of(found, page, newest_first=True)
-    return {"items": [run_out(run) for run in part.rows], "next": part.next}
+        runs = runs.filter(campaign__slug=wanted.campaign)
+    return part_of(runs, page, newest_first=True)
 
 
 @router.get("/runs/{uuid:uid}", response={200: RunWhole, **errors(404)}, summary="One run")
-def run(request: HttpRequest, uid: uuid.UUID) -> RunWhole:
+def run(request: HttpRequest, uid: uuid.UUID) -> Run:
     """Return a run with its newest score."""
-    return run_whole(get_object_or_404(runs_seen_by(signed_in(request)), uid=uid))
+    return get_object_or_404(runs_seen_by(signed_in(request)), uid=uid)
 
 
 @router.post(
@@ -92,7 +78,7 @@ def upload_run(
     details: Form[RunDetails],
     file: File[UploadedFile],
     ids_file: File[UploadedFile | None] = None,
-) -> Status[UploadOut]:
+) -> Status[Job]:
     """Upload scores or embeddings to be checked and scored; the answer says where to look.
 
     TREC run, CSV or parquet (query, candidate, score), or embeddings as .npy (with `ids_file`),
@@ -111,13 +97,13 @@ def upload_run(
         raise ApiError(422, "invalid_run", str(problem)) from problem
     except JobError as problem:
         raise ApiError(409, "conflict", str(problem)) from problem
-    return Status(202, upload_out(job))
+    return Status(202, job)
 
 
 @router.get("/uploads/{uuid:uid}", response={200: UploadOut, **errors(404)}, summary="An upload")
-def upload(request: HttpRequest, uid: uuid.UUID) -> UploadOut:
+def upload(request: HttpRequest, uid: uuid.UUID) -> Job:
     """Return how far the check of an upload is; `run` is there once it is stored."""
-    return upload_out(upload_of(signed_in(request), uid))
+    return upload_of(signed_in(request), uid)
 
 
 def _invalid(form: RunForm) -> ApiError:

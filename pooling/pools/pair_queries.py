@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count
 
 from catalog.models import Image
-from pooling.models import Pool, PoolQuery
+from pooling.models import Pool
 from pooling.pools.queries import ProposedBy
 
 
@@ -58,9 +56,3 @@ def pairs_with_reasons(
         ])
         for position, query, candidate, specs, ranks, scores in rows
     ]  # fmt: skip
-
-
-def n_queries_by_pool(pools: Sequence[Pool]) -> dict[int, int]:
-    """Return how many queries each pool asks, by its id."""
-    rows = PoolQuery.objects.filter(pool__in=pools).order_by().values_list("pool")
-    return dict(rows.annotate(n=Count("pk")))

@@ -9,7 +9,7 @@ from typing import Any
 
 from lookalike.release.errors import ReleaseError
 
-_VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})")
+_VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,78}[a-z0-9])?")
 RESERVED = ("freeze", "import")
 DEFAULT_LICENCE = "CC-BY-4.0"

@@ -6,18 +6,18 @@ import mimetypes
 
 from django.http import HttpRequest, HttpResponseBase
 
-from releases.models import Release
 from releases.services import count_download
 from releases.site.queries import FileLine
 from releases.site.ranges import begins_download, file_response
 from releases.storage import archive_of, files_of
 
 
-def download(request: HttpRequest, release: Release, line: FileLine) -> HttpResponseBase:
+def download(request: HttpRequest, line: FileLine) -> HttpResponseBase:
     """Return a file of a release, or the part that was asked for.
 
     The whole of it counts as a download, and so does its first part; going on does not.
     """
+    release = line.release
     path = files_of(release) / line.path if line.path else archive_of(release)
     kind = mimetypes.guess_type(line.name)[0] or "application/octet-stream"
     answer = file_response(request, path, name=line.name, content_type=kind, sha256=line.sha256)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
+from lookalike.release.errors import ReleaseError
 from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import Manifest, parse_manifest
+from lookalike.release.manifest import Entry, Manifest, parse_manifest
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Release, Submission, Visibility
 from releases.storage import archive_of, files_of
@@ -43,28 +46,32 @@ def visible_releases(person: Person) -> QuerySet[Release]:
     A public one waits until its campaigns are no longer judged: its judges, or anybody who tells
     them, would read the others' votes and who proposed what.
     """
-    found = Release.objects.all()
+    releases = Release.objects.all()
     if is_reader(person):
-        return found
+        return releases
     judged = Campaign.objects.filter(
         releases=OuterRef("pk"), state__in=[CampaignState.OPEN, CampaignState.PAUSED]
     )
-    return found.filter(~Exists(judged), visibility=Visibility.PUBLIC)
+    return releases.filter(~Exists(judged), visibility=Visibility.PUBLIC)
 
 
-def find_release(person: Person, slug: str, version: str = "") -> Release | None:
-    """Return a version of a benchmark that a person may see; the newest one without a version."""
-    found = visible_releases(person).filter(slug=slug)
+def release_or_404(person: Person, slug: str, version: str = "") -> Release:
+    """Return a version of a benchmark that a person may see; the newest one without a version.
+
+    Raises:
+        Http404: there is none, or the person may not see it: both look alike.
+    """
+    releases = visible_releases(person).filter(slug=slug)
     if version:
-        numbers = version.split(".")
-        if len(numbers) != 3 or not all(
-            part.isascii() and part.isdigit() and len(part) < 7 for part in numbers
-        ):
-            return None
-        major, minor, patch = map(int, numbers)
-        found = found.filter(major=major, minor=minor, patch=patch)
-        return next((one for one in found if one.version == version), None)
-    return found.order_by("-major", "-minor", "-patch").first()
+        try:
+            major, minor, patch = parse_version(version)
+        except ReleaseError:
+            raise Http404 from None
+        releases = releases.filter(major=major, minor=minor, patch=patch)
+    release = releases.order_by("-major", "-minor", "-patch").first()
+    if release is None:
+        raise Http404
+    return release
 
 
 def versions_of(person: Person, slug: str) -> list[Release]:
@@ -98,6 +105,7 @@ class FileLine:
     """A file to download.
 
     Attributes:
+        release: whose.
         path: in the release; empty for the archive.
         name: what it is called on disk.
         sha256: of its bytes.
@@ -105,11 +113,17 @@ class FileLine:
         n_rows: rows or lines, None for other files.
     """
 
+    release: Release
     path: str
     name: str
     sha256: str
     n_bytes: int
     n_rows: int | None = None
+
+    @classmethod
+    def of(cls, release: Release, path: str, entry: Entry) -> FileLine:
+        """Return a file of the manifest."""
+        return cls(release, path, Path(path).name, entry.sha256, entry.n_bytes, entry.n_rows)
 
 
 def manifest_of_release(release: Release) -> Manifest:
@@ -119,25 +133,30 @@ def manifest_of_release(release: Release) -> Manifest:
 
 def archive_line(release: Release) -> FileLine:
     """Return the archive as a file to download."""
-    return FileLine("", archive_of(release).name, release.archive_sha256, release.archive_bytes)
+    name = archive_of(release).name
+    return FileLine(release, "", name, release.archive_sha256, release.archive_bytes)
 
 
 def file_lines(release: Release) -> Iterator[FileLine]:
     """Yield the files of a release, without its images, which come in the archive."""
     for path, entry in manifest_of_release(release).files.items():
         if not path.startswith("images/"):
-            yield FileLine(path, Path(path).name, entry.sha256, entry.n_bytes, entry.n_rows)
+            yield FileLine.of(release, path, entry)
 
 
-def find_file(release: Release, path: str) -> FileLine | None:
-    """Return one file of a release, None if there is none of that path."""
+def line_or_404(release: Release, path: str) -> FileLine:
+    """Return one file of a release.
+
+    Raises:
+        Http404: there is none of that path.
+    """
     if path == MANIFEST:
         size = (files_of(release) / MANIFEST).stat().st_size
-        return FileLine(MANIFEST, MANIFEST, release.seal, size)
+        return FileLine(release, MANIFEST, MANIFEST, release.seal, size)
     entry = manifest_of_release(release).files.get(path)
     if entry is None:
-        return None
-    return FileLine(path, Path(path).name, entry.sha256, entry.n_bytes, entry.n_rows)
+        raise Http404
+    return FileLine.of(release, path, entry)
 
 
 def n_downloads(release: Release) -> int:
@@ -153,11 +172,16 @@ def visible_submissions(release: Release, person: Person) -> QuerySet[Submission
     return found.filter(is_published=True)
 
 
-def find_submission(person: Person, uid: Any) -> Submission | None:
-    """Return a submission that is published or one's own, of a release that one may see."""
-    found = Submission.objects.filter(uid=uid, release__in=visible_releases(person))
-    mine = Q(owner=person) if isinstance(person, User) else Q(pk=None)
-    return found.filter(Q(is_published=True) | mine).select_related("release", "job").first()
+def submission_or_404(person: Person, uid: uuid.UUID) -> Submission:
+    """Return a submission that is published or one's own, of a release that one may see.
+
+    Raises:
+        Http404: there is none, or it is somebody else's: both look alike.
+    """
+    submissions = Submission.objects.filter(uid=uid, release__in=visible_releases(person))
+    own = Q(owner=person) if isinstance(person, User) else Q(pk=None)
+    visible = submissions.filter(Q(is_published=True) | own)
+    return get_object_or_404(visible.select_related("release", "job"))
 
 
 @dataclass(frozen=True)

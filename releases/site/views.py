@@ -28,28 +28,20 @@ from releases.site.queries import (
     FileLine,
     archive_line,
     file_lines,
-    find_file,
-    find_release,
     freeze_jobs,
     is_reader,
     leaderboard,
+    line_or_404,
     n_downloads,
     newest_releases,
     quota,
+    release_or_404,
     versions_of,
     visible_submissions,
 )
 from releases.storage import files_of
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
-
-
-def release_or_404(request: HttpRequest, slug: str, version: str) -> Release:
-    """Return a release that the person behind a request may see."""
-    release = find_release(request.user, slug, version)
-    if release is None:
-        raise Http404
-    return release
 
 
 def facts_of(release: Release) -> Facts:
@@ -73,14 +65,14 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def newest(request: HttpRequest, slug: str) -> HttpResponse:
     """The newest version of a benchmark: an address that stays."""
-    release = release_or_404(request, slug, "")
+    release = release_or_404(request.user, slug)
     return redirect("releases:release", slug=slug, version=release.version)
 
 
 @require_safe
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
-    found = release_or_404(request, slug, version)
+    found = release_or_404(request.user, slug, version)
     facts = facts_of(found)
     by = request.GET.get("by", "")
     by = by if by in BOARD else BOARD[0]
@@ -143,7 +135,7 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
 @require_safe
 def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
-    found = release_or_404(request, slug, version)
+    found = release_or_404(request.user, slug, version)
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
     body = mark_safe(_scrolling(datasheet_html(facts_of(found))))  # noqa: S308
     return render(request, "releases/datasheet.html", {"release": found, "body": body})
@@ -158,18 +150,13 @@ def _scrolling(page: str) -> str:
 @require_safe
 def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip."""
-    found = release_or_404(request, slug, version)
-    return download(request, found, archive_line(found))
+    return download(request, archive_line(release_or_404(request.user, slug, version)))
 
 
 @require_safe
 def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file."""
-    found = release_or_404(request, slug, version)
-    line = find_file(found, path)
-    if line is None:
-        raise Http404
-    return download(request, found, line)
+    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -195,7 +182,7 @@ def freeze(request: HttpRequest) -> HttpResponse:
 @admin_required
 def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Show a release to everybody, or to members alone."""
-    found = release_or_404(request, slug, version)
+    found = release_or_404(request.user, slug, version)
     set_visibility(release=found, is_public=request.POST.get("show") == "public")
     messages.success(request, f"{found} is now for: {found.get_visibility_display().lower()}.")
     return redirect("releases:release", slug=slug, version=version)
@@ -204,7 +191,7 @@ def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpResponseBase:
     """A small picture of an image that is part of a release."""
-    found = release_or_404(request, slug, version)
+    found = release_or_404(request.user, slug, version)
     if not has_picture(found, sha256):
         raise Http404
     try:

@@ -15,8 +15,7 @@ from lookalike.io.errors import InputError
 from lookalike.release.errors import ReleaseError
 from releases.forms import SubmissionForm
 from releases.models import Release, Submission
-from releases.site.queries import find_submission, quota
-from releases.site.views import release_or_404
+from releases.site.queries import quota, release_or_404, submission_or_404
 from releases.submissions import services
 
 
@@ -25,7 +24,7 @@ from releases.submissions import services
 def submit(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The form that submits a run."""
     person = signed_in(request)
-    release = release_or_404(request, slug, version)
+    release = release_or_404(person, slug, version)
     form = SubmissionForm(release, person.pk, request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid() and _taken(request, release, form):
         return redirect("releases:release", slug=slug, version=version)
@@ -51,35 +50,35 @@ def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool
     return True
 
 
-def mine_or_404(request: HttpRequest, uid: uuid.UUID) -> Submission:
-    """Return a submission of the person behind a request."""
+def own_or_404(request: HttpRequest, uid: uuid.UUID) -> Submission:
+    """Return a submission of the person behind a request; an admin may have any."""
     person = signed_in(request)
-    found = find_submission(person, uid)
-    if found is None or (found.owner_id != person.pk and not person.is_admin):
+    submission = submission_or_404(person, uid)
+    if submission.owner_id != person.pk and not person.is_admin:
         raise Http404
-    return found
+    return submission
 
 
 @require_POST
 @reader_required
 def publish(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show one's submission on the leaderboard, or take it off."""
-    found = mine_or_404(request, uid)
+    submission = own_or_404(request, uid)
     try:
-        services.publish(submission=found, is_published=request.POST.get("show") == "yes")
+        services.publish(submission=submission, is_published=request.POST.get("show") == "yes")
     except ReleaseError as problem:
         messages.error(request, str(problem))
-    return _back(found.release)
+    return _back(submission.release)
 
 
 @require_POST
 @reader_required
 def delete(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Delete one's submission."""
-    found = mine_or_404(request, uid)
-    services.delete(submission=found)
-    messages.success(request, f"“{found.name}” is deleted.")
-    return _back(found.release)
+    submission = own_or_404(request, uid)
+    services.delete(submission=submission)
+    messages.success(request, f"“{submission.name}” is deleted.")
+    return _back(submission.release)
 
 
 def _back(release: Release) -> HttpResponse:
