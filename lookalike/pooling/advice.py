@@ -102,7 +102,9 @@ def gains_by_depth(
     than its first, and would pass for the poorest of a model's.
 
     Args:
-        proposals, is_judged, is_positive: as for `gains_by_model`.
+        proposals: as for `gains_by_model`.
+        is_judged: as for `gains_by_model`.
+        is_positive: as for `gains_by_model`.
         has_ranks: shape (n_models,), whether a model's order means anything.
 
     Returns:

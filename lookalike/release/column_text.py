@@ -111,7 +111,8 @@ def json_list(parts: Sequence[str | Cells], *, begin: str = "", end: str = "") -
 
     Args:
         parts: of an entry, as `lines` takes them.
-        begin, end: what stands before and after the list.
+        begin: what stands before the list.
+        end: what stands after it.
     """
     opening, closing = f"{begin}[\n".encode(), f"\n]{end}\n".encode()
     is_first = True

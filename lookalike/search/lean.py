@@ -128,7 +128,8 @@ def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) ->
     Args:
         queries: shape (n_queries, d).
         catalog: its rows.
-        of_query, rows: shape (n_pairs,).
+        of_query: shape (n_pairs,), each pair's query.
+        rows: shape (n_pairs,), its catalog row.
 
     Returns:
         Shape (n_pairs,).
@@ -159,8 +160,9 @@ def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: in
     Args:
         own: shape (m,), the catalog row that is the query itself.
         rows: shape (n,), catalog rows.
-        query_keys, image_keys: shape (m, n_keys) and (n, n_keys); arrays of numpy or, like the
-            others, tensors of torch on one device.
+        query_keys: shape (m, n_keys); an array of numpy or, like the others, a tensor of torch on
+            one device.
+        image_keys: shape (n, n_keys).
         n_apart: how many of the keys must differ; the others must be alike.
 
     Returns:

@@ -51,7 +51,8 @@ class Precision:
         Nine times float32's rounding: eight for the device's sums, one for the exact kernel's.
 
         Args:
-            norms, errors: of each query, its norm and that of what narrowing took.
+            norms: shape (n_queries,), each query's norm.
+            errors: shape (n_queries,), the norm of what narrowing took of it.
             largest: the largest such norms of any image.
             dim: number of dimensions.
         """

@@ -46,7 +46,10 @@ def bootstrap_micro_aucs(
     so a part that lacks few pairs costs little.
 
     Args:
-        scores, labels, queries, counts: as in `bootstrap_micro_auc`.
+        scores: as in `bootstrap_micro_auc`.
+        labels: as in `bootstrap_micro_auc`.
+        queries: as in `bootstrap_micro_auc`.
+        counts: as in `bootstrap_micro_auc`.
         kept: shape (n_parts, n_pairs).
 
     Returns:
