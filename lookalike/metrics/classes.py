@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.grouped_auc import mean_defined
@@ -112,7 +111,7 @@ def cluster_agreement(
     """Return NMI and AMI between classes and k-means clusters, for several random starts.
 
     Source: the protocol of metric learning papers: k-means with 20 iterations. One start is a
-    draw, so show mean and spread.
+    draw, so show mean and spread. Needs scikit-learn, of the extra `models`.
 
     Args:
         embeddings: shape (n_images, dim).
@@ -126,11 +125,12 @@ def cluster_agreement(
     """
     X, y = _checked(embeddings, labels)
     k = int(y.max()) + 1 if n_clusters is None else n_clusters
+    cluster, metrics = (import_module(f"sklearn.{part}") for part in ("cluster", "metrics"))
     found = np.empty((2, n_starts))
     for i in range(n_starts):
-        clusters = KMeans(k, n_init=1, max_iter=20, random_state=seed + i).fit_predict(X)
-        found[0, i] = normalized_mutual_info_score(y, clusters)
-        found[1, i] = adjusted_mutual_info_score(y, clusters)
+        clusters = cluster.KMeans(k, n_init=1, max_iter=20, random_state=seed + i).fit_predict(X)
+        found[0, i] = metrics.normalized_mutual_info_score(y, clusters)
+        found[1, i] = metrics.adjusted_mutual_info_score(y, clusters)
     return ClusterAgreement(*found)
 
 
