@@ -55,7 +55,7 @@ def align(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @reader_required
 def matrix(request: HttpRequest, slug: str, uid: uuid.UUID, part: str) -> HttpResponse:
-    """Give the accuracies of one part as a CSV file, as `python -m conditional alignment` reads."""
+    """Give the accuracies of one part as a CSV file, as `lookalike conditional alignment` reads."""
     found = get_object_or_404(TripletAlignment, uid=uid, triplet_set__slug=slug)
     if part not in PARTS:
         raise Http404

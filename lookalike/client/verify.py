@@ -1,6 +1,6 @@
 """Check the files of a downloaded release against its manifest, offline.
 
-`python -m releases verify` of the main project also computes every number anew.
+The command `lookalike verify` also computes every number anew.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         "panel": {"expertise": request.expertise, "payment": request.payment},
         "uses": {"intended": request.intended, "excluded": request.excluded},
         "code": {"version": code_version(), "lockfile_sha256": _lockfile()},
-        "commands": ["python -m releases verify ."],
+        "commands": ["lookalike verify ."],
         "changelog": _changelog(request),
     }
 

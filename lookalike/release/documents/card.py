@@ -80,7 +80,7 @@ judgements = load_dataset("path/to/this/folder", "judgements", split="test")
 Check that nothing was changed, and that every number follows from the data, offline:
 
 ```sh
-python -m releases verify path/to/this/folder
+lookalike verify path/to/this/folder
 ```
 
 ## Cite

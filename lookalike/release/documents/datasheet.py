@@ -265,7 +265,7 @@ def _upkeep(facts: Facts) -> Iterator[str]:
     yield ""
     yield (
         "A release is never changed: a correction is a new version with its differences in "
-        "CHANGELOG.md. `python -m releases verify` checks every hash and every number offline."
+        "CHANGELOG.md. `lookalike verify` checks every hash and every number offline."
     )
     yield ""
     yield f"Computed by Lookalike {facts.info['code']['version']}."

@@ -1,0 +1,176 @@
+"""The package in a bare environment: without Django, torch and database it prints what it did.
+
+`tests/golden/commands` holds what the commands printed before they became one: the outputs of
+`python -m evaluation score`, `python -m releases verify` and so on at the commit c62fbcd.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.paths import GOLDEN_RELEASES, ROOT, shared
+
+pytestmark = pytest.mark.install
+
+GOLDEN = ROOT / "tests" / "golden" / "commands"
+MOST_MB = 450
+MOST_SECONDS = 0.5
+RUNS = (
+    *("--run", "small/runs/descriptor-hog-shape.parquet"),
+    *("--run", "small/trec/runs/descriptor-lbp-texture.txt"),
+    *("--run", "small/runs/descriptor-colour-histogram.parquet"),
+    *("--missing", "worst"),
+)
+SCORE = ("score", "--qrels", "small/trec/qrels.txt", *RUNS)
+BIAS = (
+    *("bias", "--qrels", "small/data/qrels.parquet", "--proposals", "pool.csv", *RUNS),
+    *("--bootstraps", "200", "--permutations", "500"),
+)
+PRINTED = {
+    "score.txt": SCORE,
+    "score.json": (*SCORE, "--json"),
+    "bias.txt": BIAS,
+    "verify.txt": ("verify", "small"),
+    "diff.txt": ("diff", "small-1.0.0.zip", "small"),
+    "alignment.txt": ("conditional", "alignment", "accuracies.csv"),
+    "alignment.json": ("conditional", "alignment", "accuracies.csv", "--json"),
+}
+# SHA-256 of what `python -m annotation aggregate` printed: the votes are not ours to keep
+AGGREGATES = {
+    ("bluebirds", "majority"): "f03e20efd5301dbbde71dd256874b91c94d7cf8de3a939348b1aab8f91f4f2f3",
+    ("bluebirds", "dawid-skene"): (
+        "f674800afff69921c9a0c1d0a0baa899e302d618b92a6245dde08549ac90de86"
+    ),
+    ("snow_temp", "majority"): "f71f841c573bb9674b25eb53a3e9d66bf0535722748d04f2b355392cfa9e60ad",
+    ("snow_temp", "dawid-skene"): (
+        "84995df306fad6f69c06731668341c71441dfbe0b33ad3817c2d54415e513aba"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment into which nothing but the package was installed."""
+    folder = tmp_path_factory.mktemp("install")
+    source, environment = folder / "source", folder / "bare"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "lookalike", source / "lookalike")
+    uv = Path(sys.executable).with_name("uv")
+    python = environment / "bin" / "python"
+    install = ["pip", "install", "--compile-bytecode", "--python", python, "-c", "constraints.txt"]
+    for command in (["venv", "--python", sys.executable, environment], [*install, source]):
+        subprocess.run([uv, "--quiet", *command], cwd=ROOT, check=True)
+    return environment
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a frozen release, its pool as proposals, and a matrix of accuracies."""
+    folder = tmp_path_factory.mktemp("inputs")
+    for name in ("pool.csv", "accuracies.csv"):
+        shutil.copy(GOLDEN / name, folder)
+    shutil.copy(GOLDEN_RELEASES / "small-1.0.0.zip", folder)
+    with zipfile.ZipFile(GOLDEN_RELEASES / "small-2.0.0.zip") as archive:
+        archive.extractall(folder)
+    (folder / "small-2.0.0").rename(folder / "small")
+    return folder
+
+
+def printed(bare: Path, folder: Path, *arguments: str) -> str:
+    command = [bare / "bin" / "lookalike", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_environment_is_bare_and_small(bare: Path) -> None:
+    packages = next((bare / "lib").glob("python*")) / "site-packages"
+    installed = {path.name.split("-")[0] for path in packages.glob("*.dist-info")}
+    assert installed == {
+        *("lookalike", "numpy", "scipy", "pyarrow", "threadpoolctl", "markdown_it_py", "mdurl"),
+    }
+    n_bytes = sum(path.lstat().st_size for path in bare.rglob("*"))
+    assert n_bytes < MOST_MB * 1_000_000
+    assert (packages / "lookalike" / "py.typed").is_file()
+
+
+def test_the_import_takes_less_than_half_a_second(bare: Path) -> None:
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([bare / "bin" / "python", "-c", "import lookalike"], check=True)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < MOST_SECONDS
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_commands_print_what_they_printed_before_they_became_one(
+    name: str, bare: Path, inputs: Path
+) -> None:
+    assert printed(bare, inputs, *PRINTED[name]) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "rule"), AGGREGATES)
+def test_real_votes_are_aggregated_as_before(name: str, rule: str, bare: Path) -> None:
+    folder = shared("crowd_labels") / name
+    arguments = ("labels.csv", "--truth", "truth.csv", "--rule", rule, "--tie", "split")
+    out = printed(bare, folder, "aggregate", *arguments)
+    assert hashlib.sha256(out.encode()).hexdigest() == AGGREGATES[name, rule]
+
+
+def test_the_official_run_scores_as_before(bare: Path) -> None:
+    measures = {"P@5": "0.2667", "AP": "0.1785", "nDCG@10": "0.3016", "bpref": "0.1981"}
+    files = ("--qrels", "qrels.test", "--run", "results.test", "--measures", ",".join(measures))
+    out = printed(bare, shared("trec_eval"), "score", *files, "--trec")
+    rows = dict(line.split()[::2] for line in out.splitlines()[4:])
+    assert rows == measures
+
+
+def test_human_triplets_are_read_and_checked(bare: Path) -> None:
+    out = printed(
+        bare, shared("triplets_alien_eggs"), "conditional", "validate", "responses_n30.csv"
+    )
+    assert out == "20,086 triplets: no defects\n"
+
+
+def test_a_matrix_that_is_not_square_is_aligned_without_pot(bare: Path, tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text(
+        "condition,a,b,c,d\nx,.9,.6,.5,.1\ny,.8,.7,.55,.2\nz,.85,.65,.6,.5\n"
+    )
+    report = json.loads(printed(bare, tmp_path, "conditional", "alignment", "wide.csv", "--json"))
+    assert report["ot_accuracy"] == pytest.approx(0.6625, abs=1e-12)
+
+
+def test_mace_says_which_extra_it_needs(bare: Path, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,worker,label\na,1,x\na,2,y\n")
+    command = [bare / "bin" / "lookalike", "aggregate", "votes.csv", "--rule", "mace"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: MACE needs crowd-kit: pip install 'lookalike[voters]'\n"
+
+
+def test_the_extras_name_what_a_site_pins() -> None:
+    requirements = (ROOT / "requirements.txt").read_text()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    named = {requirement_name(line) for part in extras for line in part}
+    named |= {requirement_name(line) for line in project["dependencies"]}
+    pinned = {requirement_name(line) for line in requirements.splitlines()}
+    assert named - {"lookalike"} == pinned
+
+
+def requirement_name(line: str) -> str:
+    name = line.strip().split("[")[0].split("=")[0].split(">")[0].split("<")[0]
+    return name.lower().replace("_", "-")
