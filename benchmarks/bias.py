@@ -22,7 +22,8 @@ if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the
 import numpy as np
 
 from lookalike.bias.evidence import Lists, PoolEvidence, Votes
-from lookalike.bias.report import BiasSettings, as_json, bias_report
+from lookalike.bias.report import BiasSettings, bias_report
+from lookalike.core.dataclass_json import as_json
 
 N_QUERIES, N_PAIRS, N_MODELS, N_GENERATORS, DEPTH = 2_000, 54_170, 14, 6, 6
 N_CANDIDATES, N_ANNOTATORS, POSITIVE_SHARE = 400, 3, 0.848

@@ -10,9 +10,9 @@ import os
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
-import django  # noqa: E402  (the environment comes first)
+import django
 
-from config import embedded, settings  # noqa: E402
+from config import embedded, settings
 
 # not named in pyproject.toml: pytest-django would read the settings before tests/conftest.py has
 # chosen the data folder

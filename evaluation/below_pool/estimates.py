@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from annotation.queries.labels import LabelTable
 from evaluation.models import Sample
-from lookalike.bias.report import as_json
+from evaluation.results.stored import SampleEstimates, Stratum
 from lookalike.core.arrays import Ints
 from lookalike.prevalence.strata import (
     StratifiedPrevalence,
@@ -29,8 +28,8 @@ def sample_estimates(
     pooled: set[tuple[int, int]],
     rng: np.random.Generator,
     n_bootstraps: int,
-) -> dict[str, Any]:
-    """Return the weighted estimates of a sample, ready to be stored.
+) -> SampleEstimates:
+    """Return the weighted estimates of a sample.
 
     Drawn pairs without a decided label are left out of their stratum, as if they had not been
     drawn; how many is said.
@@ -41,10 +40,6 @@ def sample_estimates(
         pooled: (query id, candidate id) of the pool as it was when the sample was drawn.
         rng: draws the bootstrap over queries.
         n_bootstraps: how many samples.
-
-    Returns:
-        `strata` (the pool first), and under `stratified` and `weighted` the estimates over all
-        of them, null while a stratum has too few labels; `missing` says which.
     """
     label_of = {
         (query, candidate): int(label)
@@ -58,28 +53,20 @@ def sample_estimates(
         counts.append(StratumCount(stratum["name"], stratum["n_pairs"], len(labels), sum(labels)))
     held = [count for count in counts if count.n_pairs]
     missing = [count.name for count in held if not count.is_census and count.n_sampled < 2]
-    complete = not missing
     known = [(q, c, 0) for q, c in sorted(pooled) if (q, c) in label_of]
     known += [(q, c, h + 1) for q, c, h in rows if (q, c) in label_of]
-    return {
-        "aim": sample.get_aim_display(),
-        "seed": sample.seed,
-        "n_drawn": len(rows),
-        "n_labelled": sum(count.n_sampled for count in counts[1:]),
-        "strata": [
-            {**_shown(count), "n_drawn": drawn}
-            for count, drawn in zip(
-                counts, [len(pooled), *(s["n_drawn"] for s in sample.strata)], strict=True
-            )
-        ],
-        "missing": missing,
-        "stratified": as_json(_stratified(held, counts[0])) if complete else None,
-        "weighted": as_json(
-            _weighted(known, [label_of[q, c] for q, c, _ in known], counts, rng, n_bootstraps)
-        )
-        if complete
-        else None,
-    }
+    labels = [label_of[q, c] for q, c, _ in known]
+    n_drawn = [len(pooled), *(stratum["n_drawn"] for stratum in sample.strata)]
+    return SampleEstimates(
+        aim=sample.get_aim_display(),
+        seed=sample.seed,
+        n_drawn=len(rows),
+        n_labelled=sum(count.n_sampled for count in counts[1:]),
+        strata=tuple(_stratum(count, n) for count, n in zip(counts, n_drawn, strict=True)),
+        missing=tuple(missing),
+        stratified=None if missing else _stratified(held, counts[0]),
+        weighted=None if missing else _weighted(known, labels, counts, rng, n_bootstraps),
+    )
 
 
 def _stratified(held: list[StratumCount], pool: StratumCount) -> StratifiedPrevalence:
@@ -107,18 +94,11 @@ def _pool_count(
     return StratumCount(POOL, sample.n_pool_pairs, len(labels), sum(labels))
 
 
-def _shown(count: StratumCount) -> dict[str, Any]:
+def _stratum(count: StratumCount, n_drawn: int) -> Stratum:
     """Return one stratum on its own, with its exact interval at 95 %."""
     n, a = count.n_sampled, count.n_positive
     interval = clopper_pearson(a, n, 0.95) if n and not count.is_census else None
-    return {
-        "name": count.name,
-        "n_pairs": count.n_pairs,
-        "n_labelled": n,
-        "n_positive": a,
-        "share": a / n if n else None,
-        "interval": as_json(interval),
-    }
+    return Stratum(count.name, count.n_pairs, n, a, a / n if n else None, interval, n_drawn)
 
 
 def _weighted(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from evaluation.bias_report.tables import Table, number, percent
+from evaluation.bias_report.tables import Table
 from evaluation.models import Sample
+from evaluation.results.stored import SampleEstimates
+from lookalike.stats.proportion import Interval
+from lookalike.stats.text_tables import PAGE
 
 
 @dataclass(frozen=True)
@@ -19,51 +20,48 @@ class Tile:
     note: str
 
 
-def estimate_tiles(found: Mapping[str, Any]) -> list[Tile]:
+def estimate_tiles(estimates: SampleEstimates) -> list[Tile]:
     """Return the estimates over all pairs; none while a stratum has too few labels."""
-    whole, weighted = found["stratified"], found["weighted"]
+    whole, weighted = estimates.stratified, estimates.weighted
     if whole is None or weighted is None:
         return []
-    total, recall = whole["total_interval"], whole["pool_recall_interval"]
-    ends = weighted["interval"]
+    total, recall, ends = whole.total_interval, whole.pool_recall_interval, weighted.interval
     tiles = [
         Tile(
             "of all pairs are similar",
-            _share(whole["share"]),
-            f"± {_share(whole['standard_error'])} standard error, by strata",
+            _share(whole.share),
+            f"± {_share(whole.standard_error)} standard error, by strata",
         ),
         Tile(
             "similar pairs in the whole catalog",
-            f"{whole['total']:,.0f}",
-            f"95 %: {total['low']:,.0f} to {total['high']:,.0f}, exact by stratum (Bonferroni)",
+            f"{whole.total:,.0f}",
+            f"95 %: {total.low:,.0f} to {total.high:,.0f}, exact by stratum (Bonferroni)",
         ),
         Tile(
             "of all pairs, weighing each label by one over its chance",
-            _share(weighted["share"]),
-            f"95 %: {_share(ends['low'])} to {_share(ends['high'])}, bootstrap over "
-            f"queries; worth {number(weighted['effective_size'], 0)} labels drawn with equal "
+            _share(weighted.share),
+            f"95 %: {_share(ends.low)} to {_share(ends.high)}, bootstrap over "
+            f"queries; worth {PAGE.number(weighted.effective_size, 0)} labels drawn with equal "
             "chances",
         ),
     ]
-    if whole["pool_recall"] is not None:
-        tiles.insert(
-            0,
-            Tile(
-                "of the similar pairs are in the pool (recall)",
-                percent(whole["pool_recall"]),
-                f"95 %: {percent(recall['low'])} to {percent(recall['high'])}",
-            ),
+    if estimates.is_recall_known:
+        recall_tile = Tile(
+            "of the similar pairs are in the pool (recall)",
+            PAGE.share(whole.pool_recall),
+            f"95 %: {PAGE.share(recall.low)} to {PAGE.share(recall.high)}",
         )
+        tiles.insert(0, recall_tile)
     return tiles
 
 
-def strata_table(sample: Sample, found: Mapping[str, Any] | None) -> Table:
+def strata_table(sample: Sample, estimates: SampleEstimates | None) -> Table:
     """Return the strata with what was drawn, and what the judges said if it is evaluated."""
-    if found is not None:
+    if estimates is not None:
         rows = [
-            (row["name"], f"{row['n_pairs']:,}", f"{row['n_drawn']:,}", f"{row['n_labelled']:,}",
-             f"{row['n_positive']:,}", percent(row["share"], 2), _ends(row["interval"]))
-            for row in found["strata"]
+            (row.name, f"{row.n_pairs:,}", f"{row.n_drawn:,}", f"{row.n_labelled:,}",
+             f"{row.n_positive:,}", PAGE.share(row.share, 2), _ends(row.interval))
+            for row in estimates.strata
         ]  # fmt: skip
     else:
         rows = [
@@ -81,12 +79,12 @@ def strata_table(sample: Sample, found: Mapping[str, Any] | None) -> Table:
     )
 
 
-def _share(value: float | None) -> str:
+def _share(value: float) -> str:
     """Return a share in percent, with more digits where it is small."""
-    return percent(value, 1 if value is None or value >= 0.01 else 3)
+    return PAGE.share(value, 3 if value < 0.01 else 1)
 
 
-def _ends(interval: Mapping[str, float] | None) -> str:
+def _ends(interval: Interval | None) -> str:
     if interval is None:
         return "–"
-    return f"{percent(interval['low'], 2)} to {percent(interval['high'], 2)}"
+    return f"{PAGE.share(interval.low, 2)} to {PAGE.share(interval.high, 2)}"

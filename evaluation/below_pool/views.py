@@ -14,6 +14,7 @@ from evaluation.below_pool.forms import SampleForm
 from evaluation.below_pool.page import estimate_tiles, strata_table
 from evaluation.below_pool.services import request_sample, sample_of, sampling_problem
 from evaluation.results.queries import latest_draw, latest_result
+from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 
@@ -30,7 +31,7 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         if form.is_valid() and _queued(request, form, campaign):
             return redirect("evaluation:below", slug=campaign.slug)
     sample, result, job = sample_of(campaign), latest_result(campaign), latest_draw(campaign)
-    found = result.summary.get("sample") if result else None
+    estimates = StoredResult(result).summary.sample if result else None
     context = {
         "campaign": campaign,
         "result": result,
@@ -38,9 +39,9 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "problem": "" if sample else sampling_problem(campaign),
         "form": form,
         "job": job if job and (job.is_open or (job.error and not sample)) else None,
-        "found": found,
-        "tiles": estimate_tiles(found) if found else [],
-        "table": strata_table(sample, found) if sample else None,
+        "estimates": estimates,
+        "tiles": estimate_tiles(estimates) if estimates else [],
+        "table": strata_table(sample, estimates) if sample else None,
     }
     return render(request, "evaluation/below.html", context)
 

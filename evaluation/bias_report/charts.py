@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import math
+from collections.abc import Iterator
 
 from evaluation.results.charts import Axis, Chart
+from lookalike.bias.comparison import Estimate
 from lookalike.bias.measurements import MACRO_AUC
+from lookalike.bias.model_rows import MacroColumn, ModelRow
+from lookalike.bias.report import BiasReport
+from lookalike.bias.report_tables import agreement_on_auc
 
-Report = Mapping[str, Any]
 MOST_VALUES = 12
-SERIES_OF_AUC = (
-    ("macro_auc", "on all labels"),
-    ("equal_outsider_auc", "as equal outsiders"),
-    ("family_matched_auc", "without whole families"),
-)
 KINDS = {
     "uniques": "labels that it alone brought taken away",
     "contributions": "labels of everything it proposed taken away",
@@ -22,9 +20,9 @@ KINDS = {
 }
 
 
-def overlap_chart(report: Report) -> Chart | None:
+def overlap_chart(report: BiasReport) -> Chart | None:
     """Return the overlap of every two generators; None with fewer than two."""
-    names, share = report["overlap"]["generators"], report["overlap"]["share"]
+    names, share = report.overlap.generators, report.overlap.share
     if len(names) < 2:
         return None
     rows = [
@@ -45,18 +43,24 @@ def overlap_chart(report: Report) -> Chart | None:
     )
 
 
-def self_delta_chart(report: Report, kind: str) -> Chart | None:
+def self_delta_chart(report: BiasReport, kind: str) -> Chart | None:
     """Return what leaving a model (or its family) out does to its own values."""
     shown = _shown_measures(report)
-    rows = [
-        {"label": own["model"], "series": shown[own["measure"]], "value": own["delta"]["value"],
-         **_ends(own["delta"]["interval"]), "before": own["before"], "after": own["after"],
-         "rank_before": own["rank_before"], "rank_after": own["rank_after"]}
-        for entry in report["leave_out"] if entry["kind"] == kind
-        for own in entry["self_deltas"] if own["measure"] in shown
-    ]  # fmt: skip
-    if not any(row["value"] is not None for row in rows):
+    deltas = [
+        own
+        for entry in report.leave_out
+        if entry.kind == kind
+        for own in entry.self_deltas
+        if own.measure in shown
+    ]
+    if all(math.isnan(own.delta.value) for own in deltas):
         return None
+    rows = [
+        {"label": own.model, "series": shown[own.measure], **_estimate(own.delta),
+         "before": own.before, "after": own.after,
+         "rank_before": own.rank_before, "rank_after": own.rank_after}
+        for own in deltas
+    ]  # fmt: skip
     what = "family" if kind == "family" else "model"
     return Chart(
         key=f"self-{kind}",
@@ -73,22 +77,22 @@ def self_delta_chart(report: Report, kind: str) -> Chart | None:
     )  # fmt: skip
 
 
-def _shown_measures(report: Report) -> dict[str, str]:
-    k = min(report["settings"]["ks"], default=5)
+def _shown_measures(report: BiasReport) -> dict[str, str]:
+    k = min(report.settings.ks or (), default=5)
     return {MACRO_AUC: "macro ROC-AUC", f"p@{k}": f"P@{k}"}
 
 
-def fair_auc_chart(report: Report) -> Chart:
+def fair_auc_chart(report: BiasReport) -> Chart:
     """Return macro AUC on all labels beside the two that treat all models alike."""
-    ordered = sorted(
-        report["model_rows"], key=lambda row: -(row["equal_outsider_auc"]["value"] or 0)
-    )
     rows = [
-        {"label": row["name"], "series": words, "badge": row["badge"],
-         "value": row[key]["value"], **_ends(row[key]["interval"])}
-        for row in ordered
-        for key, words in SERIES_OF_AUC
-    ]  # fmt: skip
+        {"label": row.name, "series": words, "badge": row.badge, **_estimate(column)}
+        for row in sorted(report.model_rows, key=_falling)
+        for words, column in (
+            ("on all labels", row.macro_auc),
+            ("as equal outsiders", row.equal_outsider_auc),
+            ("without whole families", row.family_matched_auc),
+        )
+    ]
     return Chart(
         key="fair-auc",
         kind="intervals",
@@ -104,29 +108,24 @@ def fair_auc_chart(report: Report) -> Chart:
     )  # fmt: skip
 
 
-def depth_charts(report: Report) -> list[Chart]:
+def depth_charts(report: BiasReport) -> list[Chart]:
     """Return the pool at every depth: what it finds and whether it orders models alike."""
-    rows: list[dict[str, object]] = []
-    for depth in report["depths"]:
-        agreement = next((a for a in depth["agreement"] if a["measure"] == MACRO_AUC), None)
-        if agreement is None:
-            continue
-        for words, name in (
-            ("Spearman", "spearman"),
-            ("Kendall tau_b", "tau_b"),
-            ("tau_AP", "tau_ap"),
-        ):
-            rows.append(
-                {"x": depth["depth"], "y": agreement[name]["value"], "series": words,
-                 "n_pairs": depth["n_pairs"]}
-            )  # fmt: skip
-    found = [
-        {"x": row["depth"], "y": row["n_new_positive"], "series": "similar", "n_new": row["n_new"]}
-        for row in report["discovery"]["by_depth"]
+    orders = [(depth, agreement_on_auc(depth.agreement)) for depth in report.depths]
+    rows = [
+        {"x": depth.depth, "y": estimate.value, "series": words, "n_pairs": depth.n_pairs}
+        for depth, order in orders
+        for words, estimate in (
+            ("Spearman", order.spearman), ("Kendall tau_b", order.tau_b), ("tau_AP", order.tau_ap)
+        )
+    ]  # fmt: skip
+    by_depth = report.discovery.by_depth
+    yields = [
+        {"x": row.depth, "y": row.n_new_positive, "series": "similar", "n_new": row.n_new}
+        for row in by_depth
     ] + [
-        {"x": row["depth"], "y": row["n_new"] - row["n_new_positive"], "series": "different",
-         "n_new": row["n_new"]}
-        for row in report["discovery"]["by_depth"]
+        {"x": row.depth, "y": row.n_new - row.n_new_positive, "series": "different",
+         "n_new": row.n_new}
+        for row in by_depth
     ]  # fmt: skip
     return [
         Chart(
@@ -151,17 +150,17 @@ def depth_charts(report: Report) -> list[Chart]:
             x=Axis("Rank", whole=True),
             y=Axis("New pairs"),
             columns=[("x", "Rank"), ("series", "Label"), ("y", "New pairs"), ("n_new", "of")],
-            rows=found,
+            rows=yields,
             dots=True,
         ),
     ]  # fmt: skip
 
 
-def panel_charts(report: Report) -> list[Chart]:
+def panel_charts(report: BiasReport) -> list[Chart]:
     """Return the sub-panels of the judges; none without votes."""
-    if not report["panels"]:
+    if report.panels is None:
         return []
-    panels = report["panels"]["rows"]
+    panels = report.panels.rows
     columns = [("x", "Judges"), ("who", "Who")]
     return [
         Chart(
@@ -173,8 +172,8 @@ def panel_charts(report: Report) -> list[Chart]:
             x=Axis("Judges", whole=True),
             y=Axis("Share of labels that differ"),
             columns=[*columns, ("y", "Share that differs")],
-            rows=[{"x": row["n_annotators"], "y": row["flip_rate"],
-                   "who": ", ".join(row["annotators"])} for row in panels],
+            rows=[{"x": row.n_annotators, "y": row.flip_rate,
+                   "who": ", ".join(row.annotators)} for row in panels],
         ),
         Chart(
             key="panel-order",
@@ -185,41 +184,46 @@ def panel_charts(report: Report) -> list[Chart]:
             x=Axis("Judges", whole=True),
             y=Axis("Agreement of the order (tau_b)"),
             columns=[*columns, ("y", "tau_b")],
-            rows=[{"x": row["n_annotators"], "y": row["tau_b"],
-                   "who": ", ".join(row["annotators"])} for row in panels],
+            rows=[{"x": row.n_annotators, "y": row.tau_b,
+                   "who": ", ".join(row.annotators)} for row in panels],
         ),
     ]  # fmt: skip
 
 
-def attribute_charts(report: Report) -> Iterator[Chart]:
+def attribute_charts(report: BiasReport) -> Iterator[Chart]:
     """Yield one chart per attribute: its values among pooled positives and in the catalog."""
-    for at, attribute in enumerate(report["attributes"]):
-        values = attribute["values"][:MOST_VALUES]
+    for at, attribute in enumerate(report.attributes):
+        values = attribute.values[:MOST_VALUES]
         if not values:
             continue
-        rows = []
+        rows: list[dict[str, object]] = []
         for value in values:
             rows.append(
-                {"label": value["value"], "series": "similar pairs of the pool",
-                 "value": value["pooled"], **_ends(value["interval"])}
+                {"label": value.value, "series": "similar pairs of the pool",
+                 "value": value.pooled, "low": value.interval.low, "high": value.interval.high}
             )  # fmt: skip
-            rows.append({"label": value["value"], "series": "catalog", "value": value["catalogue"]})
-        left = len(attribute["values"]) - len(values)
+            rows.append({"label": value.value, "series": "catalog", "value": value.catalogue})
+        left = len(attribute.values) - len(values)
         more = f" The {left} rarest values are left out." if left else ""
         yield Chart(
             key=f"attribute-{at}",
             kind="intervals",
-            title=f"Similar pairs by {attribute['name']}",
+            title=f"Similar pairs by {attribute.name}",
             about="Share of each value among the candidates judged similar, and in the catalog. "
             "A value far to the right of the catalog’s is one that the pool favours." + more,
             x=Axis("Share"),
-            y=Axis(attribute["name"]),
-            columns=[("label", attribute["name"]), ("series", "Among"), ("value", "Share"),
+            y=Axis(attribute.name),
+            columns=[("label", attribute.name), ("series", "Among"), ("value", "Share"),
                      ("low", "from"), ("high", "to")],
             rows=rows,
         )  # fmt: skip
 
 
-def _ends(interval: Mapping[str, float | None] | None) -> dict[str, float | None]:
-    found = interval or {}
-    return {"low": found.get("low"), "high": found.get("high")}
+def _estimate(estimate: Estimate | MacroColumn) -> dict[str, float]:
+    ends = estimate.interval
+    return {"value": estimate.value, "low": ends.low, "high": ends.high}
+
+
+def _falling(row: ModelRow) -> float:
+    value = row.equal_outsider_auc.value
+    return 0.0 if math.isnan(value) else -value

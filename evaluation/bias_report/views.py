@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.bias_report.tables import bias_context
+from evaluation.results.stored import StoredResult
 from evaluation.results.views import latest_or_404
 
 
@@ -17,12 +18,13 @@ from evaluation.results.views import latest_or_404
 def bias(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What judging only proposed pairs does to the numbers of a campaign."""
     result = latest_or_404(campaign)
-    if not result.bias:
+    stored = StoredResult(result)
+    if stored.report is None:
         raise Http404
     context = {
         "campaign": campaign,
         "result": result,
-        "sample": result.summary.get("sample"),
-        **bias_context(result.bias),
+        "sample": stored.summary.sample,
+        **bias_context(stored.report),
     }
     return render(request, "evaluation/bias.html", context)

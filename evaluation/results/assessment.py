@@ -17,10 +17,19 @@ from evaluation.models import Run as UploadedRun
 from evaluation.results.detail_arrays import details_of
 from evaluation.results.details import Details
 from evaluation.results.inputs import EvaluationInputs, embedded_models, read_inputs
+from evaluation.results.stored import (
+    LabelCounts,
+    MeasureValue,
+    ModelScores,
+    QueryValues,
+    ScoredPairs,
+    Summary,
+    defined,
+)
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
 from lookalike.bias.assemble import Extras, assemble_evidence
-from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
@@ -42,13 +51,20 @@ MAX_ATTRIBUTE_VALUES = 30
 
 @dataclass(frozen=True)
 class Assessment:
-    """What an evaluation found, ready to be stored: JSON, and arrays for the pages."""
+    """An evaluation, ready to be stored.
+
+    Attributes:
+        inputs: SHA-256 of each input by name.
+        settings: measures, seed, number of bootstraps.
+        report: None for a campaign without a pool.
+        details: arrays for the pages.
+    """
 
     inputs: dict[str, str]
     settings: dict[str, Any]
-    summary: dict[str, Any]
-    bias: dict[str, Any]
-    by_query: dict[str, Any]
+    summary: Summary
+    report: BiasReport | None
+    by_query: QueryValues
     details: Details
 
 
@@ -94,17 +110,26 @@ def assess(
         report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
         board = pending.result()
     progress.update(n_steps - 1, note="Putting the result together")
-    summary = _summary(inputs, board, models, report)
     sample = sample_of(campaign)
-    if sample is not None:
-        rng = np.random.default_rng([seed, 2])
-        labels, pooled = inputs.all_labels, pooled_at_draw(sample)
-        summary["sample"] = sample_estimates(sample, labels, pooled, rng, n_bootstraps)
+    rng = np.random.default_rng([seed, 2])
+    counts = np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1)
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
-        summary=summary,
-        bias=as_json(report) if report else {},
+        summary=Summary(
+            labels=_label_counts(inputs),
+            agreement=agreement(counts),
+            is_simulated=campaign.is_simulated,
+            left_out=tuple(models.left_out),
+            tests=tuple(board.tests),
+            models=_model_scores(board, models, report),
+            sample=sample_estimates(
+                sample, inputs.all_labels, pooled_at_draw(sample), rng, n_bootstraps
+            )
+            if sample
+            else None,
+        ),
+        report=report,
         by_query=_by_query(inputs.qrels, board.scored),
         details=details_of(inputs, models),
     )
@@ -150,85 +175,69 @@ def _bias(
 
 def _attributes(inputs: EvaluationInputs) -> dict[str, dict[str, str]]:
     """Return the attributes that divide the images into few enough groups to compare."""
-    found: dict[str, dict[str, str]] = {}
+    by_key: dict[str, dict[str, str]] = {}
     for name, attributes in zip(inputs.images.names, inputs.images.attributes, strict=True):
         for key, value in attributes.items():
-            found.setdefault(key, {})[name] = value
+            by_key.setdefault(key, {})[name] = value
     n_images = len(inputs.images.names)
     return {
         key: values
-        for key, values in sorted(found.items())
+        for key, values in sorted(by_key.items())
         if 1 < len(set(values.values())) <= MAX_ATTRIBUTE_VALUES and len(values) >= n_images / 2
     }
 
 
-def _summary(
-    inputs: EvaluationInputs,
-    board: _Leaderboard,
-    models: EvaluatedModels,
-    report: BiasReport | None,
-) -> dict[str, Any]:
+def _model_scores(
+    board: _Leaderboard, models: EvaluatedModels, report: BiasReport | None
+) -> tuple[ModelScores, ...]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
-    intervals = board.intervals
-    return {
-        "labels": _label_counts(inputs),
-        "agreement": as_json(
-            agreement(np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1))
-        ),
-        "is_simulated": inputs.campaign.is_simulated,
-        "left_out": models.left_out,
-        "tests": as_json(board.tests),
-        "models": [
-            {
-                "name": one.name,
-                "family": models.families[one.name],
-                "badge": badges.get(one.name, "outsider"),
-                "has_list": one.name not in models.without_list,
-                "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
-                "measures": {
-                    name: as_json(
-                        {
-                            "value": found.value,
-                            "n_defined": found.n_defined,
-                            "interval": intervals[name][m] if name in intervals else None,
-                            **found.details,
-                        }
-                    )
-                    for name, found in one.outcomes.items()
-                },
-            }
-            for m, one in enumerate(board.scored)
-        ],
-    }
+    return tuple(
+        ModelScores(
+            name=scored.name,
+            family=models.families[scored.name],
+            badge=badges.get(scored.name, "outsider"),
+            has_list=scored.name not in models.without_list,
+            coverage=ScoredPairs(scored.coverage.n_pairs, scored.coverage.n_scored),
+            measures={
+                name: MeasureValue(
+                    outcome.value,
+                    outcome.n_defined,
+                    board.intervals[name][m] if name in board.intervals else None,
+                    outcome.details,
+                )
+                for name, outcome in scored.outcomes.items()
+            },
+        )
+        for m, scored in enumerate(board.scored)
+    )
 
 
-def _label_counts(inputs: EvaluationInputs) -> dict[str, Any]:
+def _label_counts(inputs: EvaluationInputs) -> LabelCounts:
     table = inputs.table
     n_decided = int(table.is_decided.sum())
     n_positive = int(table.is_similar[table.is_decided].sum())
     n_pairs = inputs.campaign.n_questions - len(drawn_beside_pool(inputs.campaign))
     is_tied = (table.n_similar == table.n_different) & (table.n_similar > 0)
-    return {
-        "n_pairs": n_pairs,
-        "n_judged": len(table),
-        "n_unjudged": n_pairs - len(table),
-        "n_decided": n_decided,
-        "n_positive": n_positive,
-        "n_negative": n_decided - n_positive,
-        "n_tied": int(is_tied.sum()),
-        "n_queries": len(inputs.qrels.query_ids),
-        "prevalence": n_positive / n_decided,
-        "tie_rule": inputs.campaign.tie_rule,
-    }
+    return LabelCounts(
+        n_pairs=n_pairs,
+        n_judged=len(table),
+        n_unjudged=n_pairs - len(table),
+        n_decided=n_decided,
+        n_positive=n_positive,
+        n_negative=n_decided - n_positive,
+        n_tied=int(is_tied.sum()),
+        n_queries=len(inputs.qrels.query_ids),
+        prevalence=n_positive / n_decided,
+        tie_rule=inputs.campaign.tie_rule,
+    )
 
 
-def _by_query(qrels: Qrels, scored: Sequence[Scored]) -> dict[str, Any]:
+def _by_query(qrels: Qrels, board: Sequence[Scored]) -> QueryValues:
     """Return the per-query values of each measure that has them."""
-    values: dict[str, dict[str, Any]] = {}
-    for one in scored:
-        for name, found in one.outcomes.items():
-            if found.by_query is not None:
-                row = found.by_query.astype(object)
-                row[np.isnan(found.by_query)] = None
-                values.setdefault(name, {})[one.name] = row.tolist()
-    return {"queries": list(qrels.query_ids), "values": values}
+    values: dict[str, dict[str, list[float | None]]] = {}
+    for scored in board:
+        for name, outcome in scored.outcomes.items():
+            if outcome.by_query is not None:
+                row = values.setdefault(name, {})
+                row[scored.name] = [defined(value) for value in outcome.by_query.tolist()]
+    return QueryValues(list(qrels.query_ids), values)

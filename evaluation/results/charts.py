@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from django.utils.text import slugify
+
+from lookalike.core.dataclass_json import as_json
 
 Kind = Literal["intervals", "lines", "histogram", "heat", "points", "differences"]
 Row = Mapping[str, object]
@@ -67,7 +70,7 @@ class Chart:
             "x": asdict(self.x),
             "y": asdict(self.y),
             "columns": [list(column) for column in self.columns],
-            "rows": [dict(row) for row in self.rows],
+            "rows": as_json(self.rows),
             "square": self.square,
             "dots": self.dots,
             "guide": [dict(row) for row in self.guide] or None,
@@ -85,6 +88,6 @@ class Chart:
 
 
 def _shown(value: object) -> object:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return "undefined"
     return f"{value:.4f}" if isinstance(value, float) else value

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from evaluation.models import Result
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.presentation import BADGES, TITLES
-from lookalike.bias.advice import NOBODY
+from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
+from lookalike.bias.advice import NOBODY, ColumnAdvice
+from lookalike.bias.model_rows import ModelRow
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
+from lookalike.stats.significance import PairedTest
 
 EQUAL_OUTSIDER = "equal_outsider_auc"
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5")
@@ -101,7 +102,7 @@ class Leaderboard:
         return [line.name for line in self.lines if not line.has_list]
 
 
-def leaderboard(result: Result, by: str = "") -> Leaderboard:
+def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
     """Return the table, best first.
 
     Args:
@@ -109,22 +110,22 @@ def leaderboard(result: Result, by: str = "") -> Leaderboard:
         by: a name of COLUMNS; otherwise the column that all models may be compared by, which
             is the equal-outsider AUC as soon as one of them is not pooled.
     """
-    models = result.summary["models"]
-    names = [name for name in COLUMNS if name != EQUAL_OUTSIDER or result.bias]
+    models = result.summary.models
+    names = [name for name in COLUMNS if name != EQUAL_OUTSIDER or result.report]
     if by not in names:
-        mixed = any(model["badge"] != "pooled" for model in models)
-        by = EQUAL_OUTSIDER if mixed and EQUAL_OUTSIDER in names else names[0]
+        is_mixed = any(model.badge != "pooled" for model in models)
+        by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
     cells = {name: _column(result, name) for name in names}
     order = sorted(range(len(models)), key=lambda m: _falling(cells[by][m].value))
     lines = [
         Line(
-            name=models[m]["name"],
-            key=model_key(models[m]["name"]),
-            family=models[m]["family"],
-            badge=models[m]["badge"],
-            badge_class=BADGES.get(models[m]["badge"], ""),
-            share_scored=_share(models[m]["coverage"]),
-            has_list=models[m].get("has_list", True),
+            name=models[m].name,
+            key=model_key(models[m].name),
+            family=models[m].family,
+            badge=models[m].badge,
+            badge_class=BADGES.get(models[m].badge, ""),
+            share_scored=models[m].coverage.share,
+            has_list=models[m].has_list,
             cells=[cells[name][m] for name in names],
         )
         for m in order
@@ -173,105 +174,84 @@ class AreaLine:
     micro_gain: float | None
 
 
-def area_lines(result: Result) -> list[AreaLine]:
+def area_lines(result: StoredResult) -> list[AreaLine]:
     """Return micro ROC with its two parts, and PR areas with prevalence and gain."""
-    lines = []
-    for model in result.summary["models"]:
-        found = model["measures"]
-        micro, macro_pr, micro_pr = (
-            found.get(name, {}) for name in ("micro_roc_auc", "macro_pr_auc", "micro_pr_auc")
+    lines = [
+        AreaLine(
+            name=model.name,
+            key=model_key(model.name),
+            micro_roc=model.value("micro_roc_auc"),
+            within=model.detail("micro_roc_auc", "within_queries"),
+            across=model.detail("micro_roc_auc", "across_queries"),
+            macro_pr=model.value("macro_pr_auc"),
+            macro_prevalence=model.detail("macro_pr_auc", "prevalence"),
+            macro_gain=model.detail("macro_pr_auc", "normalised_gain"),
+            micro_pr=model.value("micro_pr_auc"),
+            micro_prevalence=model.detail("micro_pr_auc", "prevalence"),
+            micro_gain=model.detail("micro_pr_auc", "normalised_gain"),
         )
-        lines.append(
-            AreaLine(
-                model["name"], model_key(model["name"]), micro.get("value"),
-                micro.get("within_queries"), micro.get("across_queries"),
-                macro_pr.get("value"), macro_pr.get("prevalence"),
-                macro_pr.get("normalised_gain"), micro_pr.get("value"),
-                micro_pr.get("prevalence"), micro_pr.get("normalised_gain"),
-            )
-        )  # fmt: skip
+        for model in result.summary.models
+    ]
     return sorted(lines, key=lambda line: _falling(line.micro_roc))
 
 
-def share_within(result: Result) -> float | None:
+def share_within(result: StoredResult) -> float | None:
     """Return which part of all positive-negative pairs lies within one query."""
-    for model in result.summary["models"]:
-        share = model["measures"].get("micro_roc_auc", {}).get("share_within")
-        if share is not None:
-            return float(share)
-    return None
+    shares = (model.detail("micro_roc_auc", "share_within") for model in result.summary.models)
+    return next((share for share in shares if share is not None), None)
 
 
-def stored_tests(result: Result, measure: str) -> list[dict[str, Any]]:
-    """Return the stored paired tests of a measure, none if it was not tested."""
-    if measure == EQUAL_OUTSIDER:
-        stored = result.bias.get("tests", [])
-    else:
-        stored = result.summary.get("tests", [])
-    return next((entry["tests"] for entry in stored if entry["measure"] == measure), [])
-
-
-def _column(result: Result, name: str) -> list[Cell]:
-    models = result.summary["models"]
-    rows = {row["name"]: row for row in result.bias.get("model_rows", [])}
-    found = [_value(model, rows.get(model["name"]), name) for model in models]
-    known = [entry["value"] for entry in found if entry["value"] is not None]
+def _column(result: StoredResult, name: str) -> list[Cell]:
+    models = result.summary.models
+    rows = [result.model_row(model.name) for model in models]
+    values = [_value(model, row, name) for model, row in zip(models, rows, strict=True)]
+    best = max((entry.value for entry in values if entry.value is not None), default=None)
     letters = _letters(
-        result, name, [(m["name"], f["value"]) for m, f in zip(models, found, strict=True)]
+        result.tests(name), {m.name: v.value for m, v in zip(models, values, strict=True)}
     )
     cells = []
-    for model, entry in zip(models, found, strict=True):
-        advice = _advice(rows.get(model["name"]), name)
+    for model, row, entry in zip(models, rows, values, strict=True):
+        advice = _advice(row, name)
+        low, high = entry.ends
         cells.append(
             Cell(
-                value=entry["value"],
-                low=(entry.get("interval") or {}).get("low"),
-                high=(entry.get("interval") or {}).get("high"),
-                n_queries=entry.get("n_defined"),
-                letters=letters.get(model["name"], ""),
-                comparable_with=advice.get("comparable_with", ""),
-                reason=advice.get("reason", ""),
-                is_best=entry["value"] is not None and entry["value"] == max(known),
+                value=entry.value,
+                low=low,
+                high=high,
+                n_queries=entry.n_defined,
+                letters=letters.get(model.name, ""),
+                comparable_with=advice.comparable_with if advice else "",
+                reason=advice.reason if advice else "",
+                is_best=entry.value is not None and entry.value == best,
             )
         )
     return cells
 
 
-def _value(model: Mapping[str, Any], row: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
-    """Return {value, interval, n_defined} of one measure, from the summary or the report."""
+def _value(model: ModelScores, row: ModelRow | None, name: str) -> MeasureValue:
+    """Return one value of a model, from the summary or the report."""
     if name != EQUAL_OUTSIDER:
-        return dict(model["measures"].get(name) or {"value": None})
+        return model.measures.get(name, MeasureValue(None))
     if row is None:
-        return {"value": None}
-    column = row["equal_outsider_auc"]
-    return {**column, "n_defined": column["n_queries"]}
+        return MeasureValue(None)
+    column = row.equal_outsider_auc
+    return MeasureValue(defined(column.value), column.n_queries, column.interval)
 
 
-def _letters(
-    result: Result, name: str, values: Sequence[tuple[str, float | None]]
-) -> dict[str, str]:
-    tests = stored_tests(result, name)
+def _letters(tests: Sequence[PairedTest], values: Mapping[str, float | None]) -> dict[str, str]:
     if not tests:
         return {}
-    ranked = sorted(values, key=lambda pair: _falling(pair[1]))
-    order = [model for model, value in ranked if value is not None]
-    differs = {
-        (test["first"], test["second"]): test["p_holm"] is not None and test["p_holm"] < ALPHA
-        for test in tests
-    }
+    ranked = sorted(values, key=lambda model: _falling(values[model]))
+    order = [model for model in ranked if values[model] is not None]
+    differs = {(test.first, test.second): test.p_holm < ALPHA for test in tests}
     return significance_letters(order, differs)
 
 
-def _advice(row: Mapping[str, Any] | None, name: str) -> Mapping[str, str]:
-    wanted = ADVICE_COLUMN[name]
-    entries = row["advice"] if row else []
-    return next((entry for entry in entries if entry["column"] == wanted), {})
+def _advice(row: ModelRow | None, name: str) -> ColumnAdvice | None:
+    entries = row.advice if row else ()
+    return next((entry for entry in entries if entry.column == ADVICE_COLUMN[name]), None)
 
 
 def _falling(value: float | None) -> float:
     """Sort by falling value, the undefined last."""
     return float("inf") if value is None else -value
-
-
-def _share(coverage: Mapping[str, int]) -> float:
-    return coverage["n_scored"] / coverage["n_pairs"] if coverage["n_pairs"] else 0.0

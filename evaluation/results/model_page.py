@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from evaluation.models import Result
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.details import Details
-from evaluation.results.leaderboard import HEADINGS, model_key, stored_tests
+from evaluation.results.leaderboard import HEADINGS, model_key
 from evaluation.results.query_rows import QueryRow, query_rows
+from evaluation.results.stored import ModelScores, StoredResult
+from lookalike.bias.overlap import GeneratorRow
 from lookalike.core.arrays import Floats
 from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import PairedTest
 
 PER_QUERY = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc")
 N_SHOWN = 6
 N_BINS = 20
 
 
-def find_model(result: Result, key: str) -> dict[str, Any] | None:
-    """Return the stored entry of the model with this key."""
-    models: list[dict[str, Any]] = result.summary["models"]
-    return next((model for model in models if model_key(model["name"]) == key), None)
+def find_model(result: StoredResult, key: str) -> ModelScores | None:
+    """Return the scores of the model with this key."""
+    return next((m for m in result.summary.models if model_key(m.name) == key), None)
 
 
-def report_row(result: Result, name: str) -> dict[str, Any] | None:
-    """Return what the bias report says of a model, None without a pool."""
-    rows: list[dict[str, Any]] = result.bias.get("model_rows", [])
-    return next((row for row in rows if row["name"] == name), None)
-
-
-def generator_row(result: Result, name: str) -> dict[str, Any] | None:
+def generator_row(result: StoredResult, name: str) -> GeneratorRow | None:
     """Return what a model brought to the pool, None if it did not build it."""
-    rows: list[dict[str, Any]] = result.bias.get("generators", [])
-    return next((row for row in rows if row["name"] == name), None)
+    rows = result.report.generators if result.report else ()
+    return next((row for row in rows if row.name == name), None)
 
 
-def measures_by_query(result: Result) -> list[tuple[str, str]]:
+def measures_by_query(result: StoredResult) -> list[tuple[str, str]]:
     """Return (name, title) of the measures with a value per query."""
-    stored = result.by_query.get("values", {})
+    stored = result.by_query.values
     return [(name, HEADINGS.get(name, name)) for name in PER_QUERY if name in stored]
 
 
-def values_of(result: Result, measure: str, name: str) -> Floats:
+def values_of(result: StoredResult, measure: str, name: str) -> Floats:
     """Return a model's value per query, NaN where undefined."""
-    return np.array(result.by_query["values"][measure][name], np.float64)
+    return np.array(result.by_query.values[measure][name], np.float64)
 
 
 def curves(details: Details, name: str) -> list[Chart]:
@@ -159,26 +155,18 @@ def largest_differences(
     return query_rows(details, won, places, listed), query_rows(details, lost, places, listed)
 
 
-def paired_test(result: Result, measure: str, first: str, second: str) -> dict[str, Any] | None:
+def paired_test(result: StoredResult, measure: str, first: str, second: str) -> PairedTest | None:
     """Return the stored test of two models, its difference as first less second."""
-    for test in stored_tests(result, measure):
-        if (test["first"], test["second"]) == (first, second):
+    for test in result.tests(measure):
+        if (test.first, test.second) == (first, second):
             return test
-        if (test["first"], test["second"]) == (second, first):
-            return _turned(test)
+        if (test.first, test.second) == (second, first):
+            return replace(
+                test,
+                first=first,
+                second=second,
+                difference=-test.difference,
+                effect_size=-test.effect_size,
+                interval=Interval(-test.interval.high, -test.interval.low),
+            )
     return None
-
-
-def _turned(test: dict[str, Any]) -> dict[str, Any]:
-    def minus(value: float | None) -> float | None:
-        return None if value is None else -value
-
-    ends = test["interval"]
-    return {
-        **test,
-        "first": test["second"],
-        "second": test["first"],
-        "difference": minus(test["difference"]),
-        "effect_size": minus(test["effect_size"]),
-        "interval": {"low": minus(ends["high"]), "high": minus(ends["low"])},
-    }

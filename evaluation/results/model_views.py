@@ -10,7 +10,6 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign
 from evaluation.access import of_campaign
-from evaluation.models import Result
 from evaluation.results.details import load_details
 from evaluation.results.leaderboard import HEADINGS, model_key
 from evaluation.results.model_page import (
@@ -23,12 +22,13 @@ from evaluation.results.model_page import (
     largest_differences,
     measures_by_query,
     paired_test,
-    report_row,
     values_of,
 )
 from evaluation.results.presentation import BADGES, measure_lines
 from evaluation.results.query_rows import pair_rows
+from evaluation.results.stored import StoredResult
 from evaluation.results.views import latest_or_404
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 
 MOST_UNIQUE = 24
@@ -38,21 +38,21 @@ MOST_UNIQUE = 24
 @of_campaign
 def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     """One model: its measures, curves, best and worst queries, and what only it found."""
-    result = latest_or_404(campaign)
-    entry = find_model(result, key)
-    if entry is None:
+    result = StoredResult(latest_or_404(campaign))
+    scores = find_model(result, key)
+    if scores is None:
         raise Http404
-    name = entry["name"]
+    name = scores.name
     measures = measures_by_query(result)
     measure = _chosen(request, measures)
     context: dict[str, Any] = {
         "campaign": campaign,
-        "result": result,
-        "model": entry,
-        "badge_class": BADGES.get(entry["badge"], ""),
-        "row": report_row(result, name),
-        "generator": generator_row(result, name),
-        "lines": measure_lines(entry),
+        "result": result.row,
+        "model": scores,
+        "badge_class": BADGES.get(scores.badge, ""),
+        "row": result.model_row(name),
+        "generator": as_json(generator_row(result, name)),
+        "lines": measure_lines(scores),
         "measures": measures,
         "measure": measure,
         "names": [name],
@@ -64,33 +64,33 @@ def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     return render(request, "evaluation/model.html", context)
 
 
-def _pictures(result: Result, name: str, measure: str) -> dict[str, Any]:
+def _pictures(result: StoredResult, name: str, measure: str) -> dict[str, Any]:
     """Return what needs the stored scores, or the reason why it cannot be shown."""
     try:
-        details = load_details(result.details_sha256)
-        found: dict[str, Any] = {"curves": curves(details, name)}
+        details = load_details(result.row.details_sha256)
+        shown: dict[str, Any] = {"curves": curves(details, name)}
         if measure:
             rows = extremes(details, name, values_of(result, measure, name))
-            found["worst"], found["best"] = rows
+            shown["worst"], shown["best"] = rows
         unique = details.unique_positives(name)
-        found |= {"unique": pair_rows(details, unique[:MOST_UNIQUE]), "n_unique": unique.size}
+        shown |= {"unique": pair_rows(details, unique[:MOST_UNIQUE]), "n_unique": unique.size}
     except InputError as problem:
         return {"problem": str(problem)}
-    return found
+    return shown
 
 
 @require_GET
 @of_campaign
 def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Two models, chosen by ?a= and ?b=: per-query differences with pictures."""
-    result = latest_or_404(campaign)
-    names = [entry["name"] for entry in result.summary["models"]]
+    result = StoredResult(latest_or_404(campaign))
+    names = [model.name for model in result.summary.models]
     by_key = {model_key(name): name for name in names}
     measures = measures_by_query(result)
     measure = _chosen(request, measures)
     context: dict[str, Any] = {
         "campaign": campaign,
-        "result": result,
+        "result": result.row,
         "models": [(name, key) for key, name in by_key.items()],
         "measures": measures,
         "measure": measure,
@@ -107,28 +107,28 @@ def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "evaluation/compare.html", context)
 
 
-def _versus(result: Result, measure: str, first: str, second: str) -> dict[str, Any]:
+def _versus(result: StoredResult, measure: str, first: str, second: str) -> dict[str, Any]:
     values = [values_of(result, measure, name) for name in (first, second)]
-    found: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "names": [first, second],
-        "test": paired_test(result, measure, first, second),
+        "test": as_json(paired_test(result, measure, first, second)),
         "chart": difference_chart(
             first, second, values[0] - values[1], HEADINGS.get(measure, measure)
         ),
         "warning": _warning(result, first, second),
     }
     try:
-        details = load_details(result.details_sha256)
-        found["won"], found["lost"] = largest_differences(details, [first, second], values)
+        details = load_details(result.row.details_sha256)
+        shown["won"], shown["lost"] = largest_differences(details, [first, second], values)
     except InputError as problem:
-        found["problem"] = str(problem)
-    return found
+        shown["problem"] = str(problem)
+    return shown
 
 
-def _warning(result: Result, first: str, second: str) -> str:
+def _warning(result: StoredResult, first: str, second: str) -> str:
     """Return what forbids a plain comparison of two models, "" for two of one kind."""
-    badges = {entry["name"]: entry["badge"] for entry in result.summary["models"]}
-    if not result.bias or badges[first] == badges[second] != "sibling":
+    badges = {model.name: model.badge for model in result.summary.models}
+    if not result.report or badges[first] == badges[second] != "sibling":
         return ""
     return (
         f"{first} is {badges[first]}, {second} is {badges[second]}: the pool treats them "

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from evaluation.models import Result
-from lookalike.bias.measurements import MACRO_AUC
+from evaluation.results.stored import MeasureValue, ModelScores, StoredResult
 
-RANKED = ("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@5", "MRR@5", "P@5")
-AREAS = ("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc")
 COVERAGE = ("judged@5", "hole@5", "P_max@5")
 TITLES = {
     "macro_roc_auc": "ROC-AUC macro",
@@ -55,16 +51,17 @@ class MeasureTable:
     lines: list[ModelLine]
 
 
-def measure_table(result: Result, measures: Sequence[str]) -> MeasureTable:
-    """Return the measures of all models, the best first by the last result of the first measure."""
-    models = result.summary["models"]
-    best = {name: _best(models, name) for name in measures}
+def measure_table(result: StoredResult, measures: Sequence[str]) -> MeasureTable:
+    """Return some measures of all models, the best by the first measure first."""
+    models = result.summary.models
+    best = {name: max(_known(model.value(name) for model in models), default=None)
+            for name in measures}  # fmt: skip
     lines = [
         ModelLine(
-            model["name"],
-            model["badge"],
-            BADGES.get(model["badge"], ""),
-            [_cell(model["measures"].get(name), best[name]) for name in measures],
+            model.name,
+            model.badge,
+            BADGES.get(model.badge, ""),
+            [_cell(model.measures.get(name), best[name]) for name in measures],
         )
         for model in models
     ]
@@ -72,17 +69,15 @@ def measure_table(result: Result, measures: Sequence[str]) -> MeasureTable:
     return MeasureTable([TITLES.get(name, name) for name in measures], lines)
 
 
-def _best(models: Sequence[dict[str, Any]], name: str) -> float | None:
-    values = [model["measures"].get(name, {}).get("value") for model in models]
-    known = [value for value in values if value is not None]
-    return max(known) if known else None
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
-def _cell(found: dict[str, Any] | None, best: float | None) -> Cell:
-    if found is None:
+def _cell(stored: MeasureValue | None, best: float | None) -> Cell:
+    if stored is None:
         return Cell(None, None)
-    value = found["value"]
-    return Cell(value, found["n_defined"], value is not None and value == best)
+    is_best = stored.value is not None and stored.value == best
+    return Cell(stored.value, stored.n_defined, is_best)
 
 
 @dataclass(frozen=True)
@@ -96,70 +91,9 @@ class MeasureLine:
     n_queries: int | None
 
 
-def measure_lines(model: dict[str, Any]) -> list[MeasureLine]:
+def measure_lines(model: ModelScores) -> list[MeasureLine]:
     """Return every stored measure of a model."""
-    lines = []
-    for name, found in model["measures"].items():
-        ends = found.get("interval") or {}
-        title = TITLES.get(name, name)
-        lines.append(
-            MeasureLine(
-                title, found["value"], ends.get("low"), ends.get("high"), found["n_defined"]
-            )
-        )
-    return lines
-
-
-@dataclass(frozen=True)
-class LeaveOneOutLine:
-    """What leaving one model out of the pool does."""
-
-    name: str
-    n_pairs: int
-    n_lost: int
-    n_positive: int
-    auc_before: float | None
-    auc_after: float | None
-    auc_delta: float | None
-    rank_before: int | None
-    rank_after: int | None
-    spearman: float | None
-    spearman_low: float | None
-    spearman_high: float | None
-    p: float | None
-
-
-def leave_one_out(result: Result, kind: str = "uniques") -> list[LeaveOneOutLine]:
-    """Return the leave-one-out table of macro ROC-AUC; empty without a pool."""
-    if not result.bias:
-        return []
-    n_all = result.bias["pool"]["n_judged"]
     return [
-        _leave_out_line(entry, n_all) for entry in result.bias["leave_out"] if entry["kind"] == kind
+        MeasureLine(TITLES.get(name, name), stored.value, *stored.ends, stored.n_defined)
+        for name, stored in model.measures.items()
     ]
-
-
-def _of_macro_auc(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return next((entry for entry in entries if entry["measure"] == MACRO_AUC), {})
-
-
-def _leave_out_line(entry: dict[str, Any], n_all: int) -> LeaveOneOutLine:
-    agreement = _of_macro_auc(entry["agreement"])
-    own = _of_macro_auc(entry["self_deltas"])
-    spearman = agreement.get("spearman", {})
-    interval = spearman.get("interval") or {}
-    return LeaveOneOutLine(
-        name=entry["name"],
-        n_pairs=entry["n_pairs"],
-        n_lost=n_all - entry["n_pairs"],
-        n_positive=entry["n_positive"],
-        auc_before=own.get("before"),
-        auc_after=own.get("after"),
-        auc_delta=(own.get("delta") or {}).get("value"),
-        rank_before=own.get("rank_before"),
-        rank_after=own.get("rank_after"),
-        spearman=spearman.get("value"),
-        spearman_low=interval.get("low"),
-        spearman_high=interval.get("high"),
-        p=(agreement.get("p") or {}).get("value"),
-    )

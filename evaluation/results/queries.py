@@ -11,6 +11,7 @@ from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
 from evaluation.models import Result, Run
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
+from evaluation.results.stored import StoredResult
 from jobs.models import Job, JobState
 
 MOST_JOBS = 5
@@ -71,9 +72,10 @@ def campaign_lines(person: User) -> list[CampaignLine]:
 
 def _best_model(result: Result, measure: str = "vsd_hr@5") -> str:
     """Return the name of the model with the highest value of a measure."""
-    values = [(m["measures"][measure]["value"], m["name"]) for m in result.summary["models"]]
+    models = StoredResult(result).summary.models
+    values = ((model.value(measure), model.name) for model in models)
     known = [(value, name) for value, name in values if value is not None]
-    return max(known)[1] if known else ""
+    return max(known, default=(0.0, ""))[1]
 
 
 def latest_result(campaign: Campaign) -> Result | None:

@@ -14,6 +14,7 @@ from evaluation.results.version import code_version
 from evaluation.runs.storage import run_path, store_run
 from jobs.models import Job
 from jobs.services import JobConflictError, enqueue
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from pooling.models import PoolCampaign
 
@@ -53,9 +54,9 @@ def store_result(*, campaign: Campaign, assessment: Assessment, job: Job | None)
         code_version=code_version(),
         inputs=assessment.inputs,
         settings=assessment.settings,
-        summary=assessment.summary,
-        bias=assessment.bias,
-        by_query=assessment.by_query,
+        summary=as_json(assessment.summary),
+        bias=as_json(assessment.report) if assessment.report else {},
+        by_query=as_json(assessment.by_query),
         details_sha256=store_details(assessment.details),
     )
 

@@ -20,6 +20,7 @@ from evaluation.results.queries import (
     latest_result,
 )
 from evaluation.results.services import request_evaluation
+from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 
@@ -52,13 +53,14 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "formats": FORMATS.values(),
     }
     if result is not None:
-        board = leaderboard(result, request.GET.get("by", ""))
+        stored = StoredResult(result)
+        board = leaderboard(stored, request.GET.get("by", ""))
         context |= {
             "board": board,
             "chart": interval_chart(board),
-            "areas": area_lines(result),
-            "share_within": share_within(result),
-            "coverage": measure_table(result, COVERAGE),
+            "areas": area_lines(stored),
+            "share_within": share_within(stored),
+            "coverage": measure_table(stored, COVERAGE),
         }
     return render(request, "evaluation/results.html", context)
 

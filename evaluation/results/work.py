@@ -34,12 +34,12 @@ def evaluate_campaign(
         JobError: there is nothing to evaluate; the message says what is missing.
     """
     try:
-        found = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, progress=progress)
+        assessment = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, progress=progress)
     except InputError as problem:
         raise JobError(str(problem)) from problem
     progress.check()
-    result = store_result(campaign=campaign, assessment=found, job=progress.job)
-    return {"result": str(result.uid), "campaign": campaign.slug, **found.summary}
+    result = store_result(campaign=campaign, assessment=assessment, job=progress.job)
+    return {"result": str(result.uid), "campaign": campaign.slug, **result.summary}
 
 
 def evaluate_again_if_runs_came(job: Job) -> None:

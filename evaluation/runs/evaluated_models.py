@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, family_of
+from evaluation.results.stored import LeftOut
 from evaluation.runs.model_runs import labelled_task
 from evaluation.runs.storage import load_run
 from lookalike.core.progress import Progress
@@ -25,7 +26,7 @@ class EvaluatedModels:
         aligned: each run beside the labels.
         families: family of each model and of each source of the pool, by name.
         hashes: SHA-256 or fingerprint of each input by name.
-        left_out: {name, reason} of each upload that cannot be scored.
+        left_out: the uploads that cannot be scored.
         without_list: names of the uploads that score labelled pairs alone.
     """
 
@@ -33,7 +34,7 @@ class EvaluatedModels:
     aligned: list[AlignedRun] = field(default_factory=list)
     families: dict[str, str] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
-    left_out: list[dict[str, str]] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     without_list: list[str] = field(default_factory=list)
 
 
@@ -64,7 +65,7 @@ def read_models(
         progress.update(len(models.runs), note=f"Reading {upload.name}")
         _add_upload(models, inputs, upload)
     if not models.runs:
-        reasons = "; ".join(f"{entry['name']}: {entry['reason']}" for entry in models.left_out)
+        reasons = "; ".join(f"{run.name}: {run.reason}" for run in models.left_out)
         raise InputError(f"{nothing}: {reasons}")
     generators = inputs.proposals.generators if inputs.proposals else ()
     for name in (*generators, *(run.name for run in models.runs)):
@@ -79,7 +80,7 @@ def _add_upload(models: EvaluatedModels, inputs: EvaluationInputs, upload: Uploa
     aligned = match_run(inputs.qrels, run, products=inputs.products)
     reason = "" if upload.missing == "worst" else _missing_scores(aligned)
     if reason:
-        models.left_out.append({"name": upload.name, "reason": reason})
+        models.left_out.append(LeftOut(upload.name, reason))
         return
     models.runs.append(run)
     models.aligned.append(aligned)

@@ -21,7 +21,6 @@ from lookalike.bias.subsets import FULL, LabelSet
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.bootstrap_micro import bootstrap_micro_aucs
 from lookalike.stats.grouped_auc import common_queries
 
 
@@ -119,6 +118,10 @@ def micro_bootstrap(
     Returns:
         Shape (n_bootstraps, n_models, n_sets).
     """
+    from lookalike.stats.bootstrap_micro import (  # noqa: PLC0415 - it loads a compiler
+        bootstrap_micro_aucs,
+    )
+
     samples = np.full((len(counts), len(evidence.models), len(sets)), np.nan)
     kept = np.stack([s.kept for s in sets])[wanted]
 

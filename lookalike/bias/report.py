@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -151,28 +148,6 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         attributes=tuple(attribute_bias(evidence, a, chosen.level) for a in evidence.attributes),
         findings=findings(evidence, rows, leave_out),
     )
-
-
-def as_json(value: object) -> Any:
-    """Return a report, or any part of one, as dicts, lists, strings and numbers.
-
-    NaN and infinities become null, which is what JSON has for "undefined".
-
-    Args:
-        value: a dataclass, mapping, sequence or scalar of this package.
-
-    Returns:
-        What `json.dumps` takes as it is.
-    """
-    if dataclasses.is_dataclass(value):
-        return {f.name: as_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(k): as_json(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_json(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
 
 
 def _tests(

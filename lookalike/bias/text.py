@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lookalike.bias.comparison import Estimate, RankAgreement
-from lookalike.bias.leave_out import LeaveOut
-from lookalike.bias.measurements import MACRO_AUC
-from lookalike.bias.model_rows import MacroColumn, ModelRow
-from lookalike.bias.paper_view import PaperCell, PaperRow
+from lookalike.bias.attributes import AttributeBias
+from lookalike.bias.depth import DepthRow
+from lookalike.bias.discovery import DepthYield, Discovery, NextDepth
+from lookalike.bias.model_rows import ModelRow
+from lookalike.bias.overlap import Overlap
+from lookalike.bias.panels import PanelAblation
+from lookalike.bias.paper_view import PaperRow
 from lookalike.bias.report import BiasReport
-from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
-from lookalike.bias.text_pool import (
-    attribute_lines,
-    depth_lines,
-    discovery_lines,
-    generator_lines,
-    overlap_lines,
-    panel_lines,
+from lookalike.bias.report_tables import (
+    ATTRIBUTE_VALUES,
+    GENERATORS,
+    NEIGHBOURS,
+    PANELS,
+    SELF_DELTAS,
+    TESTS,
+    YIELDS,
+    depth_columns,
+    leave_out_columns,
+    model_columns,
+    paper_columns,
+    text_table,
 )
-from lookalike.stats.text_tables import interval, number, p_value, share, table
+from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
+from lookalike.stats.text_tables import TEXT, table
+
+_MOST_VALUES = 15
 
 _KINDS = {
     UNIQUES: "Without one model: labels that others would have brought stay",
@@ -43,16 +53,16 @@ def as_text(report: BiasReport) -> str:
             _section(f"The VSD paper's table, {kind}", _paper_lines(rows))
             for kind, rows in report.paper.items()
         ),
-        _section("Neighbours in the order by macro AUC", _order_lines(report)),
+        _section("Neighbours in the order by macro AUC", text_table(NEIGHBOURS, report.order)),
         _section("Which measure tells models apart", _test_lines(report)),
-        _section("Generators", generator_lines(report.generators)),
-        _section("Overlap, share of k candidates a query", overlap_lines(report.overlap)),
-        _section("Shallower pools", depth_lines(report.depths)),
-        _section("What is still unseen", discovery_lines(report.discovery)),
+        _section("Generators", text_table(GENERATORS, report.generators)),
+        _section("Overlap, share of k candidates a query", _overlap_lines(report.overlap)),
+        _section("Shallower pools", _depth_lines(report.depths)),
+        _section("What is still unseen", _discovery_lines(report.discovery)),
     ]
     if report.panels is not None:
-        parts.append(_section("Fewer annotators", panel_lines(report.panels)))
-    parts += [_section(f"Attribute {a.name}", attribute_lines(a)) for a in report.attributes]
+        parts.append(_section("Fewer annotators", _panel_lines(report.panels)))
+    parts += [_section(f"Attribute {a.name}", _attribute_lines(a)) for a in report.attributes]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
@@ -82,25 +92,8 @@ def _pool_lines(report: BiasReport) -> list[str]:
 
 
 def _model_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
-    ks = [c.k for c in max((row.cutoffs for row in rows), key=len)]
-    has_random = rows[0].random_negative_auc is not None
-    header = ["model", "badge", "AUC", "interval", "AP'", "micro AUC", "equal-outsider", "interval"]
-    header += ["family-matched", "ceiling"]
-    header += ["random", "corrected"] if has_random else []
-    header += [name for k in ks for name in (f"P@{k}", "to", f"judged@{k}")]
-    cells = [header]
-    for row in sorted(rows, key=lambda r: r.rank or len(rows)):
-        line = [row.name, row.badge, number(row.macro_auc.value), interval(row.macro_auc.interval)]
-        line += [number(row.macro_ap.value), number(row.micro_auc.value)]
-        line += [number(row.equal_outsider_auc.value), interval(row.equal_outsider_auc.interval)]
-        line += [number(row.family_matched_auc.value), number(row.forced_loss_ceiling)]
-        if has_random:
-            line += [_value(row.random_negative_auc), number(row.random_negative_corrected)]
-        for c in row.cutoffs:
-            line += [number(c.precision.value), number(c.upper), f"{c.judged:.1%}"]
-        line += ["–"] * (len(header) - len(line))
-        cells.append(line)
-    yield from table(cells)
+    ranked = sorted(rows, key=lambda r: r.rank or len(rows))
+    yield from text_table(model_columns(rows), ranked)
     first = rows[0]
     yield (
         f"AUC over {first.macro_auc.n_queries} queries, equal-outsider over "
@@ -137,8 +130,8 @@ def _adjusted_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
     cells = [["adjusted for the pool", *measures]]
     for row in adjusted:
         scores = row.adjusted.values()
-        cells.append([row.name, *(f"{number(s.value)}{'!' * s.is_clipped}" for s in scores)])
-    added = [number(s.added, signed=True) for s in adjusted[0].adjusted.values()]
+        cells.append([row.name, *(f"{TEXT.number(s.value)}{'!' * s.is_clipped}" for s in scores)])
+    added = [TEXT.number(s.added, signed=True) for s in adjusted[0].adjusted.values()]
     yield ""
     yield from table([*cells, ["added to each", *added]])
     yield "A sensitivity, not an estimate; ! is cut off at 0 or 1, where it has broken down."
@@ -146,96 +139,76 @@ def _adjusted_lines(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 def _leave_out_lines(report: BiasReport, kind: str) -> Iterator[str]:
     entries = [entry for entry in report.leave_out if entry.kind == kind]
-    cells = [
-        ["left out", "pairs", "positive", "Spearman", "interval", "p", "tau_b", "tau_AP", "drop"]
-    ]
-    for entry in entries:
-        a = _agreement(entry.agreement, MACRO_AUC)
-        cells.append(
-            [
-                entry.name,
-                f"{entry.n_pairs:,}",
-                f"{entry.n_positive:,}",
-                number(a.spearman.value),
-                interval(a.spearman.interval),
-                f"{p_value(a.p.value)} {a.p.method}",
-                number(a.tau_b.value),
-                number(a.tau_ap.value),
-                number(a.max_drop.value, digits=0),
-            ]
-        )
     yield "Order of the models by macro AUC, against all labels:"
-    yield from table(cells)
+    yield from text_table(leave_out_columns(report.pool.n_judged), entries)
     yield ""
     yield "Change of the model left out itself:"
-    yield from table(_delta_cells(entries))
+    yield from text_table(SELF_DELTAS, [own for entry in entries for own in entry.self_deltas])
 
 
-def _delta_cells(entries: Sequence[LeaveOut]) -> list[list[str]]:
-    cells = [["model", "measure", "before", "after", "change", "interval", "place", "queries", ""]]
-    for entry in entries:
-        for d in entry.self_deltas:
-            cells.append(
-                [
-                    d.model,
-                    d.measure,
-                    number(d.before),
-                    number(d.after),
-                    number(d.delta.value, signed=True),
-                    interval(d.delta.interval, signed=True),
-                    f"{d.rank_before or '-'} to {d.rank_after or '-'}",
-                    str(d.n_queries),
-                    "beyond the usual gap" if d.exceeds_gap else "",
-                ]
-            )
-    return cells
-
-
-def _paper_lines(rows: Sequence[PaperRow]) -> Iterator[str]:
-    cells = [["left out", "micro AUC", "SC", "p (t)", "p", "macro AUC", "SC", "p (t)", "p"]]
-    cells += [[row.generator, *_paper_cells(row.micro), *_paper_cells(row.macro)] for row in rows]
-    yield from table(cells)
-    yield (
-        "AUC: of this model, averaged over the label sets. SC: order of the generators without "
-        "this one's labels against all. p (t) is the paper's approximation, p the permutation test."
-    )
-
-
-def _paper_cells(cell: PaperCell) -> list[str]:
+def _paper_lines(rows: Sequence[PaperRow]) -> list[str]:
     return [
-        f"{number(100 * cell.mean, 1)} ± {number(100 * cell.spread, 1)}",
-        number(cell.spearman, 2),
-        number(cell.p_t.value, 3),
-        p_value(cell.p.value),
+        *text_table(paper_columns(), rows),
+        "AUC: of this model, averaged over the label sets. SC: order of the generators without "
+        "this one's labels against all. p (t) is the paper's approximation, p the permutation "
+        "test.",
     ]
 
 
-def _order_lines(report: BiasReport) -> Iterator[str]:
-    cells = [["better", "worse", "difference", "order kept"]]
-    cells += [[n.better, n.worse, number(n.difference), share(n.kept)] for n in report.order]
-    yield from table(cells)
+def _test_lines(report: BiasReport) -> list[str]:
+    return [
+        *text_table(TESTS, report.tests),
+        "Sign-flip tests of every two models on the same queries; shares of the pairs.",
+    ]
 
 
-def _test_lines(report: BiasReport) -> Iterator[str]:
-    cells = [["measure", "pairs", "p < .05", "after Holm", "queries"]]
-    for m in report.tests:
-        n_queries = str(m.tests[0].n_queries) if m.tests else "0"
-        cells.append(
-            [
-                m.measure,
-                str(len(m.tests)),
-                number(m.discriminative_power),
-                number(m.discriminative_power_holm),
-                n_queries,
-            ]
-        )
-    yield from table(cells)
-    yield "Sign-flip tests of every two models on the same queries; shares of the pairs."
+def _overlap_lines(overlap: Overlap) -> list[str]:
+    cells = [["", *overlap.generators]]
+    for i, name in enumerate(overlap.generators):
+        both = enumerate(zip(overlap.share[i], overlap.jaccard[i], strict=True))
+        cells.append([name, *("-" if i == j else f"{s:.1%} ({v:.3f})" for j, (s, v) in both)])
+    return [
+        *table(cells),
+        f"Mean: {TEXT.share(overlap.mean_share)}; the Jaccard index in brackets.",
+    ]
 
 
-def _agreement(agreements: Sequence[RankAgreement], measure: str) -> RankAgreement:
-    return next(a for a in agreements if a.measure == measure)
+def _depth_lines(rows: Sequence[DepthRow]) -> list[str]:
+    return [
+        *text_table(depth_columns(list(rows[0].self_deltas) if rows else []), rows),
+        "Order by macro AUC against full depth; the last columns are each generator's own change "
+        "of macro AUC when a pool of that depth is built without it.",
+    ]
 
 
-def _value(column: MacroColumn | Estimate | None) -> str:
-    return number(None if column is None else column.value)
+def _panel_lines(panels: PanelAblation) -> list[str]:
+    which = "all panels" if panels.is_complete else "a seeded part of the panels of each size"
+    return [
+        *text_table(PANELS, panels.rows),
+        f"Shown: {which}. Ties of even panels count as negative, so their labels lean to no.",
+    ]
+
+
+def _discovery_lines(discovery: Discovery) -> list[str]:
+    unseen = discovery.next_model
+    rows: list[DepthYield | NextDepth] = list(discovery.by_depth)
+    if discovery.next_depth is not None:
+        rows.append(discovery.next_depth)
+    return [
+        f"{unseen.n_seen:,} positives found, {unseen.n_once:,} by one model, "
+        f"{unseen.n_twice:,} by two; coverage {TEXT.share(unseen.coverage)}",
+        f"Still unseen by models like these (Chao): {TEXT.number(unseen.unseen, 1)}, corrected "
+        f"{TEXT.number(unseen.unseen_corrected, 1)}, for few models "
+        f"{TEXT.number(unseen.unseen_few_models, 1)}; models miss the same images, so expect more",
+        *text_table(YIELDS, rows),
+    ]
+
+
+def _attribute_lines(attribute: AttributeBias) -> list[str]:
+    """Return the values most frequent among pooled positives, and the query's own value."""
+    return [
+        *text_table(ATTRIBUTE_VALUES, attribute.values[:_MOST_VALUES]),
+        f"The query's own value: {TEXT.share(attribute.same_as_query_positive)} of pooled "
+        f"positives, {TEXT.share(attribute.same_as_query_negative)} of pooled negatives, "
+        f"{TEXT.share(attribute.same_as_query_catalogue)} of the catalogue.",
+    ]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from lookalike.agreement.coefficients import agreement
 from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report, Table
-from lookalike.stats.text_tables import number, table
+from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
     "Percent agreement, Krippendorff's alpha, Gwet's AC1 and Fleiss' kappa of votes, with the "
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> Report:
     prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
     items = {"n_items": figures.pop("n_questions"), "n_workers": len(votes.workers), **figures}
     rows = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
-    cells = [[name, f"{v:,}" if isinstance(v, int) else number(v)] for name, v in rows]
+    cells = [[name, f"{v:,}" if isinstance(v, int) else TEXT.number(v)] for name, v in rows]
     return Report(
         title=f"Agreement on {arguments.votes}",
         text="\n".join(table(cells)) + "\n",

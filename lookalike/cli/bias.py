@@ -11,10 +11,11 @@ import numpy as np
 
 from lookalike.bias.assemble import Extras, assemble_evidence
 from lookalike.bias.evidence import PoolEvidence
-from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.tables import read_attribute, read_families, read_proposals, read_votes
 from lookalike.bias.text import as_text
 from lookalike.cli.output import Report, Table
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run

@@ -49,7 +49,7 @@ def test_the_release_holds_what_the_database_holds(folder: Path, world: World) -
 
 def test_the_scores_are_those_of_the_results_pages(folder: Path, world: World) -> None:
     found = assess(world.campaign, n_bootstraps=0)
-    expected = {model["name"]: model["measures"] for model in found.summary["models"]}
+    expected = {model["name"]: model["measures"] for model in found.summary.as_json()["models"]}
     names = {one["id"]: one["name"] for one in json.loads((folder / "models.json").read_text())}
     results = json.loads((folder / "results.json").read_text())
     assert len(results["models"]) == len(expected) == 3
@@ -202,7 +202,7 @@ def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_
     [row] = [r for r in pq.read_table(folder / "data/pairs.parquet").to_pylist()
              if (r["query_id"], r["image_id"]) == names]  # fmt: skip
     assert (row["stratum"], row["inclusion"]) == ("ranks 21-100", 0.025)
-    found = assess(world.campaign, n_bootstraps=0).summary["models"]
+    found = assess(world.campaign, n_bootstraps=0).summary.as_json()["models"]
     shown = {one["name"]: one["measures"]["AP'"]["value"] for one in found}
     mine = {one["name"]: one["id"] for one in release.entrants}
     values = {one["id"]: one["measures"]["AP'"]["value"] for one in release.results["models"]}

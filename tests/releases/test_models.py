@@ -35,9 +35,8 @@ def test_a_run_named_like_a_source_is_that_source(world: World) -> None:
         Run.objects.create(
             campaign=world.campaign, name=name, sha256=store_run(scores), coverage={}
         )
-    shown = {
-        m["name"]: m["badge"] for m in assess(world.campaign, n_bootstraps=0).summary["models"]
-    }
+    summary = assess(world.campaign, n_bootstraps=0).summary
+    shown = {model.name: model.badge for model in summary.models}
     release = freeze_now(request_for(world, with_runs=True))
     assert {m["name"]: m["badge"] for m in release.entrants} == shown
     [argus] = [m for m in release.entrants if m["name"] == "argus"]

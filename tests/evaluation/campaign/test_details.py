@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def test_the_stored_scores_give_the_micro_auc_of_the_summary(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=0)
     details = load_details(store_details(found.details))
-    for model in found.summary["models"]:
+    for model in found.summary.as_json()["models"]:
         scores = details.scores[details.place(model["name"])]
         auc = roc_auc_score(details.labels, scores)
         assert auc == pytest.approx(model["measures"]["micro_roc_auc"]["value"], abs=1e-9)
@@ -42,7 +42,8 @@ def test_heads_are_the_nearest_images_of_other_products(judged_world: World) -> 
 
 def test_unique_positives_were_proposed_by_that_model_alone(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=0)
-    expected = {row["name"]: row["n_unique_positive"] for row in found.bias["generators"]}
+    assert found.report is not None
+    expected = {row.name: row.n_unique_positive for row in found.report.generators}
     assert sum(expected.values()) > 0
     for name, n in expected.items():
         assert found.details.unique_positives(name).size == n
@@ -82,16 +83,16 @@ def test_a_damaged_file_is_named_with_what_to_do(
 
 def test_intervals_hold_their_means_and_tests_name_every_two_models(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=200)
-    for model in found.summary["models"]:
+    for model in found.summary.as_json()["models"]:
         hit = model["measures"]["vsd_hr@5"]
         assert hit["interval"]["low"] <= hit["value"] <= hit["interval"]["high"]
         assert model["measures"]["micro_roc_auc"]["interval"] is None
-    for tests in found.summary["tests"]:
+    for tests in found.summary.as_json()["tests"]:
         assert len(tests["tests"]) == 3
         for test in tests["tests"]:
             assert test["p"] <= test["p_holm"] <= 1.0
             a, b = (
-                np.array(found.by_query["values"][tests["measure"]][test[side]], float)
+                np.array(found.by_query.values[tests["measure"]][test[side]], float)
                 for side in ("first", "second")
             )
             both = ~np.isnan(a) & ~np.isnan(b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.results.assessment import assess
+from lookalike.core.dataclass_json import as_json
 from pooling.models import PoolSource
 from tests.evaluation.campaign.conftest import SPECS, World
 
@@ -19,6 +20,6 @@ def test_a_source_without_vectors_builds_the_pool_and_has_no_scores(
         spec=spec, embedding_set=None, query_embedding_set=None
     )
     found = assess(judged_world.campaign, n_bootstraps=0)
-    assert spec not in [model["name"] for model in found.summary["models"]]
-    assert SPECS[0] in [model["name"] for model in found.summary["models"]]
-    assert [row["name"] for row in found.bias["generators"]] == [SPECS[0], spec]
+    assert spec not in [model["name"] for model in found.summary.as_json()["models"]]
+    assert SPECS[0] in [model["name"] for model in found.summary.as_json()["models"]]
+    assert [row["name"] for row in as_json(found.report)["generators"]] == [SPECS[0], spec]

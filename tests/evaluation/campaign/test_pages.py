@@ -13,9 +13,13 @@ from evaluation.bias_report.tables import bias_context
 from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.details import details_path
-from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key, stored_tests
+from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key
 from evaluation.results.model_page import paired_test
 from evaluation.results.services import store_result
+from evaluation.results.stored import StoredResult
+from lookalike.bias.report import BiasReport
+from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.stats.proportion import Interval
 from tests.evaluation.campaign.conftest import SPECS, World
 
 pytestmark = pytest.mark.django_db
@@ -70,19 +74,18 @@ def test_wrong_addresses_and_campaigns_without_result_are_not_found(
 
 
 def test_the_leaderboard_is_sorted_by_what_all_may_be_compared_by(result: Result) -> None:
-    board = leaderboard(result)
+    board = leaderboard(StoredResult(result))
     assert board.sorted_by == "equal_outsider_auc"
     at = [column.name for column in board.columns].index(board.sorted_by)
     values = [line.cells[at].value for line in board.lines]
     assert values == sorted(values, key=lambda value: -(value or 0.0))
-    assert [column.name for column in leaderboard(result, "P@5").columns if column.is_sorted] == [
-        "P@5"
-    ]
-    assert leaderboard(result, "nonsense").sorted_by == "equal_outsider_auc"
+    board = leaderboard(StoredResult(result), "P@5")
+    assert [column.name for column in board.columns if column.is_sorted] == ["P@5"]
+    assert leaderboard(StoredResult(result), "nonsense").sorted_by == "equal_outsider_auc"
 
 
 def test_cells_carry_advice_intervals_and_letters_of_the_stored_tests(result: Result) -> None:
-    board = leaderboard(result)
+    board = leaderboard(StoredResult(result))
     assert board.has_groups
     for line in board.lines:
         for name, cell in zip(COLUMNS, line.cells, strict=True):
@@ -91,7 +94,31 @@ def test_cells_carry_advice_intervals_and_letters_of_the_stored_tests(result: Re
             assert cell.high is not None
             assert cell.value is not None
             assert cell.low <= cell.value <= cell.high
-            assert bool(cell.letters) == bool(stored_tests(result, name))
+            assert bool(cell.letters) == bool(StoredResult(result).tests(name))
+
+
+def test_a_result_is_read_back_as_it_was_stored(judged_world: World) -> None:
+    assessment = assess(judged_world.campaign, n_bootstraps=20)
+    row = store_result(campaign=judged_world.campaign, assessment=assessment, job=None)
+    row.refresh_from_db()
+    stored = StoredResult(row)
+    assert as_json(stored.summary) == row.summary == as_json(assessment.summary)
+    assert as_json(stored.report) == row.bias == as_json(assessment.report)
+    assert as_json(stored.by_query) == row.by_query == as_json(assessment.by_query)
+
+
+def test_a_result_stored_by_an_earlier_version_still_has_its_pages(
+    result: Result, client: Client, researcher: User
+) -> None:
+    for name in ("agreement", "is_simulated", "left_out", "tests"):
+        del result.summary[name]
+    for model in result.summary["models"]:
+        del model["has_list"]
+    result.summary["sample"] = None
+    result.save()
+    client.force_login(researcher)
+    for address in addresses(result):
+        assert client.get(address).status_code == 200, address
 
 
 def test_a_campaign_judged_without_a_pool_has_no_bias_page(
@@ -132,17 +159,14 @@ def test_lost_scores_leave_the_numbers_and_say_what_to_do(
 
 
 def test_a_paired_test_reads_the_same_from_both_sides(result: Result) -> None:
-    there = paired_test(result, "vsd_hr@5", SPECS[0], OUTSIDER)
-    back = paired_test(result, "vsd_hr@5", OUTSIDER, SPECS[0])
+    there = paired_test(StoredResult(result), "vsd_hr@5", SPECS[0], OUTSIDER)
+    back = paired_test(StoredResult(result), "vsd_hr@5", OUTSIDER, SPECS[0])
     assert there is not None
     assert back is not None
-    assert back["difference"] == -there["difference"]
-    assert back["interval"] == {
-        "low": -there["interval"]["high"],
-        "high": -there["interval"]["low"],
-    }
-    assert back["p_holm"] == there["p_holm"]
-    assert paired_test(result, "MRR@5", SPECS[0], OUTSIDER) is None
+    assert back.difference == -there.difference
+    assert back.interval == Interval(-there.interval.high, -there.interval.low)
+    assert back.p_holm == there.p_holm
+    assert paired_test(StoredResult(result), "MRR@5", SPECS[0], OUTSIDER) is None
 
 
 def test_names_are_escaped_wherever_they_stand(
@@ -169,7 +193,7 @@ def test_names_are_escaped_wherever_they_stand(
 def test_the_bias_page_has_every_part_of_the_report(
     result: Result, client: Client, researcher: User
 ) -> None:
-    context = bias_context(result.bias)
+    context = bias_context(from_json(BiasReport, result.bias))
     keys = [
         chart.key for chart in (*context["self_deltas"], *context["depths"], *context["panels"])
     ]

@@ -24,9 +24,11 @@ from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import leaderboard, model_key
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.results.stored import StoredResult
 from evaluation.runs.storage import load_run, run_path, store_run
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.tables import Run as Scores
 from tests.evaluation.campaign.conftest import SPECS, World
 
@@ -86,7 +88,10 @@ def test_the_same_scores_get_the_same_measures_however_images_are_named(
 ) -> None:
     found = put(judged_world, scores_csv(judged_world, tmp_path / "run.csv", name))
     assert found["n_scored"] == found["n_pairs"] == judged_world.campaign.n_questions
-    models = {m["name"]: m for m in assess(judged_world.campaign, n_bootstraps=0).summary["models"]}
+    models = {
+        m["name"]: m
+        for m in assess(judged_world.campaign, n_bootstraps=0).summary.as_json()["models"]
+    }
     assert models["mine"]["badge"] == "outsider"
     for measure, value in models[SPECS[0]]["measures"].items():
         assert models["mine"]["measures"][measure]["value"] == pytest.approx(
@@ -111,7 +116,10 @@ def test_uploaded_embeddings_are_scored_like_stored_ones(
         pq.write_table(pa.table({"id": ids, "vector": list(vectors)}), path)
     found = put(judged_world, path, family=SPECS[1], **options)
     assert (found["kind"], found["n_images"], found["dim"]) == ("embeddings", 30, 6)
-    models = {m["name"]: m for m in assess(judged_world.campaign, n_bootstraps=0).summary["models"]}
+    models = {
+        m["name"]: m
+        for m in assess(judged_world.campaign, n_bootstraps=0).summary.as_json()["models"]
+    }
     assert models["mine"]["badge"] == "sibling"
     for measure, value in models[SPECS[1]]["measures"].items():
         assert models["mine"]["measures"][measure]["value"] == pytest.approx(
@@ -231,7 +239,7 @@ def test_missing_scores_count_as_the_worst_on_request_and_coverage_is_kept(
     found = put(judged_world, tmp_path / "few.csv", missing="worst")
     assert (found["n_scored"], found["n_rows"]) == (1, 1)
     assert found["share"] == pytest.approx(1 / judged_world.campaign.n_questions)
-    mine = assess(judged_world.campaign, n_bootstraps=0).summary["models"][-1]
+    mine = assess(judged_world.campaign, n_bootstraps=0).summary.as_json()["models"][-1]
     assert mine["name"] == "mine"
     assert mine["coverage"]["n_scored"] == 1
 
@@ -246,7 +254,7 @@ def test_a_run_that_the_labels_have_outgrown_is_left_out_with_the_reason(
     )  # fmt: skip
     put(judged_world, tmp_path / "few.csv", missing="worst")
     Run.objects.update(missing="error")
-    found = assess(judged_world.campaign, n_bootstraps=0).summary
+    found = assess(judged_world.campaign, n_bootstraps=0).summary.as_json()
     assert [m["name"] for m in found["models"]] == [*SPECS, "descriptor:lbp-texture"]
     assert found["left_out"][0]["name"] == "mine"
     assert "has no score for" in found["left_out"][0]["reason"]
@@ -408,22 +416,24 @@ def test_a_run_of_the_labelled_pairs_alone_gets_no_list_columns_and_takes_nobody
     path.write_text("\n".join([HEAD, *rows]))
     put(judged_world, path, name="noise")
     after = assess(campaign, n_bootstraps=50)
-    was = {model["name"]: model["measures"] for model in before.summary["models"]}
-    now = {model["name"]: model["measures"] for model in after.summary["models"]}
+    was = {model["name"]: model["measures"] for model in before.summary.as_json()["models"]}
+    now = {model["name"]: model["measures"] for model in after.summary.as_json()["models"]}
     for name in ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "judged@5"):
         assert now["noise"][name] == {**now["noise"][name], "value": None, "n_defined": 0}
         for model, measures in was.items():
             assert now[model][name] == measures[name]
     assert now["noise"]["macro_roc_auc"]["value"] is not None
     assert now["noise"]["AP'"]["value"] is not None
-    n_cutoffs = {row["name"]: len(row["cutoffs"]) for row in after.bias["model_rows"]}
+    n_cutoffs = {row["name"]: len(row["cutoffs"]) for row in as_json(after.report)["model_rows"]}
     assert n_cutoffs.pop("noise") == 0
     assert min(n_cutoffs.values()) > 0
-    tested = next(test for test in after.summary["tests"] if test["measure"] == "P@5")
+    tested = next(test for test in after.summary.as_json()["tests"] if test["measure"] == "P@5")
     assert not [t for t in tested["tests"] if "noise" in (t["first"], t["second"])]
     assert len(tested["tests"]) == 3
     result = store_result(campaign=campaign, assessment=after, job=None)
-    line = next(one for one in leaderboard(result, "P@5").lines if one.name == "noise")
+    line = next(
+        one for one in leaderboard(StoredResult(result), "P@5").lines if one.name == "noise"
+    )
     assert [cell.letters for cell in line.cells[:4]] == [""] * 4
     client.force_login(researcher)
     base = f"/results/{campaign.slug}/"

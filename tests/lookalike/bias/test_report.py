@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from lookalike.bias.evidence import Lists
-from lookalike.bias.report import BiasReport, BiasSettings, as_json, bias_report
+from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.text import as_text
+from lookalike.core.dataclass_json import as_json
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool
 
 QUICK = BiasSettings(n_bootstraps=60, n_permutations=200, ks=(2, 4))

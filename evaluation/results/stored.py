@@ -1,0 +1,240 @@
+"""What an evaluation stores of a campaign, typed for those who write it and those who read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from evaluation.models import Result
+from lookalike.agreement.coefficients import Agreement
+from lookalike.bias.model_rows import ModelRow
+from lookalike.bias.report import BiasReport
+from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.prevalence.strata import StratifiedPrevalence, WeightedPrevalence
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import MeasureTests, PairedTest
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """The labels that an evaluation rests on.
+
+    Attributes:
+        n_pairs: pairs put to the judges, without those drawn below the pool.
+        n_judged, n_unjudged: of them, with an answer and without any.
+        n_decided: with a label; n_positive, n_negative: which.
+        n_tied: with as many answers of one kind as of the other.
+        n_queries: with a label.
+        prevalence: n_positive / n_decided.
+        tie_rule: of the campaign.
+    """
+
+    n_pairs: int
+    n_judged: int
+    n_unjudged: int
+    n_decided: int
+    n_positive: int
+    n_negative: int
+    n_tied: int
+    n_queries: int
+    prevalence: float
+    tie_rule: str
+
+
+@dataclass(frozen=True)
+class MeasureValue:
+    """One measure of one model; in JSON the details stand beside the value.
+
+    Attributes:
+        value: None where it is undefined.
+        n_defined: how many queries it is the mean of, None where it is no mean over queries.
+        interval: of the mean, None where there is none.
+        details: what must be read beside the value, such as the prevalence of a PR area.
+    """
+
+    value: float | None
+    n_defined: int | None = None
+    interval: Interval | None = None
+    details: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of the interval, None where undefined."""
+        if self.interval is None:
+            return None, None
+        return defined(self.interval.low), defined(self.interval.high)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it ready to be stored."""
+        own = {"value": self.value, "n_defined": self.n_defined, "interval": self.interval}
+        return {name: as_json(part) for name, part in {**own, **self.details}.items()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> MeasureValue:
+        """Return what `as_json` wrote."""
+        details = dict(stored)
+        value, n_defined, ends = (details.pop(k) for k in ("value", "n_defined", "interval"))
+        return cls(value, n_defined, ends and from_json(Interval, ends), details)
+
+
+@dataclass(frozen=True)
+class ScoredPairs:
+    """How many labelled pairs are compared, and how many of them a model scores."""
+
+    n_pairs: int
+    n_scored: int
+
+    @property
+    def share(self) -> float:
+        """The scored part."""
+        return self.n_scored / self.n_pairs if self.n_pairs else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelScores:
+    """Every measure of one model.
+
+    Attributes:
+        badge: "pooled", "sibling" or "outsider".
+        has_list: False for a run that scores labelled pairs alone.
+    """
+
+    name: str
+    family: str
+    badge: str
+    has_list: bool = True
+    coverage: ScoredPairs
+    measures: dict[str, MeasureValue]
+
+    def value(self, measure: str) -> float | None:
+        """Return the value of a measure, None where it is undefined or not stored."""
+        stored = self.measures.get(measure)
+        return stored.value if stored else None
+
+    def detail(self, measure: str, name: str) -> float | None:
+        """Return what is stored beside the value of a measure."""
+        stored = self.measures.get(measure)
+        return stored.details.get(name) if stored else None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An uploaded run that could not be scored, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One stratum of a sample with the share of similar pairs and its exact 95 % interval."""
+
+    name: str
+    n_pairs: int
+    n_labelled: int
+    n_positive: int
+    share: float | None
+    interval: Interval | None
+    n_drawn: int
+
+
+@dataclass(frozen=True)
+class SampleEstimates:
+    """What the judged sample says of the pairs below a pool.
+
+    Attributes:
+        aim: of the sample, in words.
+        seed: of the draw.
+        n_drawn, n_labelled: pairs.
+        strata: the pool first.
+        missing: strata with too few labels for the estimates over all of them.
+        stratified, weighted: these estimates; None while there are such strata.
+    """
+
+    aim: str
+    seed: int
+    n_drawn: int
+    n_labelled: int
+    strata: tuple[Stratum, ...]
+    missing: tuple[str, ...]
+    stratified: StratifiedPrevalence | None
+    weighted: WeightedPrevalence | None
+
+    @property
+    def is_recall_known(self) -> bool:
+        """Whether the part of the similar pairs that the pool holds is known."""
+        return self.stratified is not None and not math.isnan(self.stratified.pool_recall)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What the leaderboard shows; what came with later versions has a default.
+
+    Attributes:
+        left_out: uploaded runs that could not be scored.
+        tests: paired tests of some measures.
+        sample: None without a sample below the pool.
+    """
+
+    labels: LabelCounts
+    agreement: Agreement | None = None
+    is_simulated: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    tests: tuple[MeasureTests, ...] = ()
+    models: tuple[ModelScores, ...]
+    sample: SampleEstimates | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it ready to be stored; without a sample, nothing is said of one."""
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        if self.sample is None:
+            del named["sample"]
+        return {name: as_json(part) for name, part in named.items()}
+
+
+@dataclass(frozen=True)
+class QueryValues:
+    """The values of each measure that has one for every query: by measure, then by model."""
+
+    queries: list[str] = field(default_factory=list)
+    values: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
+
+
+class StoredResult:
+    """A result as its pages read it."""
+
+    def __init__(self, row: Result) -> None:
+        self.row = row
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Labels, and each model's measures."""
+        return from_json(Summary, self.row.summary)
+
+    @cached_property
+    def report(self) -> BiasReport | None:
+        """The report on the pool's bias, None for a campaign without a pool."""
+        return from_json(BiasReport, self.row.bias) if self.row.bias else None
+
+    @cached_property
+    def by_query(self) -> QueryValues:
+        """The values per query."""
+        return from_json(QueryValues, self.row.by_query)
+
+    def model_row(self, name: str) -> ModelRow | None:
+        """Return what the report says of a model, None without a pool."""
+        rows = self.report.model_rows if self.report else ()
+        return next((row for row in rows if row.name == name), None)
+
+    def tests(self, measure: str) -> tuple[PairedTest, ...]:
+        """Return the paired tests of a measure, none if it was not tested."""
+        stored = [*self.summary.tests, *(self.report.tests if self.report else ())]
+        return next((entry.tests for entry in stored if entry.measure == measure), ())
+
+
+def defined(value: float) -> float | None:
+    """Return a number, None where it is undefined."""
+    return None if math.isnan(value) else value
