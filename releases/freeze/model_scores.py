@@ -164,14 +164,14 @@ def write_runs(
     Raises:
         ReleaseError: a model's vectors or scores are missing or damaged.
     """
-    asked = _asked(scope, pairs) if any(entrant.embedded for entrant in entrants) else None
+    task = _task(scope, pairs) if any(entrant.embedded for entrant in entrants) else None
     for entrant in entrants:
         if entrant.kind == "proposals":
             continue
         progress.note(f"Reading the scores of {entrant.name}")
         try:
-            if entrant.embedded is not None and asked is not None:
-                run = asked.run_of(entrant.embedded, is_lean=True, depth=RUN_DEPTH)
+            if entrant.embedded is not None and task is not None:
+                run = task.run_of(entrant.embedded, is_lean=True, depth=RUN_DEPTH)
                 forget_vectors()
             else:
                 run = load_run(entrant.sha256, entrant.name)
@@ -180,8 +180,8 @@ def write_runs(
         _write_run(folder / "runs" / f"{entrant.id}.parquet", run, scope.images)
 
 
-def _asked(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
-    """Return what embedded models are asked."""
+def _task(scope: Scope, pairs: tuple[Ints, Ints]) -> RankingTask:
+    """Return what embedded models are asked to rank."""
     images = scope.images
     rows = sorted(images.rows)
     table = ImageTable(
