@@ -7,7 +7,4 @@ class ReleasesConfig(AppConfig):
 
     def ready(self) -> None:
         """Keep what releases were made from."""
-        from conditional.triplets.services import add_holder  # noqa: PLC0415 - models are loaded
-        from releases.site.queries import release_of_triplets  # noqa: PLC0415 - now
-
-        add_holder(release_of_triplets)
+        import releases.signals  # noqa: F401, PLC0415  (models are loaded now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isnan
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from accounts.models import User
 from catalog.models import Catalog
@@ -36,8 +37,6 @@ from lookalike.io.errors import InputError
 IMPORT_TASK = "conditional.import_triplets"
 MIN_VOTES = 3
 BATCH = 5000
-Holder = Callable[[TripletSet], str]
-_holders: list[Holder] = []
 
 
 @dataclass(frozen=True)
@@ -270,23 +269,17 @@ def known(value: float) -> float | None:
     return None if isnan(value) else float(value)
 
 
-def add_holder(holder: Holder) -> None:
-    """Let an app above this one say who needs a set: its words, or "" for nobody."""
-    if holder not in _holders:
-        _holders.append(holder)
-
-
 @transaction.atomic
 def delete_triplet_set(*, triplet_set: TripletSet) -> None:
     """Delete a set that nobody was asked about, with its answers and scores.
 
     Raises:
-        Refused: a panel judges it, or another app holds it.
+        Refused: a panel judges it, or a receiver of Django's `pre_delete` protects it.
     """
     TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
     if triplet_set.verifications.exists():
         raise Refused("set", f"“{triplet_set}” was put to a panel; it is kept.")
-    for holder in _holders:
-        if user := holder(triplet_set):
-            raise Refused("set", f"“{triplet_set}” is held by {user}; it is kept.")
-    triplet_set.delete()
+    try:
+        triplet_set.delete()
+    except ProtectedError as problem:
+        raise Refused("set", problem.args[0]) from problem

@@ -277,13 +277,6 @@ def releasable_verifications() -> QuerySet[Verification]:
     ).order_by("-pk")
 
 
-def release_of_triplets(triplet_set: TripletSet) -> str:
-    """Return the release that holds a set of triplets, "" if none does."""
-    wanted = {"slug": triplet_set.slug}
-    found = Release.objects.filter(info__triplet_sets__contains=[wanted]).first()
-    return str(found) if found else ""
-
-
 def releasable_triplets() -> QuerySet[TripletSet]:
     """Return the sets of triplets with answers, newest first."""
     return TripletSet.objects.filter(triplets__isnull=False).distinct().order_by("-pk")
