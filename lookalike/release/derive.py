@@ -20,7 +20,7 @@ from lookalike.release.random_negatives import negative_columns, own_product, pr
 from lookalike.release.scoring import result_columns, results_of
 from lookalike.release.statistics import statistics_of
 from lookalike.release.strata import strata_of
-from lookalike.release.tables import TableWriter, write_table
+from lookalike.release.tables import TableWriter, values_of, write_table
 
 DERIVED_JSON = ("statistics.json", "strata.json", "results.json")
 
@@ -72,8 +72,8 @@ def _derive_tables(release: Folder) -> None:
     is_own = own_product(asked, release.product_of)
     if not release.info["exclude_same_product"]:
         is_own[:] = False
-    hidden = _hidden(release)
-    public = np.array([q not in hidden for q in asked["query_id"].to_pylist()], np.bool_)
+    hidden = release.hidden_queries
+    public = np.array([query not in hidden for query in values_of(asked["query_id"])], np.bool_)
     write_table(
         out, "excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public])
     )
@@ -107,12 +107,6 @@ def _derive_tables(release: Folder) -> None:
     )
     write_json(out / "statistics.json", statistics_of(release, votes))
     write_json(out / "strata.json", strata_of(release))
-
-
-def _hidden(release: Folder) -> set[str]:
-    table = release.table("queries", ["query_id", "split"])
-    rows = zip(table["query_id"].to_pylist(), table["split"].to_pylist(), strict=True)
-    return {query for query, split in rows if split == "hidden"}
 
 
 def _derive_results(release: Folder, progress: Progress) -> None:

@@ -116,25 +116,17 @@ def _title(folder: Folder) -> str:
     return f"{folder.info['name']} {folder.info['version']}"
 
 
-def _hashes(folder: Folder) -> dict[str, str]:
-    table = folder.table("images", ["image_id", "sha256"])
-    return dict(zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True))
-
-
 def _pairs(folder: Folder) -> set[tuple[str, str]]:
-    sha256 = _hashes(folder)
-    table = folder.table("pairs", ["query_id", "image_id"])
-    rows = zip(table["query_id"].to_pylist(), table["image_id"].to_pylist(), strict=True)
+    sha256 = folder.sha256_of
+    rows = folder.rows("pairs", "query_id", "image_id")
     return {(sha256[query], sha256[image]) for query, image in rows}
 
 
 def _labels(folder: Folder) -> dict[tuple[str, str], int]:
-    sha256 = _hashes(folder)
-    table = folder.table("labels", ["query_id", "image_id", "label"])
-    columns = (table[name].to_pylist() for name in ("query_id", "image_id", "label"))
+    sha256 = folder.sha256_of
     return {
         (sha256[query], sha256[image]): label
-        for query, image, label in zip(*columns, strict=True)
+        for query, image, label in folder.rows("labels", "query_id", "image_id", "label")
         if label is not None
     }
 

@@ -76,14 +76,9 @@ def _rows(folder: Folder, table: str) -> list[dict[str, Any]]:
     return folder.table(table).to_pylist() if table in held else []
 
 
-def _hashes(folder: Folder) -> dict[str, str]:
-    table = folder.table("images", ["image_id", "sha256"])
-    return dict(zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True))
-
-
 def _templates(folder: Folder) -> dict[Template, object]:
     """Return what was asked by each template, images by SHA-256."""
-    sha256 = _hashes(folder)
+    sha256 = folder.sha256_of
     candidates: dict[Template, list[object]] = defaultdict(list)
     for row in _rows(folder, "template_candidates"):
         one = (row["place"], sha256[row["image_id"]], row["kind"], row["box"])
@@ -104,7 +99,7 @@ def _verdicts(folder: Folder) -> dict[Template, bool | None]:
 
 def _triplets(folder: Folder) -> dict[Question, tuple[int, int]]:
     """Return how many said that the first and that the second candidate is closer."""
-    sha256 = _hashes(folder)
+    sha256 = folder.sha256_of
     found: dict[Question, tuple[int, int]] = {}
     for row in _rows(folder, "triplet_labels"):
         closer, farther = sha256[row["closer_id"]], sha256[row["farther_id"]]

@@ -23,7 +23,7 @@ from lookalike.release.column_text import (
 from lookalike.release.folder import Folder
 from lookalike.release.labelling import pair_keys
 from lookalike.release.layout import RULES
-from lookalike.release.tables import named, values_of
+from lookalike.release.tables import named, rows_of, values_of
 
 RUN_DEPTH = 100
 POOL_ALONE = 3  # the schema version from which the list for xinfAP holds the pool alone
@@ -110,14 +110,8 @@ def _xinfap(folder: Folder) -> Iterator[bytes]:
     So a stratum below the pool, of which nothing but the pairs drawn is known, cannot be told.
     Schema versions 1 and 2 told them nevertheless.
     """
-    ids, public = folder.image_ids, public_queries(folder)
-    queries = folder.table("queries", ["query_id", "position"])
-    topics = {
-        query: position + 1
-        for query, position in zip(
-            values_of(queries["query_id"]), values_of(queries["position"]), strict=True
-        )
-    }
+    ids, hidden = folder.image_ids, folder.hidden_queries
+    topics = {query: at + 1 for query, at in folder.rows("queries", "query_id", "position")}
     pairs = folder.table("pairs", ["query_id", "image_id", "stratum"])
     numbers: dict[str, int] = {"pool": 0}
     is_old = folder.info.get("schema_version", 1) < POOL_ALONE
@@ -130,8 +124,10 @@ def _xinfap(folder: Folder) -> Iterator[bytes]:
     label = labels["label"].fill_null(-1).to_numpy()
     value = np.where(known[at] == asked, label[at], -1) if known.size else np.full(asked.size, -1)
     left_out = set() if is_old else folder.below_pool
-    columns = (values_of(pairs[name]) for name in ("query_id", "image_id"))
-    is_shown = [pair[0] in public and pair not in left_out for pair in zip(*columns, strict=True)]
+    is_shown = [
+        pair[0] not in hidden and pair not in left_out
+        for pair in rows_of(pairs, "query_id", "image_id")
+    ]
     shown = pairs.append_column("value", pa.array(value)).filter(pa.array(is_shown, pa.bool_()))
     return lines(
         [
@@ -145,13 +141,6 @@ def _xinfap(folder: Folder) -> Iterator[bytes]:
             "\n",
         ]
     )
-
-
-def public_queries(folder: Folder) -> set[str]:
-    """Return the queries whose labels the release shows."""
-    table = folder.table("queries", ["query_id", "split"])
-    rows = zip(values_of(table["query_id"]), values_of(table["split"]), strict=True)
-    return {query for query, split in rows if split == "public"}
 
 
 def _trec_run(folder: Folder, model_id: str) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.labelling import qrels_of
 from lookalike.release.layout import ALL_TABLES, RUN_SCHEMA
-from lookalike.release.tables import coded, read_table, values_of
+from lookalike.release.tables import coded, read_table, rows_of
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,14 @@ class Folder:
         """
         return read_table(self.path / ALL_TABLES[name].path, ALL_TABLES[name].schema, columns)
 
+    def rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """Return some columns of a table as rows.
+
+        Raises:
+            ReleaseError: as for `table`.
+        """
+        return rows_of(self.table(name, columns), *columns)
+
     def qrels(self, rule: str = "label") -> Qrels:
         """Return the labels by a rule; `label` is the release's own.
 
@@ -95,22 +103,18 @@ class Folder:
     def _without_drawn(self, table: pa.Table) -> pa.Table:
         if not self.below_pool:
             return table
-        rows = zip(values_of(table["query_id"]), values_of(table["image_id"]), strict=True)
-        return table.filter(pa.array([pair not in self.below_pool for pair in rows], pa.bool_()))
+        pairs = rows_of(table, "query_id", "image_id")
+        return table.filter(pa.array([pair not in self.below_pool for pair in pairs], pa.bool_()))
 
     @cached_property
     def below_pool(self) -> set[tuple[str, str]]:
         """The pairs drawn below the pool that no model has proposed since."""
         pairs = self.table("pairs", ["query_id", "image_id", "stratum"])
-        pairs = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
-        if not pairs.num_rows:
+        drawn = pairs.filter(pc.not_equal(pairs["stratum"].cast(pa.string()), "pool"))
+        if not drawn.num_rows:
             return set()
-        pool = self.table("pool", ["query_id", "image_id"])
-        drawn, proposed = (
-            set(zip(values_of(t["query_id"]), values_of(t["image_id"]), strict=True))
-            for t in (pairs, pool)
-        )
-        return drawn - proposed
+        proposed = set(self.rows("pool", "query_id", "image_id"))
+        return set(rows_of(drawn, "query_id", "image_id")) - proposed
 
     def run(self, model_id: str) -> Run:
         """Return the scores of a model.
@@ -125,16 +129,25 @@ class Folder:
         return Run(model_id, query_ids, candidate_ids, queries, candidates, scores)
 
     @cached_property
+    def hidden_queries(self) -> set[str]:
+        """The queries whose labels are hidden."""
+        rows = self.rows("queries", "query_id", "split")
+        return {query for query, split in rows if split == "hidden"}
+
+    @cached_property
     def image_ids(self) -> tuple[str, ...]:
         """The names of all images, ascending."""
-        return tuple(sorted(self.table("images", ["image_id"])["image_id"].to_pylist()))
+        return tuple(sorted(image for (image,) in self.rows("images", "image_id")))
+
+    @cached_property
+    def sha256_of(self) -> dict[str, str]:
+        """SHA-256 of each image."""
+        return dict(self.rows("images", "image_id", "sha256"))
 
     @cached_property
     def product_of(self) -> dict[str, str]:
         """Product of each image, "" where unknown."""
-        table = self.table("images", ["image_id", "product_id"])
-        ids, products = (values_of(table[name]) for name in ("image_id", "product_id"))
-        return dict(zip(ids, products, strict=True))
+        return dict(self.rows("images", "image_id", "product_id"))
 
     @property
     def products(self) -> dict[str, str] | None:
@@ -144,6 +157,4 @@ class Folder:
     @cached_property
     def path_of(self) -> dict[str, str]:
         """Path of each image under which it was imported."""
-        table = self.table("images", ["image_id", "path"])
-        ids, paths = (values_of(table[name]) for name in ("image_id", "path"))
-        return dict(zip(ids, paths, strict=True))
+        return dict(self.rows("images", "image_id", "path"))

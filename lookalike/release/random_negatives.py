@@ -10,7 +10,7 @@ import pyarrow as pa
 from lookalike.core.arrays import Bools, Ints
 from lookalike.io.tables import Qrels
 from lookalike.metrics.negatives import draw_uniform
-from lookalike.release.tables import named, values_of
+from lookalike.release.tables import named, rows_of
 
 
 def product_codes(products: dict[str, str], ids: tuple[str, ...]) -> Ints:
@@ -68,11 +68,10 @@ def negative_columns(
 
 def own_product(pairs: pa.Table, products: dict[str, str]) -> Bools:
     """Mark the pairs of a query and an image of its own product."""
-    queries, candidates = (values_of(pairs[name]) for name in ("query_id", "image_id"))
     return np.array(
         [
             bool(products[query]) and products[query] == products[candidate]
-            for query, candidate in zip(queries, candidates, strict=True)
+            for query, candidate in rows_of(pairs, "query_id", "image_id")
         ],
         np.bool_,
     )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.compute as pc
 
-from lookalike.release.exports import public_queries
 from lookalike.release.folder import Folder
 from lookalike.release.labelling import share
-from lookalike.release.tables import values_of
+from lookalike.release.tables import rows_of
 
 POOL = "pool"
 OUTSIDE = "outside the pool"
@@ -68,35 +66,33 @@ def strata_of(folder: Folder) -> list[dict[str, Any]]:
 
 def _counted(folder: Folder) -> dict[tuple[str, str], _Counted]:
     """Count the pairs of public queries by campaign and stratum."""
-    found: dict[tuple[str, str], _Counted] = defaultdict(_Counted)
-    public, labelled = public_queries(folder), _labelled(folder)
-    names = ("query_id", "image_id", "campaign", "stratum", "inclusion")
-    for query, image, campaign, stratum, inclusion in _rows(folder, "pairs", names):
-        if query in public:
-            one = found[campaign, stratum]
-            one.n_asked += 1
+    counted: dict[tuple[str, str], _Counted] = defaultdict(_Counted)
+    hidden, labelled = folder.hidden_queries, _labelled(folder)
+    columns = ("query_id", "image_id", "campaign", "stratum", "inclusion")
+    for query, image, campaign, stratum, inclusion in folder.rows("pairs", *columns):
+        if query not in hidden:
+            count = counted[campaign, stratum]
+            count.n_asked += 1
             if (query, image) in labelled:
-                one.n_labelled += 1
-                one.chance += inclusion
-    return found
-
-
-def _rows(folder: Folder, table: str, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    held = folder.table(table, names)
-    return zip(*(values_of(held[name]) for name in names), strict=True)
+                count.n_labelled += 1
+                count.chance += inclusion
+    return counted
 
 
 def _labelled(folder: Folder) -> set[tuple[str, str]]:
     labels = folder.table("labels", ["query_id", "image_id", "label"])
-    labels = labels.filter(pc.is_valid(labels["label"]))
-    return set(zip(*(values_of(labels[name]) for name in ("query_id", "image_id")), strict=True))
+    return set(rows_of(labels.filter(pc.is_valid(labels["label"])), "query_id", "image_id"))
 
 
 def _n_universe(folder: Folder) -> int:
     """Return how many pairs public queries make with all that models rank."""
-    is_candidate = dict(_rows(folder, "images", ("image_id", "is_candidate")))
+    is_candidate = dict(folder.rows("images", "image_id", "is_candidate"))
     n_ranked = sum(is_candidate.values())
-    return sum(n_ranked - is_candidate[query] for query in public_queries(folder))
+    return sum(
+        n_ranked - is_candidate[query]
+        for query, split in folder.rows("queries", "query_id", "split")
+        if split == "public"
+    )
 
 
 def _strata_by_name(folder: Folder) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -116,6 +116,11 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
         return plain
     held: list[Any] = column.to_pylist()
     return held
+
+
+def rows_of(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Return some columns of a table as rows of Python values."""
+    return zip(*(values_of(table[name]) for name in columns), strict=True)
 
 
 def codes_in(names: Sequence[str], column: pa.ChunkedArray) -> Ints:

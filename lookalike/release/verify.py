@@ -248,8 +248,7 @@ def _same(given: object, made: object) -> bool:
 
 def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:
     """Compare the images held with the table of images."""
-    table = Folder(folder).table("images", ["sha256", "file"])
-    named = dict(zip(table["file"].to_pylist(), table["sha256"].to_pylist(), strict=True))
+    named = dict(Folder(folder).rows("images", "file", "sha256"))
     named.pop("", None)
     held = {path for path in manifest.files if path.startswith("images/")}
     for path in sorted(held ^ named.keys()):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
-from lookalike.release.tables import values_of
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.site.queries import earlier_versions
 from releases.storage import files_of
@@ -26,16 +25,14 @@ def splits_before(request: FreezeRequest, sha256: Sequence[str]) -> tuple[set[st
     Raises:
         ReleaseError: the files of an earlier version are damaged.
     """
-    found: dict[str, set[str]] = {"hidden": set(), "public": set()}
+    earlier: dict[str, set[str]] = {"hidden": set(), "public": set()}
     for release in earlier_versions(request.slug, parse_version(request.version)):
-        table = Folder(files_of(release)).table("queries", ["query_id", "split"])
-        ids, splits = (values_of(table[name]) for name in table.schema.names)
-        split_of = dict(zip(ids, splits, strict=True))
-        n = len(ids[0]) if ids else 0  # names are prefixes, all of one length in a version
+        split_of = dict(Folder(files_of(release)).rows("queries", "query_id", "split"))
+        n = len(next(iter(split_of), ""))  # names are prefixes, all of one length in a version
         for name in sha256:
             if name[:n] in split_of:
-                found[split_of[name[:n]]].add(name)
-    return found["hidden"], found["public"]
+                earlier[split_of[name[:n]]].add(name)
+    return earlier["hidden"], earlier["public"]
 
 
 def hidden_queries(

@@ -12,7 +12,6 @@ from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
-from lookalike.release.tables import values_of
 from releases.restore.images import Known
 
 Judges = dict[str, User]
@@ -32,15 +31,14 @@ def make_judges(folder: Folder, slug: str) -> Judges:
 
 def _seats(folder: Folder) -> set[tuple[str, str]]:
     """Return who judged in which campaign."""
-    held = folder.table("judgements", ["annotator", "campaign"])
-    return set(zip(values_of(held["annotator"]), values_of(held["campaign"]), strict=True))
+    return set(folder.rows("judgements", "annotator", "campaign"))
 
 
 def _verifiers(folder: Folder) -> set[str]:
     """Return who answered about templates."""
     if not folder.info.get("template_sets"):
         return set()
-    return set(folder.table("template_votes", ["annotator"])["annotator"].to_pylist())
+    return {name for (name,) in folder.rows("template_votes", "annotator")}
 
 
 def make_account(name: str, *, is_simulated: bool = False) -> User:

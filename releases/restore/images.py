@@ -79,13 +79,11 @@ def _named(folder: Folder, columns: Columns) -> set[str]:
         for table, names in columns.items()
         if table in held
         for name in names
-        for image in folder.table(table, [name])[name].to_pylist()
+        for (image,) in folder.rows(table, name)
     }
 
 
 def _image_ids(folder: Folder, catalog: Catalog) -> Ids:
     """Return the database id of each image of a release that a catalog holds, by its name."""
-    known = dict(catalog.images.values_list("sha256", "pk"))
-    table = folder.table("images", ["image_id", "sha256"])
-    rows = zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True)
-    return {name: known[sha256] for name, sha256 in rows if sha256 in known}
+    pk_of = dict(catalog.images.values_list("sha256", "pk"))
+    return {name: pk_of[sha256] for name, sha256 in folder.sha256_of.items() if sha256 in pk_of}

@@ -84,8 +84,7 @@ def _queries_of(folder: Folder, one: Row, proposed: list[Row]) -> list[str]:
     pool's own.
     """
     if len(folder.info["pools"]) == 1:
-        queries: list[str] = folder.table("queries", ["query_id"])["query_id"].to_pylist()
-        return queries[: one["n_queries"]]
+        return [query for (query,) in folder.rows("queries", "query_id")][: one["n_queries"]]
     found = list(dict.fromkeys(row["query_id"] for row in proposed))
     if len(found) != one["n_queries"]:
         raise ReleaseError(

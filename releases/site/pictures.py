@@ -41,15 +41,13 @@ def has_picture(release: Release, sha256: str) -> bool:
 
 @lru_cache(maxsize=256)  # a release never changes
 def _covers(files: Path) -> list[str]:
-    found: list[str] = Folder(files).table("images", ["sha256"])["sha256"].to_pylist()
-    return found[:N_COVERS]
+    return list(Folder(files).sha256_of.values())[:N_COVERS]
 
 
 @lru_cache(maxsize=256)
 def _example(files: Path) -> Example | None:
     folder = Folder(files)
-    table = folder.table("images", ["image_id", "sha256"])
-    sha256 = dict(zip(table["image_id"].to_pylist(), table["sha256"].to_pylist(), strict=True))
+    sha256 = folder.sha256_of
     by_query = folder.qrels().by_query()
     mixed = [query for query, labels in by_query.items() if len(set(labels.values())) == 2]
     if not mixed:

@@ -29,6 +29,7 @@ from lookalike.metrics.scoring import Scored
 from lookalike.release.folder import Folder
 from lookalike.release.labelling import pair_keys, qrels_of
 from lookalike.release.scoring import coarse, ranks_more, rounded, score_one
+from lookalike.release.tables import rows_of
 
 N_PRODUCTS = 20
 
@@ -48,41 +49,36 @@ class Judged:
     @cached_property
     def image_of(self) -> dict[str, str]:
         """Image id by image id, SHA-256 and path; a path of two images is none."""
-        table = self.folder.table("images", ["image_id", "sha256", "path"])
-        ids, hashes, paths = (table[name].to_pylist() for name in table.schema.names)
-        found = dict(zip(paths, ids, strict=True))
-        twice = [path for path, n in Counter(paths).items() if n > 1]
-        for path in twice:
-            del found[path]
-        return found | dict(zip(hashes, ids, strict=True)) | dict(zip(ids, ids, strict=True))
+        n_of = Counter(self.folder.path_of.values())
+        by_path = {path: image for image, path in self.folder.path_of.items() if n_of[path] == 1}
+        by_hash = {sha256: image for image, sha256 in self.folder.sha256_of.items()}
+        return by_path | by_hash | {image: image for image in self.folder.image_ids}
 
-    def image(self, given: str) -> str:
+    def image(self, name: str) -> str:
         """Return the id of an image.
 
         Raises:
             UnknownImageError: the name stands for none, or for two.
         """
-        found = self.image_of.get(given)
-        if found is None:
+        image = self.image_of.get(name)
+        if image is None:
             raise UnknownImageError(
-                f"{given!r} is no image of {_title(self)} (by image_id, SHA-256 or path)"
+                f"{name!r} is no image of {_title(self)} (by image_id, SHA-256 or path)"
             )
-        return found
+        return image
 
     def pairs(self) -> Qrels:
         """Return every pair put to the judges that models are compared by, as if labelled.
 
         Pairs of hidden queries are among them: which were asked is no secret.
         """
-        table = self.folder.asked()
-        rows = zip(table["query_id"].to_pylist(), table["image_id"].to_pylist(), strict=True)
-        return Qrels.of((query, image, 0) for query, image in rows)
+        pairs = rows_of(self.folder.asked(), "query_id", "image_id")
+        return Qrels.of((query, image, 0) for query, image in pairs)
 
     @cached_property
     def queries(self) -> list[str]:
         """The queries of the release."""
-        found: list[str] = self.folder.table("queries", ["query_id"])["query_id"].to_pylist()
-        return found
+        return [query for (query,) in self.folder.rows("queries", "query_id")]
 
     def hidden_qrels(self) -> Qrels | None:
         """Return the labels that are kept back."""
@@ -138,9 +134,8 @@ def _title(judged: Judged) -> str:
 def _from_vectors(judged: Judged, name: str, path: Path, table: VectorTable) -> Run:
     """Rank the candidates of the release by cosine."""
     row_of = rows_by_image(path, table, judged.image)
-    images = judged.folder.table("images", ["image_id", "is_candidate"])
-    is_ranked = zip(images["image_id"].to_pylist(), images["is_candidate"].to_pylist(), strict=True)
-    ranked = sorted(image for image, ranks in is_ranked if ranks and image in row_of)
+    images = judged.folder.rows("images", "image_id", "is_candidate")
+    ranked = sorted(image for image, is_ranked in images if is_ranked and image in row_of)
     queries = sorted(query for query in judged.queries if query in row_of)
     if not ranked or not queries:
         raise FormatError(path, None, "it has vectors of none of the queries or of no candidate")
