@@ -8,8 +8,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from config.settings import BASE_DIR
-from tests.documents.texts import FENCE, documents, name_of
+from tests.docs.texts import FENCE, documents, name_of
+from tests.paths import ROOT
 
 LINK = re.compile(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 NAMED_PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)`")
@@ -35,16 +35,16 @@ def test_every_link_leads_to_a_file_and_a_heading_of_it(document: Path) -> None:
 
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_path_that_describes_the_house_exists(name: str) -> None:
-    text = FENCE.sub("", (BASE_DIR / name).read_text())
+    text = FENCE.sub("", (ROOT / name).read_text())
     data_folders = {"blobs/", "embeddings/", "results/", "uploads/"}
     paths = set(NAMED_PATH.findall(text)) - data_folders
     assert paths
-    assert [path for path in sorted(paths) if not (BASE_DIR / path).exists()] == []
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
 
 
 def test_every_decision_is_listed_and_short() -> None:
-    listed = re.findall(r"\(adr/([^)]+)\)", (BASE_DIR / "docs/architecture.md").read_text())
-    decisions = sorted((BASE_DIR / "docs/adr").glob("*.md"))
+    listed = re.findall(r"\(adr/([^)]+)\)", (ROOT / "docs/architecture.md").read_text())
+    decisions = sorted((ROOT / "docs/adr").glob("*.md"))
     assert [path.name for path in decisions] == sorted(set(listed))
     for path in decisions:
         assert len(path.read_text().splitlines()) <= 30, path.name
