@@ -16,7 +16,7 @@ from django.core.management import get_commands, load_command_class
 from tests.docs.texts import FENCE, documents, name_of
 from tests.paths import ROOT
 
-PROGRAM = r"manage\.py|python -m|python(?= \w+/\S+\.py)|script/|lookalike(?= [a-z])"
+PROGRAM = r"manage\.py|python -m|python(?= \w+/\S+\.py)|script/|(?<!import )lookalike(?= [a-z])"
 COMMAND = re.compile(rf"(?:^|[\s(])({PROGRAM})(?=[ \w])(.*)")
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][\w-]*)")
 N_WORDS = {"script/": 1, "python -m": 3}  # that name a command; two in any other
