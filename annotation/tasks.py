@@ -1,18 +1,15 @@
-"""The doors through which workers come."""
+"""Celery tasks: return leases, compare voter models."""
 
 from celery import shared_task
 
 from annotation.services import reap_leases
-from annotation.services.sensitivity import TASK, run_comparison
+from annotation.services.sensitivity import TASK, compare
+from jobs.job_task import job_task
+
+compare_voter_models = job_task(TASK)(compare)
 
 
 @shared_task(name="annotation.tasks.reap")
 def reap() -> int:
     """Offer again the pairs that judges were lent and did not answer in time."""
     return reap_leases()
-
-
-@shared_task(name=TASK)
-def compare_voter_models(uid: str) -> None:
-    """Compare a campaign's labels with models of its voters."""
-    run_comparison(uid)

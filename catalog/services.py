@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -14,7 +13,7 @@ from catalog.embeddings import remove_unused_vectors
 from catalog.images.blobs import remove_unused_blobs
 from catalog.importing.batches import import_source
 from catalog.importing.origins import Origin
-from catalog.importing.uploads import drop_old_uploads, drop_upload
+from catalog.importing.uploads import drop_upload
 from catalog.models import (
     Catalog,
     EmbeddingSet,
@@ -25,7 +24,7 @@ from catalog.models import (
 )
 from catalog.queries import IMPORT_TASK
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue, run_job
+from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
 
@@ -117,11 +116,8 @@ def import_work(progress: JobProgress) -> dict[str, Any]:
         raise JobError(str(problem)) from problem
 
 
-def run_import(uid: uuid.UUID | str) -> None:
-    """Run an import job in a worker, and drop what was uploaded for it once it has succeeded."""
-    drop_old_uploads()
-    run_job(uid, import_work)
-    job = Job.objects.get(uid=uid)
+def drop_uploads_of(job: Job) -> None:
+    """Drop what was uploaded for an import, once it has succeeded."""
     if job.state == JobState.SUCCEEDED:
         _drop_uploads(job)
 

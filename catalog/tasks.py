@@ -1,12 +1,18 @@
-"""The door through which a worker comes."""
+"""Celery tasks: import images."""
 
-from celery import shared_task
+from __future__ import annotations
 
-from catalog import services
+from typing import Any
+
+from catalog.importing.uploads import drop_old_uploads
 from catalog.queries import IMPORT_TASK
+from catalog.services import drop_uploads_of, import_work
+from jobs.job_task import job_task
+from jobs.services import JobProgress
 
 
-@shared_task(name=IMPORT_TASK)
-def import_catalog(uid: str) -> None:
-    """Do an import job; a second delivery finds nothing to do."""
-    services.run_import(uid)
+@job_task(IMPORT_TASK, after=drop_uploads_of)
+def import_catalog(progress: JobProgress) -> dict[str, Any]:
+    """Import the images that a job names."""
+    drop_old_uploads()
+    return import_work(progress)

@@ -88,10 +88,6 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_DEFAULT_QUEUE = "light"
-CELERY_TASK_ROUTES = {
-    "pooling.tasks.*": {"queue": "device"},
-    "conditional.tasks.score": {"queue": "device"},
-}
 CELERY_BEAT_SCHEDULE = {
     "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
     "settle-pools": {"task": "pooling.settle", "schedule": 10.0, "options": {"expires": 10}},

@@ -1,44 +1,39 @@
-"""The doors through which Celery calls evaluations and checks of runs."""
+"""Celery tasks: evaluate campaigns, check runs, draw pairs below a pool."""
 
 from __future__ import annotations
 
-from celery import shared_task
+from typing import Any
+
+from django.utils.module_loading import import_string
 
 from annotation.models import Campaign
-from evaluation.below_pool.draw import draw_sample as draw
 from evaluation.below_pool.services import SAMPLE_TASK
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
-from evaluation.results.work import check_upload, evaluate_again_if_runs_came, evaluate_campaign
-from jobs.models import Job
-from jobs.services import run_job
+from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
+from jobs.job_task import job_task
+from jobs.services import JobProgress
 
 
-@shared_task(name=EVALUATE_TASK)
-def evaluate(job_uid: str) -> None:
+@job_task(EVALUATE_TASK, after=evaluate_again_if_runs_came)
+def evaluate(progress: JobProgress) -> dict[str, Any]:
     """Evaluate the campaign that a job names."""
-    job = Job.objects.get(uid=job_uid)
-    campaign = Campaign.objects.get(pk=job.arguments["campaign"])
-    run_job(job.uid, lambda progress: evaluate_campaign(campaign, progress))
-    evaluate_again_if_runs_came(job)
+    campaign = Campaign.objects.get(pk=progress.job.arguments["campaign"])
+    do = import_string("evaluation.results.work.evaluate_campaign")  # loads torch
+    found: dict[str, Any] = do(campaign, progress)
+    return found
 
 
-@shared_task(name=ADD_RUN_TASK)
-def add_run(job_uid: str) -> None:
+@job_task(ADD_RUN_TASK)
+def add_run(progress: JobProgress) -> dict[str, Any]:
     """Check the run that a job names."""
-    job = Job.objects.get(uid=job_uid)
-    run_job(job.uid, lambda progress: check_upload(job, progress))
+    found: dict[str, Any] = import_string("evaluation.results.work.check_upload")(progress)
+    return found
 
 
-@shared_task(name=SAMPLE_TASK)
-def draw_sample(job_uid: str) -> None:
+@job_task(SAMPLE_TASK)
+def draw_sample(progress: JobProgress) -> dict[str, Any]:
     """Draw the pairs below a pool that a job asks for."""
-    job = Job.objects.select_related("owner").get(uid=job_uid)
-    given = job.arguments
-    campaign = Campaign.objects.get(pk=given["campaign"])
-    run_job(
-        job.uid,
-        lambda progress: draw(
-            campaign, progress, n_pairs=given["n_pairs"], aim=given["aim"], seed=given["seed"],
-            owner=job.owner,
-        ),
-    )  # fmt: skip
+    arguments = dict(progress.job.arguments)
+    campaign = Campaign.objects.get(pk=arguments.pop("campaign"))
+    draw = import_string("evaluation.below_pool.draw.draw_sample")  # loads torch
+    found: dict[str, Any] = draw(campaign, progress, owner=progress.job.owner, **arguments)
+    return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
-from fnmatch import fnmatch
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+
+from jobs.queues import queue_of
 
 
 class JobState(models.TextChoices):
@@ -140,10 +141,5 @@ class Job(models.Model):
     def n_ahead(self) -> int:
         """Queued jobs that the same workers take before this one."""
         before = Job.objects.filter(state=JobState.QUEUED, queue=self.queue, pk__lt=self.pk)
-        mine = _route(self.task)
-        return sum(_route(task) == mine for task in before.values_list("task", flat=True))
-
-
-def _route(task: str) -> str:
-    """Return the pattern of task names that the same workers do; empty for the default queue."""
-    return next((name for name in settings.CELERY_TASK_ROUTES if fnmatch(task, name)), "")
+        mine = queue_of(self.task)
+        return sum(queue_of(task) == mine for task in before.values_list("task", flat=True))

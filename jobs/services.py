@@ -1,7 +1,4 @@
-"""Start, cancel, repeat and take over background jobs; `jobs.running` does them.
-
-A task body is `run_job(job_uid, work)`.
-"""
+"""Start, cancel, repeat and take over background jobs; `jobs.running` does them."""
 
 from __future__ import annotations
 
@@ -19,6 +16,7 @@ from accounts.models import User
 from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.progress import JobProgress
+from jobs.queues import queue_of
 from jobs.running import MAX_ATTEMPTS, Work, run_job
 
 __all__ = [
@@ -76,7 +74,7 @@ def _require_room(owner: User) -> None:
 
 def send(job: Job) -> None:
     """Hand a job's id to the broker; harmless if done twice."""
-    current_app.send_task(job.task, args=[str(job.uid)], queue=job.queue or None)
+    current_app.send_task(job.task, args=[str(job.uid)], queue=job.queue or queue_of(job.task))
 
 
 def run_here(
@@ -91,7 +89,7 @@ def run_here(
     """Run work in this process, as a command does, with the same row, lease and record.
 
     Raises:
-        JobConflictError: a worker is at it already.
+        JobConflictError: a worker holds it already.
         JobError: the work failed; what the job row says.
     """
     job = _create(

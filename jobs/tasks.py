@@ -1,4 +1,4 @@
-"""Doors for Celery: the reaper that beat calls, and a worker's beginning and end."""
+"""Celery tasks: take over lost jobs; and a worker's beginning and end."""
 
 from __future__ import annotations
 

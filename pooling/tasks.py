@@ -1,55 +1,50 @@
-"""Doors for Celery. The services load torch, so they are found by name when a task runs."""
+"""Celery tasks: embed catalogs, fill pools, settle them. Most load torch, but only in workers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from celery import shared_task
-from django.utils.module_loading import import_string
 
-from jobs.services import JobProgress, run_job
+from jobs.job_task import job_task, serve
+from jobs.models import Job
+from jobs.queues import DEVICE
+from jobs.services import JobProgress
+from pooling.embedding.help import HELP_TASK
+from pooling.pools.services import EMBED_TASK, FILL_TASK
 from pooling.pools.settle import settle_after, settle_left
+from pooling.probe.services import PROBE_TASK
 
 
-@shared_task(name="pooling.tasks.embed")
-def embed(job_uid: str) -> None:
+@job_task(EMBED_TASK, queue=DEVICE)
+def embed(progress: JobProgress) -> dict[str, Any]:
     """Embed one catalog by one backbone."""
-    _run(job_uid, "pooling.embedding.embed.embed_as_asked")
+    return serve("pooling.embedding.embed.embed_as_asked", progress)
 
 
-@shared_task(name="pooling.tasks.help_embed")
-def help_embed(job_uid: str) -> None:
-    """Take part in an embedding that another worker is at."""
-    _run(job_uid, "pooling.embedding.embed.help_embed")
+@job_task(HELP_TASK, queue=DEVICE)
+def help_embed(progress: JobProgress) -> dict[str, Any]:
+    """Take part in an embedding that another worker does."""
+    return serve("pooling.embedding.embed.help_embed", progress)
 
 
-@shared_task(name="pooling.tasks.run_source")
-def run_source(job_uid: str) -> None:
+def _settle(job: Job) -> None:
+    settle_after(str(job.uid))
+
+
+@job_task(FILL_TASK, queue=DEVICE, after=_settle)
+def run_source(progress: JobProgress) -> dict[str, Any]:
     """Let one source of a pool propose; the last one opens what is new to its campaigns."""
-    try:
-        _run(job_uid, "pooling.sources.fill.run_source")
-    finally:
-        settle_after(job_uid)
+    return serve("pooling.sources.fill.run_source", progress)
 
 
-@shared_task(name="pooling.settle")  # not routed to the devices: it needs none
+@shared_task(name="pooling.settle")
 def settle() -> int:
     """Settle the pools whose last worker was killed before it could."""
     return settle_left()
 
 
-@shared_task(name="pooling.probe")  # not routed to the devices: it needs none
-def probe(job_uid: str) -> None:
+@job_task(PROBE_TASK)
+def probe(progress: JobProgress) -> dict[str, Any]:
     """Let the models that have vectors answer some queries of a pool to come."""
-    _run(job_uid, "pooling.probe.services.probe")
-
-
-def _run(job_uid: str, service: str) -> None:
-    """Do a job by a service that takes the job's arguments and its progress."""
-
-    def work(progress: JobProgress) -> dict[str, Any]:
-        do: Callable[..., dict[str, Any]] = import_string(service)
-        return do(progress=progress, **progress.job.arguments)
-
-    run_job(job_uid, work)
+    return serve("pooling.probe.services.probe", progress)

@@ -10,7 +10,7 @@ from accounts.models import User
 from annotation.models import Campaign
 from annotation.queries.labels import labels, votes
 from jobs.models import Job
-from jobs.services import JobError, JobProgress, enqueue, run_job
+from jobs.services import JobError, JobProgress, enqueue
 from lookalike.agreement.consensus import MODELS
 from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
@@ -38,12 +38,12 @@ def start_comparison(*, campaign: Campaign, by: User) -> Job:
     )
 
 
-def run_comparison(uid: str) -> None:
-    """Do the job; a second delivery finds nothing to do."""
-    run_job(uid, _compare)
+def compare(progress: JobProgress) -> dict[str, Any]:
+    """Do the job: count the labels that each model of the judges would change.
 
-
-def _compare(progress: JobProgress) -> dict[str, Any]:
+    Raises:
+        JobError: there is no vote yet.
+    """
     campaign = Campaign.objects.get(pk=progress.job.arguments["campaign"])
     table = votes(campaign)
     if not table.query_ids.size:

@@ -12,7 +12,7 @@ from evaluation.models import Result, Run
 from evaluation.results.details import store_details
 from evaluation.results.version import code_version
 from evaluation.runs.storage import run_path, store_run
-from jobs.models import Job
+from jobs.models import Job, JobState
 from jobs.services import JobConflictError, enqueue
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
@@ -164,3 +164,12 @@ def runs_have_changed(campaign: Campaign, result: Result) -> bool:
         if name.startswith("run ")
     }
     return scored != dict(Run.objects.filter(campaign=campaign).values_list("name", "sha256"))
+
+
+def evaluate_again_if_runs_came(job: Job) -> None:
+    """Queue another evaluation if runs were added or deleted while this one was under way."""
+    if job.state != JobState.SUCCEEDED:
+        return
+    result = Result.objects.select_related("campaign").get(uid=job.result["result"])
+    if runs_have_changed(result.campaign, result):
+        ask_for_evaluation(campaign=result.campaign, owner=job.owner)

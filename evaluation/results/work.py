@@ -8,19 +8,15 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
-from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.services import (
     add_run,
-    ask_for_evaluation,
     name_problem,
-    runs_have_changed,
     store_result,
 )
 from evaluation.runs.run_upload import Missing, read_arrival
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_files import drop_run_file, kept_path
-from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress
 from lookalike.io.errors import FormatError, InputError
 
@@ -40,16 +36,6 @@ def evaluate_campaign(
     progress.check()
     result = store_result(campaign=campaign, assessment=assessment, job=progress.job)
     return {"result": str(result.uid), "campaign": campaign.slug, **result.summary}
-
-
-def evaluate_again_if_runs_came(job: Job) -> None:
-    """Queue another evaluation if runs were added or deleted while this one was under way."""
-    job.refresh_from_db()
-    if job.state != JobState.SUCCEEDED:
-        return
-    result = Result.objects.select_related("campaign").get(uid=job.result["result"])
-    if runs_have_changed(result.campaign, result):
-        ask_for_evaluation(campaign=result.campaign, owner=job.owner)
 
 
 @dataclass(frozen=True)
@@ -118,9 +104,9 @@ def _in_their_words(problem: InputError, arriving: ArrivingRun) -> str:
     return message
 
 
-def check_upload(job: Job, progress: JobProgress) -> dict[str, Any]:
+def check_upload(progress: JobProgress) -> dict[str, Any]:
     """Do the job that `request_run` queued; the uploaded files go once the run is stored."""
-    given = job.arguments
+    given = progress.job.arguments
     found = check_and_add_run(
         Campaign.objects.get(pk=given["campaign"]),
         User.objects.filter(pk=given["owner"]).first(),

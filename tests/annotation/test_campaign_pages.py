@@ -19,7 +19,8 @@ from annotation.models import (
 )
 from annotation.queries.guidelines import guideline_in_force
 from annotation.services import import_judgements, publish_guidelines
-from annotation.services.sensitivity import TASK, run_comparison
+from annotation.services.sensitivity import TASK
+from annotation.tasks import compare_voter_models
 from jobs.models import Job
 from tests.annotation.browser import Browser
 from tests.annotation.test_labels import rows_of
@@ -328,8 +329,8 @@ def test_the_comparison_with_voter_models_runs_as_a_job(admin, judged):
     post(admin, "compare", judged)
     job = Job.objects.get(task=TASK)
     assert "already queued" in post(admin, "compare", judged)
-    run_comparison(str(job.uid))
-    run_comparison(str(job.uid))
+    compare_voter_models(str(job.uid))
+    compare_voter_models(str(job.uid))
     job.refresh_from_db()
     assert job.state == "succeeded", job.error
     assert job.result["n_pairs"] == 5
@@ -341,7 +342,7 @@ def test_the_comparison_with_voter_models_runs_as_a_job(admin, judged):
 def test_the_comparison_of_nothing_fails_with_a_reason(admin, campaign):
     post(admin, "compare", campaign)
     job = Job.objects.get(task=TASK)
-    run_comparison(str(job.uid))
+    compare_voter_models(str(job.uid))
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "There is no vote yet.")
 

@@ -18,7 +18,8 @@ from accounts.models import User
 from catalog.embeddings import shard_path, write_shard
 from catalog.importing import uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
-from catalog.services import create_catalog, run_import
+from catalog.services import create_catalog
+from catalog.tasks import import_catalog
 from jobs.models import Job, JobState
 from pooling.models import Pool
 from tests.pictures import jpeg, picture, png, write_folder
@@ -277,7 +278,7 @@ def test_a_zip_and_metadata_become_a_catalog(admin: User, data_dir: Path):
     assert len(kept) == 2
     assert not [path for path in kept if "photos" in path.name or "meta.csv" in path.name]
     for _ in range(2):  # delivered twice
-        run_import(job.uid)
+        import_catalog(str(job.uid))
     job.refresh_from_db()
     assert job.state == JobState.SUCCEEDED
     assert Image.objects.get().product_id == "P"
@@ -360,14 +361,14 @@ def test_a_second_import_into_a_catalog_waits_for_the_first(shoes: Catalog, admi
     assert client.post("/catalogs/shoes/import/", form)["Location"] == "/catalogs/shoes/"
     again = {"upload": upload({"y.jpg": jpeg(51)})}
     assert "already queued or running" in client.post("/catalogs/shoes/import/", again).text
-    run_import(Job.objects.get(state=JobState.QUEUED).uid)
+    import_catalog(str(Job.objects.get(state=JobState.QUEUED).uid))
     assert shoes.images.count() == 4
 
 
 def test_an_import_that_refuses_everything_says_so(admin: User):
     client = client_of(admin)
     client.post("/catalogs/new/", {"name": "Bad", "upload": upload({"a.jpg": b""})})
-    run_import(Job.objects.get().uid)
+    import_catalog(str(Job.objects.get().uid))
     assert "Nothing was imported" in client.get("/catalogs/bad/report/").text
     assert "No image yet" in client.get("/catalogs/bad/").text
 
@@ -377,7 +378,7 @@ def test_a_failed_import_is_shown_with_its_reason(admin: User, data_dir: Path):
     client.post("/catalogs/new/", {"name": "Gone", "upload": upload({"a.jpg": jpeg()})})
     for path in (data_dir / "uploads").iterdir():
         path.unlink()
-    run_import(Job.objects.get().uid)
+    import_catalog(str(Job.objects.get().uid))
     page = client.get("/catalogs/gone/").text
     assert "The upload photos.zip is gone. Upload it again." in page
     assert "Try again" in page
@@ -405,7 +406,7 @@ def offered(settings: Any, tmp_path: Path) -> Path:
 def test_an_offered_folder_is_imported(offered: Path, admin: User):
     form = {"name": "Autumn", "folder": str(offered / "autumn"), "inside": "new"}
     assert client_of(admin).post("/catalogs/new/", form).status_code == 302
-    run_import(Job.objects.get().uid)
+    import_catalog(str(Job.objects.get().uid))
     assert SourceFile.objects.get().path == "a.jpg"
 
 
@@ -435,7 +436,7 @@ def test_a_folder_swapped_for_a_link_before_the_job_runs_is_refused(
     client_of(admin).post("/catalogs/new/", form)
     (offered / "autumn").rename(tmp_path / "away")
     (offered / "autumn").symlink_to(tmp_path / "secret")
-    run_import(Job.objects.get().uid)
+    import_catalog(str(Job.objects.get().uid))
     assert "no such folder" in Job.objects.get().error
     assert Image.objects.count() == 0
 

@@ -15,7 +15,8 @@ from accounts.models import Role, User
 from catalog.embeddings import write_shard
 from catalog.importing.origins import Origin
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
-from catalog.services import create_catalog, import_job, import_work, run_import
+from catalog.services import create_catalog, import_job, import_work
+from catalog.tasks import import_catalog
 from jobs.models import Job
 from jobs.services import run_here
 from tests.e2e.conftest import overflow, serious_problems
@@ -110,7 +111,7 @@ def test_an_upload_is_corrected_and_watched(
     page.get_by_role("button", name="Make and import").click()
     page.wait_for_url("**/catalogs/autumn/")
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
-    run_import(Job.objects.get().uid)
+    import_catalog(str(Job.objects.get().uid))
     expect(page.get_by_text("1–1 of 1")).to_be_visible()  # it reloads by itself
     page.get_by_role("link", name="Import report").click()
     expect(page.get_by_role("row", name="bad.jpg The file is empty")).to_be_visible()
