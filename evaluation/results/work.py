@@ -18,7 +18,7 @@ from evaluation.runs.run_upload import Missing, read_arrival
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_files import drop_run_file, kept_path
 from jobs.services import JobError, JobProgress
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import InputError, message_with_names
 
 
 def evaluate_campaign(
@@ -50,6 +50,12 @@ class ArrivingRun:
     family: str = ""
     description: str = ""
     missing: Missing = "error"
+
+    @property
+    def file_names(self) -> dict[Path, str]:
+        """What its giver calls the file that lies at each path."""
+        names = {self.path: self.file_name}
+        return names if self.ids_path is None else names | {self.ids_path: self.ids_file_name}
 
 
 def check_and_add_run(
@@ -84,24 +90,10 @@ def check_and_add_run(
             description=arriving.description,
             missing=arriving.missing,
         )
-    except InputError as found:
-        raise JobError(_in_their_words(found, arriving)) from found
+    except InputError as problem:
+        raise JobError(message_with_names(problem, arriving.file_names)) from problem
     progress.update(2, 2, "Checked")
     return {"run": str(run.uid), "campaign": campaign.slug, "name": run.name, **run.coverage}
-
-
-def _in_their_words(problem: InputError, arriving: ArrivingRun) -> str:
-    """Name the files as the giver does, not by where they were kept."""
-    names = {str(arriving.path): arriving.file_name}
-    if arriving.ids_path is not None:
-        names[str(arriving.ids_path)] = arriving.ids_file_name
-    if isinstance(problem, FormatError) and problem.file in names:
-        theirs = names[problem.file]
-        return str(FormatError(theirs, problem.line, problem.reason, unit=problem.unit))
-    message = str(problem)
-    for ours, theirs in names.items():
-        message = message.replace(ours, theirs)
-    return message
 
 
 def check_upload(progress: JobProgress) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a person gave and cannot be used, and the one error of every reader of files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -33,3 +34,18 @@ class FormatError(InputError):
 
 def _rebuilt(file: str, line: int | None, reason: str, unit: str) -> FormatError:
     return FormatError(file, line, reason, unit=unit)
+
+
+def message_with_names(problem: Exception, names: Mapping[Path, str]) -> str:
+    """Return what an error says, with files named as their giver knows them.
+
+    Args:
+        problem: from reading some files.
+        names: {where a file lies: what its giver calls it}.
+    """
+    message = str(problem)
+    for path, name in names.items():
+        message = message.replace(str(path), name)
+        if path.name not in name:
+            message = message.replace(path.name, name)
+    return message

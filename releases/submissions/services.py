@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
@@ -13,7 +12,7 @@ from accounts.models import User
 from evaluation.runs.run_upload import Missing
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import InputError, message_with_names
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
 from releases.models import Release, Submission
@@ -129,7 +128,7 @@ def score(progress: JobProgress) -> dict[str, Any]:
         progress.update(1, 2, "Computing measures")
         scores = score_submission(judged, run)
     except InputError as problem:
-        raise JobError(_in_their_words(problem, path, given["file_name"])) from problem
+        raise JobError(message_with_names(problem, {path: given["file_name"]})) from problem
     progress.check()
     Submission.objects.filter(pk=found.pk).update(
         coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
@@ -141,12 +140,6 @@ def score(progress: JobProgress) -> dict[str, Any]:
     progress.update(2, 2, "Scored")
     return {"submission": str(found.uid), "results": scores.results}
 
-
-def _in_their_words(problem: InputError, path: Path, name: str) -> str:
-    """Name the file as its giver does."""
-    if isinstance(problem, FormatError):
-        return str(FormatError(name, problem.line, problem.reason, unit=problem.unit))
-    return str(problem).replace(str(path), name)
 
 
 def publish(*, submission: Submission, is_published: bool) -> None:
