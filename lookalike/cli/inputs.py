@@ -7,11 +7,10 @@ import shutil
 import sys
 import tempfile
 import zlib
+from argparse import ArgumentTypeError
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
-
-from lookalike.io.errors import InputError
 
 
 class Inputs:
@@ -42,7 +41,7 @@ class Inputs:
             name: a path, or "-" for stdin. A path that ends in .gz is unpacked.
 
         Raises:
-            InputError: a .gz file that is not gzip, or is damaged.
+            ArgumentTypeError: a .gz file that is not gzip, or is damaged.
             OSError: it cannot be opened.
         """
         path = Path(name)
@@ -67,7 +66,7 @@ class Inputs:
             with gzip.open(path) as packed:
                 return self._copy(packed, path.stem)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
-            raise InputError(f"{path}: not readable as gzip: {problem}") from problem
+            raise ArgumentTypeError(f"{path} is not readable as gzip: {problem}") from problem
 
     def _copy(self, source: IO[bytes], name: str) -> Path:
         if self._folder is None:

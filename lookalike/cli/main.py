@@ -104,7 +104,11 @@ def _command(words: list[str], inputs: Inputs) -> tuple[Command, argparse.Argume
         if word != "conditional":
             break
         package, choices = f"{package}.conditional", CONDITIONAL
-    command = cast(Command, import_module(f"{package}.{word.replace('-', '_')}"))
+    try:
+        command = cast(Command, import_module(f"{package}.{word.replace('-', '_')}"))
+    except ModuleNotFoundError as problem:
+        extra = "pip install 'lookalike[models]'"
+        raise InputError(f"lookalike {name} needs {problem.name}: {extra}") from problem
     parser = Parser(
         prog=f"lookalike {name}",
         description=fill(command.DESCRIPTION, 80),

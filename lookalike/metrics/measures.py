@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal
 
@@ -95,6 +96,25 @@ DEFAULT_MEASURES: tuple[str, ...] = (
 )
 
 
+_NAMES = (*RANKED, *OVER_PAIRS, *AREAS, *RANDOM_AREAS)
+_OTHER_NAMES = {  # what other programs and papers call them
+    "recall": "R",
+    "precision": "P",
+    "prec": "P",
+    "map": "AP",
+    "averageprecision": "AP",
+    "rr": "MRR",
+    "reciprank": "MRR",
+    "rprecision": "R-Prec",
+    "hr": "vsd_hr",
+    "hitrate": "vsd_hr",
+    "hit": "Success",
+    "accuracy": "Success",
+    "rocauc": "macro_roc_auc",
+    "auc": "macro_roc_auc",
+    "prauc": "macro_pr_auc",
+}
+
 ON_JUDGED: tuple[str, ...] = ("P'", "nDCG'", "AP'", "bpref")
 """Measures of a ranking that look at its judged candidates alone."""
 
@@ -146,7 +166,9 @@ def parse_measure(name: str) -> Measure:
     match = _NAME.fullmatch(name)
     family = RANKED.get(match["family"]) if match else None
     if match is None or family is None:
-        raise UnknownMeasureError(f"unknown measure {name!r}; known: {', '.join(known_forms())}")
+        raise UnknownMeasureError(
+            f"unknown measure {name!r}; known: {', '.join(known_forms())}{_hint(name)}"
+        )
     text = match["parameter"]
     if family.parameter == "none" or text is None:
         wanted = [form for form in known_forms() if form.split("@")[0] == match["family"]]
@@ -167,6 +189,20 @@ def known_forms() -> list[str]:
         if family.parameter == "p":
             forms.append(f"{name}@p")
     return [*forms, *OVER_PAIRS, *AREAS, *RANDOM_AREAS]
+
+
+def _hint(name: str) -> str:
+    """Return a question for what an unknown name may have meant, or nothing."""
+    family, at, parameter = name.partition("@")
+    plain = family.lower().replace(" ", "").replace("_", "").replace("-", "")
+    known = {form.lower().replace("_", "").replace("-", ""): form for form in _NAMES}
+    known |= _OTHER_NAMES
+    near = [plain] if plain in known else get_close_matches(plain, known, n=1, cutoff=0.7)
+    if not near:
+        return ""
+    meant = known[near[0]]
+    takes_k = meant in RANKED and RANKED[meant].parameter != "none"
+    return f". Did you mean {meant}{at + parameter if takes_k else ''}?"
 
 
 def _rank(name: str, text: str) -> int:

@@ -1,0 +1,117 @@
+"""`lookalike embed`: a folder or zip of images as vectors, by any backbone."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.protocol import Backbone
+from lookalike.cli.output import WANTING, Report, Table
+from lookalike.core.arrays import Float32s
+from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
+from lookalike.io.errors import InputError
+
+DESCRIPTION = (
+    "Turn the images of a folder or zip into vectors of length 1, named by their paths. Needs the "
+    "extra `models`. The exit status is 1 if an image cannot be read; the others are written."
+)
+EXAMPLE = "lookalike embed photos/ --model timm:tf_efficientnet_lite0 --out lite0.npz"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("images", type=Path, metavar="IMAGES", help="folder or zip")
+    parser.add_argument("--model", required=True, metavar="SPEC", help="as docs/backbones.md names")
+    parser.add_argument(
+        *("--out", "-o"),
+        dest="vectors",
+        type=_vector_file,
+        required=True,
+        metavar="FILE",
+        help=".npz or .parquet to write",
+    )
+    parser.add_argument("--batch-size", type=int, metavar="N", help="default: the model's own")
+    parser.add_argument("--device", metavar="NAME", help="default: the GPU if there is one")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Embed the images and write the vectors.
+
+    Raises:
+        InputError: no images, or a model that is unknown or cannot be loaded.
+        OSError: the vectors cannot be written.
+    """
+    try:
+        with open_source(arguments.images) as source:
+            backbone = load_backbone(arguments.model, arguments.device)
+            vectors, broken = _embedded(backbone, source, arguments.batch_size)
+            paths = source.paths
+    except (BackboneError, SourceError) as problem:
+        raise InputError(str(problem)) from problem
+    kept = [row for row in range(len(paths)) if row not in broken]
+    if not kept:
+        raise InputError(f"{arguments.images} holds no image that can be read")
+    _write(arguments.vectors, [paths[row] for row in kept], vectors[kept])
+    problems = [(paths[row], reason) for row, reason in sorted(broken.items())]
+    return Report(
+        title=f"Vectors of {arguments.images}",
+        text=f"{arguments.vectors}: {len(kept):,} vectors of {backbone.dim:,} numbers by "
+        f"{backbone.spec}\n",
+        data={
+            "file": str(arguments.vectors),
+            "model": backbone.spec,
+            "fingerprint": backbone.fingerprint,
+            "n_images": len(kept),
+            "dim": backbone.dim,
+            "not_read": [{"image": path, "reason": reason} for path, reason in problems],
+        },
+        table=Table(("image", "reason"), problems),
+        status=WANTING if broken else 0,
+        notes=[f"{path} cannot be read: {reason}" for path, reason in problems],
+    )
+
+
+def _embedded(
+    backbone: Backbone, source: Source, batch_size: int | None
+) -> tuple[Float32s, dict[int, str]]:
+    """Return a vector for each image, and why some could not be read."""
+    broken: dict[int, str] = {}
+    vectors = embed_images(
+        backbone,
+        [partial(_opened, source, path) for path in source.paths],
+        batch_size=batch_size,
+        on_broken=broken.__setitem__,
+    )
+    return vectors, broken
+
+
+def _opened(source: Source, path: str) -> BytesIO:
+    try:
+        return BytesIO(source.read(path))
+    except UnreadableFileError as problem:
+        raise FileNotFoundError(str(problem)) from problem
+
+
+def _vector_file(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in (".npz", ".parquet"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .npz or .parquet")
+    return path
+
+
+def _write(path: Path, ids: list[str], vectors: Float32s) -> None:
+    if path.suffix == ".npz":
+        np.savez(path, ids=np.array(ids), vectors=vectors)
+        return
+    values = pa.array(vectors.ravel())
+    column = pa.FixedSizeListArray.from_arrays(values, vectors.shape[1])
+    pq.write_table(pa.table({"id": pa.array(ids), "vector": column}), path)
