@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.arrays import Floats, Ints
 
 Aim = Literal["total", "validity", "both"]
 
@@ -27,13 +27,6 @@ class Stratum:
     name: str
     first: int
     last: int | None
-
-    def holds(self, best_ranks: Ints) -> Bools:
-        """Mark the pairs of the stratum; a rank of 0 is beyond every list."""
-        ranks = np.where(best_ranks == 0, np.iinfo(np.int64).max, best_ranks)
-        last = np.iinfo(np.int64).max if self.last is None else self.last
-        held: Bools = (ranks >= self.first) & (ranks <= last)
-        return held
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from scipy.special import betaincc, betainccinv, ndtri
+from scipy.special import betaincc, betainccinv
 
 from lookalike.stats.proportion import (
     Interval,
@@ -123,28 +123,12 @@ def truncated_posterior(
     return Posterior(float(median), Interval(float(low), float(high)))
 
 
-def chebyshev_error(p: float, n_labelled: int, epsilon: float) -> float:
-    """Return the paper's bound on P(|p̂ - p| >= ε): p(1 - p)/(b ε²), at most 1.
-
-    Source: Eq. 3 of the VSD paper.
-
-    Args:
-        p: the true share.
-        n_labelled: b.
-        epsilon: the error.
-
-    Returns:
-        The bound.
-    """
-    return min(1.0, p * (1.0 - p) / (n_labelled * epsilon**2))
-
-
 def chebyshev_labels(epsilon: float, q: float) -> int:
     """Return how many labels bound the error by ε with probability 1 - q, if p < ε: b = 1/(εq).
 
     Source: Eq. 3 of the VSD paper, whose text says b = k/ε by a slip. The paper's 2,000 labels
     are ε = .01, q = .05: a guarantee of p < .011 only, ten times its estimate. Assuming p < ε
-    presumes what is to be shown; `labels_for_precision` does not.
+    presumes what is to be shown.
 
     Args:
         epsilon: the error, > 0.
@@ -154,26 +138,6 @@ def chebyshev_labels(epsilon: float, q: float) -> int:
         The number of labels.
     """
     return ceil(1.0 / (epsilon * q) - 1e-9)
-
-
-def labels_for_precision(p: float, relative_error: float, level: float = 0.95) -> int:
-    """Return how many labels give p within ± relative_error · p, by the normal approximation.
-
-    Args:
-        p: the share expected, 0 < p < 1.
-        relative_error: half width over p, > 0.
-        level: coverage.
-
-    Returns:
-        The number of labels.
-
-    Raises:
-        ValueError: if p or the error is out of range.
-    """
-    if not 0.0 < p < 1.0 or relative_error <= 0:
-        raise ValueError(f"share {p} must lie in (0, 1) and error {relative_error} above 0")
-    z = float(ndtri((1.0 + level) / 2.0))
-    return ceil(z**2 * (1.0 - p) / (p * relative_error**2))
 
 
 @dataclass(frozen=True)

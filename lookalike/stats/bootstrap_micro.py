@@ -1,9 +1,9 @@
 """Bootstrap of the micro ROC-AUC over queries, its inner loop compiled where numba is there.
 
 A sample holds a query's pairs as often as it drew the query, so a positive of query a and a
-negative of query b count c_a * c_b times: the value is c'Uc / ((c'P)(c'N)) with the U matrix of
-`lookalike.stats.grouped_auc`, computed here down one sorted list instead of the matrix, for many
-samples at once. All sums are of whole numbers, hence exact. Ties count half.
+negative of query b count c_a * c_b times: the value is c'Uc / ((c'P)(c'N)) with U[a, b] the wins
+of positives of query a over negatives of query b, computed here down one sorted list instead of
+the matrix, for many samples at once. All sums are of whole numbers, hence exact. Ties count half.
 """
 
 from __future__ import annotations

@@ -5,9 +5,7 @@ import pytest
 from scipy import stats
 
 from lookalike.prevalence.single import (
-    chebyshev_error,
     chebyshev_labels,
-    labels_for_precision,
     pool_recall,
     prevalence,
     truncated_posterior,
@@ -59,16 +57,7 @@ def test_posterior_stays_above_a_bound_far_from_the_sample():
 
 def test_chebyshev_numbers_are_those_of_the_paper():
     assert chebyshev_labels(0.01, 0.05) == 2000
-    assert chebyshev_error(0.008, 2000, 0.007) == pytest.approx(0.081, abs=5e-4)
-    assert chebyshev_error(0.5, 1, 0.1) == 1
     assert stats.binom.cdf(2, 2000, 0.008) == pytest.approx(0.0000155, abs=1e-7)
-
-
-def test_rare_positives_need_many_labels():
-    assert labels_for_precision(0.001, 0.5) == 15_351
-    assert labels_for_precision(0.001, 0.25) == pytest.approx(61_405, rel=1e-4)
-    with pytest.raises(ValueError, match="share"):
-        labels_for_precision(0.0, 0.5)
 
 
 @pytest.mark.parametrize(

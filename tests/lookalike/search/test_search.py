@@ -16,7 +16,7 @@ from lookalike.search import exact
 from lookalike.search.blocks import quantised_is_fast
 from lookalike.search.exact import Plan, top_k
 from lookalike.search.filters import Filters, Keys
-from lookalike.search.topk import TopK, merge_top_k
+from lookalike.search.topk import TopK
 
 NO_INTEGERS: Any = np.zeros(4)
 METHODS: list[exact.Method] = ["float32"]
@@ -93,14 +93,6 @@ def test_any_cut_into_shards_gives_the_full_sort(data: st.DataObject) -> None:
     expected = full_sort(queries, catalog, k)
     method = data.draw(st.sampled_from(METHODS))
     assert_same(top_k(queries, shards, k, method=method, n_threads=2), expected)
-    starts = np.cumsum([0, *[len(shard) for shard in shards]])
-    parts = [
-        top_k(queries, shard, min(k, len(shard))).shifted(int(start))
-        for shard, start in zip(shards, starts, strict=False)
-        if len(shard)
-    ]
-    assert_same(merge_top_k(parts, k), expected)
-    assert_same(merge_top_k([merge_top_k(parts[::-1][:2], k), *parts[::-1][2:]], k), expected)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -255,15 +247,7 @@ def test_a_vector_that_is_not_finite_is_refused_by_row(method: exact.Method, val
         top_k(broken, vectors, 2, method=method)
 
 
-def test_merging_refuses_what_does_not_belong_together() -> None:
-    part = TopK(np.zeros((2, 1), np.int64), np.zeros((2, 1), np.float32))
-    with pytest.raises(ValueError, match="no parts"):
-        merge_top_k([], 1)
-    with pytest.raises(ValueError, match="at least 1"):
-        merge_top_k([part], 0)
-    other = TopK(np.zeros((3, 1), np.int64), np.zeros((3, 1), np.float32))
-    with pytest.raises(ValueError, match="different numbers of queries"):
-        merge_top_k([part, other], 1)
+def test_candidates_and_scores_have_one_shape() -> None:
     with pytest.raises(ValueError, match=r"must be one \(q, k\)"):
         TopK(np.zeros((2, 1), np.int64), np.zeros((2, 2), np.float32))
 
