@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from django.db.models import Q
@@ -13,14 +13,8 @@ from lookalike.pooling.query_rule import parse_names
 from lookalike.pooling.source_spec import UPLOADED
 from pooling.pools.forms import CostForm, PoolForm
 from pooling.pools.queries import images_matching
-from pooling.pools.requests import (
-    PoolRequest,
-    check_candidates,
-    check_request,
-    choose_queries,
-)
+from pooling.pools.requests import PoolRequest
 from pooling.sources.admission import n_admissible
-from pooling.sources.uploads import Upload
 
 SECONDS_PER_HOUR = 3600
 
@@ -128,18 +122,12 @@ def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
         Refused: it says too little, or something that cannot be.
     """
     form.is_valid()
-    given = form.cleaned_data
+    cleaned = {"models": [], **form.cleaned_data, "name": "not named yet"}
     try:
-        request = form.request_from({"models": [], **given, "name": "not named yet"})
+        return form.checked_request(cleaned, form.upload_specs(cleaned))
     except KeyError as missing:
         field = str(missing.args[0])
         raise Refused(field, f"{form[field].label}: {form.errors[field][0]}") from None
-    to_come = [Upload(spec, "", "") for spec in form.upload_specs(given)]
-    request = replace(request, uploads=to_come)
-    check_request(request)
-    query_ids = choose_queries(request)
-    check_candidates(request, query_ids)
-    return request, query_ids
 
 
 def _admitted(form: PoolForm) -> tuple[str, Ints] | None:

@@ -1,4 +1,4 @@
-"""The part of a form in which files are uploaded as sources."""
+"""The part of a form that says who proposes: models by name, and uploaded files."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from django.core.files.uploadedfile import UploadedFile
 
 from lookalike.backbones.spec import SpecError
 from lookalike.core.errors import Refused
-from lookalike.pooling.source_spec import SourceKind, uploaded_spec
+from lookalike.pooling.source_spec import SourceKind, Wish, uploaded_spec
+from pooling.pools.parsing import source_wishes
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, Upload
 
 
-class UploadsForm(forms.Form):
-    """One file of vectors and one ranking, each with a name."""
+class SourcesForm(forms.Form):
+    """Models, one in each line; one file of vectors and one ranking, each with a name."""
 
+    models = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
+        help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
+        "descriptor:NAME, plugin:DOTTED.PATH, random:SEED, or the name of a preset. A depth of "
+        "its own goes behind it: random:1 k=20.",
+    )
     embeddings_name = forms.CharField(
         required=False,
         max_length=80,
@@ -43,6 +51,13 @@ class UploadsForm(forms.Form):
         label="Ranking",
         help_text="A TREC run, or CSV or parquet with query, candidate and score.",
     )
+
+    def clean_models(self) -> list[Wish]:
+        """Return the sources that need no file, with presets spelled out."""
+        try:
+            return source_wishes(self.cleaned_data["models"])
+        except Refused as problem:
+            raise forms.ValidationError(problem.message) from problem
 
     def upload_specs(self, cleaned: dict[str, Any]) -> list[str]:
         """Return the specs of the files that are given; wrong names become errors of the form."""

@@ -7,23 +7,20 @@ from typing import Any
 from django import forms
 
 from lookalike.core.errors import Refused
-from lookalike.pooling.source_spec import Wish
 from pooling.models import Pool, PoolSource
-from pooling.pools.forms import models_field, wishes_in
 from pooling.pools.parsing import depths_of
-from pooling.sources.forms import UploadsForm
+from pooling.sources.forms import SourcesForm
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.uploads import Upload
 from pooling.top_up.services import TopUp, check_top_up
 
 
-class TopUpForm(UploadsForm):
+class TopUpForm(SourcesForm):
     """What shall come to a pool."""
-
-    models = models_field(required=False, label="New models")
 
     def __init__(self, pool: Pool, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["models"].label = "New models"
         self.pool = pool
         self.sources = list(pool.sources.select_related("job"))
         for source in self.sources:
@@ -39,10 +36,6 @@ class TopUpForm(UploadsForm):
     def deeper_fields(self) -> list[forms.BoundField]:
         """The fields that ask each source how deep it shall go."""
         return [self[name] for name in self.fields if name.startswith("deeper_")]
-
-    def clean_models(self) -> list[Wish]:
-        """Return the sources that need no file, with presets spelled out."""
-        return wishes_in(self.cleaned_data["models"])
 
     def clean(self) -> dict[str, Any]:
         """Check what is asked against the pool."""
