@@ -193,23 +193,39 @@ def _pictures(release: Folder) -> dict[str, tuple[str, Box]]:
 
 
 def _template(one: JudgedTemplate, pictures: Mapping[str, tuple[str, Box]]) -> RetrievalTemplate:
-    task = Task(one.row["task"])
+    is_of_objects = Task(one.row["task"]) in OBJECT_TASKS
 
-    def view(image: str, box: str) -> View:
+    def view(image: str, box: Box | None) -> View:
         """Return a view; in attribute tasks the format wants a box of every image."""
         name, extent = pictures[image]
-        whole = None if task in OBJECT_TASKS else extent
-        return View(name, Box(*json.loads(box)) if box else whole)
+        return View(name, box or (None if is_of_objects else extent))
 
-    *distractors, target = one.candidates
+    return template_of(one.row, one.candidates, view)
+
+
+def template_of(
+    row: Row, candidates: Sequence[Row], view: Callable[[str, Box | None], View]
+) -> RetrievalTemplate:
+    """Return a template of a release.
+
+    Args:
+        row: of the table templates.
+        candidates: of template_candidates, the target last.
+        view: what is shown of an image and its box, None for the whole image.
+    """
+
+    def shown(image: str, box: str) -> View:
+        return view(image, Box(*json.loads(box)) if box else None)
+
+    *distractors, target = candidates
     return RetrievalTemplate(
-        task=task,
-        condition=one.row["condition"],
-        reference=view(one.row["reference_id"], one.row["box"]),
-        target=view(target["image_id"], target["box"]),
+        task=Task(row["task"]),
+        condition=row["condition"],
+        reference=shown(row["reference_id"], row["box"]),
+        target=shown(target["image_id"], target["box"]),
         gallery=tuple(
-            Distractor(view(row["image_id"], row["box"]), DistractorKind(row["kind"]))
-            for row in distractors
+            Distractor(shown(other["image_id"], other["box"]), DistractorKind(other["kind"]))
+            for other in distractors
         ),
-        provenance=Provenance("release", one.row["position"]),
+        provenance=Provenance("release", row["position"]),
     )

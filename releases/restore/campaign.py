@@ -12,14 +12,14 @@ from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
-from releases.restore.images import Known
+from releases.restore.images import ImageIds
 
 Judges = dict[str, User]
 
 
 def make_judges(folder: Folder, slug: str) -> Judges:
     """Make an account for each pseudonym that nobody can sign in to."""
-    simulated = {one["slug"] for one in folder.info["campaigns"] if one["is_simulated"]}
+    simulated = {entry["slug"] for entry in folder.info["campaigns"] if entry["is_simulated"]}
     seats = _seats(folder)
     programs = {name for name, campaign in seats if campaign in simulated}
     names = {name for name, _ in seats} | _verifiers(folder)
@@ -57,52 +57,54 @@ def make_account(name: str, *, is_simulated: bool = False) -> User:
 
 
 def make_campaign(
-    folder: Folder, one: dict[str, Any], slug: str, known: Known, judges: Judges
+    folder: Folder, entry: dict[str, Any], slug: str, images: ImageIds, judges: Judges
 ) -> Campaign:
     """Open a campaign with the pairs, rules and guidelines of one of a release.
 
     Its panel are those who judged it, or everybody where nobody did.
     """
-    names = {name for name, campaign in _seats(folder) if campaign == one["slug"]}
+    names = {name for name, campaign in _seats(folder) if campaign == entry["slug"]}
     panel = [user for name, user in judges.items() if name in names] or list(judges.values())
-    pairs = [known.pair(row) for row in _rows_of(folder, "pairs", one)]
-    guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == one["slug"]]
+    pairs = [images.pair(row) for row in _rows(folder, "pairs", entry)]
+    guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == entry["slug"]]
     campaign = create_campaign(
-        name=one["name"],
+        name=entry["name"],
         slug=slug,
         pairs=pairs,
         panel=panel,
-        tie_rule=one["tie_rule"],
-        serving=one["serving"],
-        k=min(one["k"], len(panel)),
-        seed=one["seed"],
+        tie_rule=entry["tie_rule"],
+        serving=entry["serving"],
+        k=min(entry["k"], len(panel)),
+        seed=entry["seed"],
         guidelines=guidelines[0]["text"] if guidelines else "",
     )
     for later in guidelines[1:]:
         Guideline.objects.create(campaign=campaign, version=later["version"], text=later["text"])
-    campaign.guideline_version = one["guideline_version"]
-    if one.get("asking_order") == AskingOrder.PHASES:
+    campaign.guideline_version = entry["guideline_version"]
+    if entry.get("asking_order") == AskingOrder.PHASES:
         campaign.asking_order = AskingOrder.PHASES
     campaign.save(update_fields=["guideline_version", "asking_order"])
     campaign = open_campaign(campaign=campaign)
-    _store_sample(folder, one, campaign, known)
+    _store_sample(folder, entry, campaign, images)
     return campaign
 
 
-def _rows_of(folder: Folder, table: str, one: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(folder: Folder, table: str, entry: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a table that are about a campaign."""
-    return [row for row in folder.table(table).to_pylist() if row["campaign"] == one["slug"]]
+    return [row for row in folder.table(table).to_pylist() if row["campaign"] == entry["slug"]]
 
 
-def _store_sample(folder: Folder, one: dict[str, Any], campaign: Campaign, known: Known) -> None:
+def _store_sample(
+    folder: Folder, entry: dict[str, Any], campaign: Campaign, images: ImageIds
+) -> None:
     """Keep which pairs were drawn below the pool, and with which chance."""
-    given = next((s for s in folder.info["samples"] if s["campaign"] == one["slug"]), None)
-    if given is None:
+    drawn = next((s for s in folder.info["samples"] if s["campaign"] == entry["slug"]), None)
+    if drawn is None:
         return
     kept = ("aim", "seed", "sources", "n_pool_pairs", "strata")
-    sample = Sample.objects.create(campaign=campaign, **{name: given[name] for name in kept})
-    place = {stratum["name"]: at for at, stratum in enumerate(given["strata"])}
-    drawn = [row for row in _rows_of(folder, "pairs", one) if row["stratum"] in place]
+    sample = Sample.objects.create(campaign=campaign, **{name: drawn[name] for name in kept})
+    place = {stratum["name"]: at for at, stratum in enumerate(drawn["strata"])}
+    rows = [row for row in _rows(folder, "pairs", entry) if row["stratum"] in place]
     SampledPair.objects.bulk_create(
         SampledPair(
             sample=sample,
@@ -111,18 +113,18 @@ def _store_sample(folder: Folder, one: dict[str, Any], campaign: Campaign, known
             stratum=place[row["stratum"]],
             inclusion=row["inclusion"],
         )
-        for row, (query, candidate) in zip(drawn, map(known.pair, drawn), strict=True)
+        for row, (query, candidate) in zip(rows, map(images.pair, rows), strict=True)
     )
 
 
 def store_judgements(
-    folder: Folder, one: dict[str, Any], campaign: Campaign, known: Known, judges: Judges
+    folder: Folder, entry: dict[str, Any], campaign: Campaign, images: ImageIds, judges: Judges
 ) -> int:
     """Store the judgements as they were given; those that did not count come last, as surplus."""
-    rows = sorted(_rows_of(folder, "judgements", one), key=lambda row: not row["is_counted"])
-    given = [
+    rows = sorted(_rows(folder, "judgements", entry), key=lambda row: not row["is_counted"])
+    judgements = [
         ImportedJudgement(
-            *known.pair(row),
+            *images.pair(row),
             annotator_id=judges[row["annotator"]].pk,
             answer=row["answer"],
             reason=row["reason"],
@@ -132,10 +134,12 @@ def store_judgements(
         )
         for row in rows
     ]
-    return import_judgements(campaign=campaign, rows=given).n_imported if given else 0
+    if not judgements:
+        return 0
+    return import_judgements(campaign=campaign, rows=judgements).n_imported
 
 
-def store_rulings(folder: Folder, campaigns: list[Campaign], known: Known) -> None:
+def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -> None:
     """Store the rulings on pairs of all campaigns of a release."""
     rows = folder.table("rulings").to_pylist()
     questions = Question.objects.filter(campaign__in=campaigns, kind="pair")
@@ -146,7 +150,7 @@ def store_rulings(folder: Folder, campaigns: list[Campaign], known: Known) -> No
     reason = f"Imported with {folder.info['name']} {folder.info['version']}"
     Adjudication.objects.bulk_create(
         Adjudication(
-            question_id=of_pair[known.pair(row)],
+            question_id=of_pair[images.pair(row)],
             answer=row["answer"],
             reason=reason,
         )

@@ -25,8 +25,8 @@ Ids = dict[str, int]
 
 
 @dataclass(frozen=True)
-class Known:
-    """The images of a release that two catalogs hold.
+class ImageIds:
+    """Where the images of a release stand in the catalogs that hold them.
 
     Attributes:
         queries: database id of each query by its name in the release.
@@ -37,7 +37,7 @@ class Known:
     candidates: Ids
 
     @classmethod
-    def of(cls, folder: Folder, catalog: Catalog, query_catalog: Catalog | None) -> Known:
+    def of(cls, folder: Folder, catalog: Catalog, query_catalog: Catalog | None) -> ImageIds:
         """Find the images of all that a release asks about.
 
         Raises:

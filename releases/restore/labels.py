@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from django.db import transaction
 
-from accounts.models import Role, User
 from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
 from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
+from releases.restore.campaign import make_account
 from releases.restore.images import listed
 
 SHORTEST = 16
@@ -34,8 +33,9 @@ def import_labels(*, source: Path, slug: str, name: str, catalog: Catalog) -> tu
         CampaignError: the slug is taken.
     """
     labels = list(read_qrels(source))
-    known = _names_in(catalog, {name for row in labels for name in row[:2]})
-    missing = sorted({name for row in labels for name in row[:2]} - known.keys())
+    names = {name for query, candidate, _ in labels for name in (query, candidate)}
+    image_ids = _image_ids(catalog, names)
+    missing = sorted(names - image_ids.keys())
     if missing:
         raise ReleaseError(
             listed(
@@ -44,16 +44,12 @@ def import_labels(*, source: Path, slug: str, name: str, catalog: Catalog) -> tu
                 missing,
             )
         )
-    username = f"{slug}-labels"
-    if User.objects.filter(username=username).exists():
-        raise ReleaseError(f"There is an account “{username}” already; choose another slug.")
-    judge = User(username=username, role=Role.ANNOTATOR, is_active=False)
-    judge.set_unusable_password()
-    judge.save()
+    judge = make_account(f"{slug}-labels")
+    pairs = [(image_ids[query], image_ids[candidate]) for query, candidate, _ in labels]
     campaign = create_campaign(
         name=name,
         slug=slug,
-        pairs=[(known[query], known[candidate]) for query, candidate, _ in labels],
+        pairs=pairs,
         panel=[judge],
         guidelines=f"Labels of {source.name}.",
     )
@@ -62,7 +58,10 @@ def import_labels(*, source: Path, slug: str, name: str, catalog: Catalog) -> tu
         campaign=campaign,
         rows=[
             ImportedJudgement(
-                known[query], known[candidate], judge.pk, "similar" if label else "different"
+                image_ids[query],
+                image_ids[candidate],
+                judge.pk,
+                "similar" if label else "different",
             )
             for query, candidate, label in labels
         ],
@@ -70,15 +69,14 @@ def import_labels(*, source: Path, slug: str, name: str, catalog: Catalog) -> tu
     return campaign, counts.n_imported
 
 
-def _names_in(catalog: Catalog, wanted: Iterable[str]) -> dict[str, int]:
+def _image_ids(catalog: Catalog, names: set[str]) -> dict[str, int]:
     """Return the images that names stand for: path, SHA-256, or the beginning of it."""
-    names = set(wanted)
     files = SourceFile.objects.filter(catalog=catalog).values_list("path", "image_id")
-    found = {path: pk for path, pk in files.iterator() if path in names}
-    lengths = {len(name) for name in names - found.keys() if len(name) >= SHORTEST}
+    image_ids = {path: pk for path, pk in files.iterator() if path in names}
+    lengths = {len(name) for name in names - image_ids.keys() if len(name) >= SHORTEST}
     images = Image.objects.filter(catalog=catalog).values_list("sha256", "pk")
     for sha256, pk in images.iterator():
         for length in lengths:
             if sha256[:length] in names:
-                found.setdefault(sha256[:length], pk)
-    return found
+                image_ids.setdefault(sha256[:length], pk)
+    return image_ids

@@ -25,7 +25,7 @@ from releases.restore.campaign import (
     store_rulings,
 )
 from releases.restore.conditional import import_sets
-from releases.restore.images import Known, listed
+from releases.restore.images import ImageIds, listed
 from releases.restore.labels import import_labels
 from releases.restore.pool import make_pools
 
@@ -122,12 +122,12 @@ def import_release(
         CampaignError: the slug is taken.
     """
     progress.note("Unpacking")
-    with unpacked(source) as found:
-        verdict = verify_unpacked(found, progress)
+    with unpacked(source) as release:
+        verdict = verify_unpacked(release, progress)
         if not verdict.is_right:
             findings = [str(finding) for finding in verdict.findings]
             raise ReleaseError(listed("The release is damaged:", findings))
-        folder = Folder(found.path)
+        folder = Folder(release.path)
         if folder.info["hidden_percent"]:
             raise ReleaseError(
                 "The release keeps labels back, so it cannot be continued elsewhere."
@@ -142,25 +142,25 @@ def _import(
     folder: Folder, slug: str, catalog: Catalog, query_catalog: Catalog | None, progress: Progress
 ) -> Imported:
     progress.note("Looking up images")
-    known = Known.of(folder, catalog, query_catalog)
+    images = ImageIds.of(folder, catalog, query_catalog)
     judges = make_judges(folder, slug)
-    given = folder.info["campaigns"]
+    entries = folder.info["campaigns"]
     progress.note("Storing the pools")
-    pools = make_pools(folder, slug, known, catalog, query_catalog)
+    pools = make_pools(folder, slug, images, catalog, query_catalog)
     made, n_judgements = [], 0
-    for one in given:
-        name = slug if len(given) == 1 else f"{slug}-{one['slug']}"[:80]
-        progress.note(f"Storing pairs of {one['name']}")
-        campaign = make_campaign(folder, one, name, known, judges)
-        progress.note(f"Storing judgements of {one['name']}")
-        n_judgements += store_judgements(folder, one, campaign, known, judges)
-        if pool := pools.get(one["slug"]):
+    for entry in entries:
+        name = slug if len(entries) == 1 else f"{slug}-{entry['slug']}"[:80]
+        progress.note(f"Storing pairs of {entry['name']}")
+        campaign = make_campaign(folder, entry, name, images, judges)
+        progress.note(f"Storing judgements of {entry['name']}")
+        n_judgements += store_judgements(folder, entry, campaign, images, judges)
+        if pool := pools.get(entry["slug"]):
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
         made.append(campaign)
-    store_rulings(folder, made, known)
+    store_rulings(folder, made, images)
     if has_sets(folder.info):
         progress.note("Storing templates and triplets")
-    verifications, triplet_sets = import_sets(folder, slug, known, judges, catalog)
+    verifications, triplet_sets = import_sets(folder, slug, images, judges, catalog)
     return Imported(
         made, list(dict.fromkeys(pools.values())), n_judgements, verifications, triplet_sets
     )
