@@ -47,7 +47,7 @@ def main() -> None:
     exported = told("export")
     print(f"CSV + parquet + VSD: {exported['seconds']:.2f} s, peak {exported['peak_mb']:.0f} MB")
     before = time.monotonic()
-    verify = [sys.executable, "-m", "releases", "verify", frozen["archive"]]
+    verify = [sys.executable, "-m", "lookalike", "verify", frozen["archive"]]
     subprocess.run(verify, cwd=ROOT, check=True)
     seconds = time.monotonic() - before
     peak = peak_of_verify(verify)
@@ -60,7 +60,7 @@ def main() -> None:
 def peak_of_verify(command: list[str]) -> float:
     """Run it once more where no other child counts."""
     code = (
-        "import resource, sys; from lookalike.cli.release import main; main(sys.argv[1:]);"
+        "import resource, sys; from lookalike.cli.main import main; main(sys.argv[1:]);"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     again = [sys.executable, "-c", code, *command[3:]]
