@@ -78,8 +78,8 @@ def unpacked(source: Path) -> Iterator[Unpacked]:
 @contextmanager
 def opened(source: Path) -> Iterator[Path]:
     """Give the folder of a release, as `unpacked` does, for those who do not check it."""
-    with unpacked(source) as found:
-        yield found.path
+    with unpacked(source) as release:
+        yield release.path
 
 
 def unpack(source: Path, folder: Path) -> list[tuple[str, str]]:
@@ -127,15 +127,15 @@ def _opened_zip(source: Path) -> zipfile.ZipFile:
 
 
 def _root(archive: zipfile.ZipFile, source: Path) -> str:
-    found = [name for name in archive.namelist() if name.split("/")[-1] == MANIFEST]
-    shortest = min(found, key=lambda name: (name.count("/"), name), default=None)
+    manifests = [name for name in archive.namelist() if name.split("/")[-1] == MANIFEST]
+    shortest = min(manifests, key=lambda name: (name.count("/"), name), default=None)
     if shortest is None:
         raise ReleaseError(f"{source} holds no {MANIFEST}: it is no release, or is incomplete")
     return shortest.removesuffix(MANIFEST)
 
 
 def _sizes(archive: zipfile.ZipFile, root: str, source: Path) -> dict[str, int]:
-    entry = next(one for one in archive.infolist() if one.filename == root + MANIFEST)
+    entry = next(info for info in archive.infolist() if info.filename == root + MANIFEST)
     if entry.file_size > MAX_MANIFEST:
         raise ReleaseError(f"{source}: {MANIFEST} is larger than {MAX_MANIFEST >> 20} MiB")
     try:
@@ -143,7 +143,7 @@ def _sizes(archive: zipfile.ZipFile, root: str, source: Path) -> dict[str, int]:
     except (*DAMAGES, OSError) as problem:
         raise ReleaseError(f"{source}: {MANIFEST} is damaged: {problem}") from problem
     manifest = parse_manifest(content, f"{source}: {MANIFEST}")
-    sizes = {path: one.n_bytes for path, one in manifest.files.items()}
+    sizes = {path: held.n_bytes for path, held in manifest.files.items()}
     return {**sizes, MANIFEST: entry.file_size}
 
 

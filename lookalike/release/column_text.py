@@ -50,8 +50,8 @@ class Cells:
         """Return the text of a block of rows."""
         chunks = self._coded.slice(start, ROWS).chunks
         codes = pa.chunked_array([chunk.indices for chunk in chunks]).combine_chunks()
-        found = self._written.take(codes)
-        return found.fill_null(self.write(None)) if found.null_count else found
+        written = self._written.take(codes)
+        return written.fill_null(self.write(None)) if written.null_count else written
 
 
 def lines(parts: Sequence[str | Cells]) -> Iterator[bytes]:

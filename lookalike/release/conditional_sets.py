@@ -32,7 +32,7 @@ from lookalike.conditional.verdicts import (
     verdict_of,
 )
 from lookalike.release.column_text import json_value
-from lookalike.release.folder import Folder
+from lookalike.release.folder import Folder, write_json
 from lookalike.release.layout import has_sets
 from lookalike.release.scoring import rounded
 from lookalike.release.tables import write_rows
@@ -65,32 +65,33 @@ def derive_sets(release: Folder) -> dict[str, Pieces]:
     """Write verdicts, labels and conditional.json, and return what writes the lists, by path."""
     if not has_sets(release.info):
         return {}
-    found: dict[str, Pieces] = {}
+    writers: dict[str, Pieces] = {}
     figures: dict[str, Any] = {"template_sets": [], "tasks": {}, "triplet_sets": []}
     if release.info.get("template_sets"):
         judged = judged_templates(release)
-        write_rows(release.path, "template_verdicts", [_verdict_row(one) for one in judged])
+        write_rows(
+            release.path, "template_verdicts", [_verdict_row(template) for template in judged]
+        )
         figures["template_sets"] = [
-            _figures_of(one, judged) for one in release.info["template_sets"]
+            _figures(entry, judged) for entry in release.info["template_sets"]
         ]
         figures["tasks"] = {
-            task: _share_json([one for one in judged if one.row["task"] == task])
-            for task in sorted({one.row["task"] for one in judged})
+            task: _share_json([template for template in judged if template.row["task"] == task])
+            for task in sorted({template.row["task"] for template in judged})
         }
-        for one in release.info["template_sets"]:
-            if one["task"] in TASKS:
-                found[f"genecis/{one['slug']}.json"] = partial(_genecis, of=one["slug"])
+        for entry in release.info["template_sets"]:
+            if entry["task"] in TASKS:
+                writers[f"genecis/{entry['slug']}.json"] = partial(_genecis, of=entry["slug"])
     if release.info.get("triplet_sets"):
         labels = label_rows(release.table("triplets").to_pylist())
         write_rows(release.path, "triplet_labels", labels)
         figures["triplet_sets"] = [
-            triplet_figures(one["slug"], labels) for one in release.info["triplet_sets"]
+            triplet_figures(entry["slug"], labels) for entry in release.info["triplet_sets"]
         ]
-        for one in release.info["triplet_sets"]:
-            found[f"triplets/{one['slug']}.csv"] = partial(triplets_csv, of=one["slug"])
-    text = json.dumps(figures, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    (release.path / "conditional.json").write_text(text, encoding="utf-8", newline="")
-    return found
+        for entry in release.info["triplet_sets"]:
+            writers[f"triplets/{entry['slug']}.csv"] = partial(triplets_csv, of=entry["slug"])
+    write_json(release.path / "conditional.json", figures)
+    return writers
 
 
 def judged_templates(release: Folder) -> list[JudgedTemplate]:
@@ -99,60 +100,62 @@ def judged_templates(release: Folder) -> list[JudgedTemplate]:
         _by_template(release, f"template_{name}") for name in ("candidates", "votes")
     )
     rulings = _by_template(release, "template_rulings")
-    n_panel = {one["slug"]: one["n_judges"] for one in release.info["template_sets"]}
-    found = []
+    n_panel = {entry["slug"]: entry["n_judges"] for entry in release.info["template_sets"]}
+    judged = []
     for row in release.table("templates").to_pylist():
         key = (row["set"], row["position"])
-        given = [Vote(vote["choice"], vote["place"]) for vote in votes[key]]
-        verdict = verdict_of(given, n_panel[row["set"]], len(candidates[key]) - 1)
+        answers = [Vote(vote["choice"], vote["place"]) for vote in votes[key]]
+        verdict = verdict_of(answers, n_panel[row["set"]], len(candidates[key]) - 1)
         passes: bool | None = None
         if verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
             passes = verdict.outcome == Outcome.PASSES
         elif verdict.outcome == Outcome.ADJUDICATE and rulings[key]:
             passes = rulings[key][0]["passes"]
-        found.append(JudgedTemplate(row, candidates[key], given, verdict, passes))
-    return found
+        judged.append(JudgedTemplate(row, candidates[key], answers, verdict, passes))
+    return judged
 
 
 def _by_template(release: Folder, table: str) -> Mapping[tuple[str, int], list[Row]]:
-    found: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    by_template: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in release.table(table).to_pylist():
-        found[row["set"], row["position"]].append(row)
-    return found
+        by_template[row["set"], row["position"]].append(row)
+    return by_template
 
 
-def _verdict_row(one: JudgedTemplate) -> Row:
+def _verdict_row(template: JudgedTemplate) -> Row:
     return {
-        "set": one.row["set"],
-        "position": one.row["position"],
-        "n_votes": len(one.votes),
-        "outcome": one.verdict.outcome.value,
-        "is_unique": one.verdict.is_unique,
-        "is_verified": one.is_verified,
+        "set": template.row["set"],
+        "position": template.row["position"],
+        "n_votes": len(template.votes),
+        "outcome": template.verdict.outcome.value,
+        "is_unique": template.verdict.is_unique,
+        "is_verified": template.is_verified,
     }
 
 
-def _figures_of(given: Row, judged: Sequence[JudgedTemplate]) -> Row:
-    mine = [one for one in judged if one.row["set"] == given["slug"]]
-    n_of = Counter(one.row["condition"] for one in mine)
-    agreed = agreement_of([one.votes for one in mine], [len(one.candidates) for one in mine])
+def _figures(entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
+    members = [template for template in judged if template.row["set"] == entry["slug"]]
+    n_of = Counter(template.row["condition"] for template in members)
+    agreed = agreement_of(
+        [template.votes for template in members], [len(template.candidates) for template in members]
+    )
     return {
-        "set": given["slug"],
-        "task": given["task"],
-        **_share_json(mine),
+        "set": entry["slug"],
+        "task": entry["task"],
+        **_share_json(members),
         "agreement": agreement_json(agreed),
         "by_condition": [
-            {"condition": name, **_share_json([o for o in mine if o.row["condition"] == name])}
+            {"condition": name, **_share_json([o for o in members if o.row["condition"] == name])}
             for name in sorted(n_of, key=lambda name: (-n_of[name], name))
         ],
     }
 
 
 def _share_json(judged: Sequence[JudgedTemplate]) -> Row:
-    share: Share = share_of(one.verdict for one in judged)
+    share: Share = share_of(template.verdict for template in judged)
     return {
         "n_templates": share.n,
-        "n_verified": sum(one.is_verified is True for one in judged),
+        "n_verified": sum(template.is_verified is True for template in judged),
         "by_outcome": {outcome.value: n for outcome, n in share.by_outcome.items()},
         "n_unique": share.n_unique,
         "unique_share": rounded(share.unique_share),
@@ -160,9 +163,10 @@ def _share_json(judged: Sequence[JudgedTemplate]) -> Row:
     }
 
 
-def agreement_json(found: Agreement) -> Row:
+def agreement_json(agreement: Agreement) -> Row:
     """Return the figures of agreement that make sense for answers of many kinds."""
-    figures = {"percent": found.percent, "krippendorff_alpha": found.alpha, "gwet_ac1": found.ac1}
+    figures = {"percent": agreement.percent, "krippendorff_alpha": agreement.alpha,
+               "gwet_ac1": agreement.ac1}  # fmt: skip
     return {name: None if math.isnan(v) else rounded(v) for name, v in figures.items()}
 
 
@@ -170,9 +174,9 @@ def _genecis(release: Folder, of: str) -> Iterator[bytes]:
     """Yield the verified templates of a set as an official file, one entry a line."""
     pictures = _pictures(release)
     chosen = [
-        _template(one, pictures)
-        for one in judged_templates(release)
-        if one.row["set"] == of and one.is_verified
+        _template(template, pictures)
+        for template in judged_templates(release)
+        if template.row["set"] == of and template.is_verified
     ]
     before = "[\n"
     for entry in genecis_entries(chosen) if chosen else ():
@@ -184,23 +188,25 @@ def _genecis(release: Folder, of: str) -> Iterator[bytes]:
 def _pictures(release: Folder) -> dict[str, tuple[str, Box]]:
     """Return name and extent of each image; GeneCIS names images by number where files do."""
     table = release.table("images", ["image_id", "path", "width", "height"])
-    found = {}
+    pictures = {}
     for row in table.to_pylist():
         stem = PurePosixPath(row["path"]).stem
         name = str(int(stem)) if stem.isascii() and stem.isdecimal() else row["path"]
-        found[row["image_id"]] = (name, Box(0, 0, row["width"], row["height"]))
-    return found
+        pictures[row["image_id"]] = (name, Box(0, 0, row["width"], row["height"]))
+    return pictures
 
 
-def _template(one: JudgedTemplate, pictures: Mapping[str, tuple[str, Box]]) -> RetrievalTemplate:
-    is_of_objects = Task(one.row["task"]) in OBJECT_TASKS
+def _template(
+    template: JudgedTemplate, pictures: Mapping[str, tuple[str, Box]]
+) -> RetrievalTemplate:
+    is_of_objects = Task(template.row["task"]) in OBJECT_TASKS
 
     def view(image: str, box: Box | None) -> View:
         """Return a view; in attribute tasks the format wants a box of every image."""
         name, extent = pictures[image]
         return View(name, box or (None if is_of_objects else extent))
 
-    return template_of(one.row, one.candidates, view)
+    return template_of(template.row, template.candidates, view)
 
 
 def template_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from lookalike.core.progress import SILENT, Progress
 from lookalike.release.conditional_sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
-from lookalike.release.folder import Folder
+from lookalike.release.folder import Folder, write_json
 from lookalike.release.labelling import excluded_columns, label_columns, pair_keys, votes_of
 from lookalike.release.layout import TABLES, tables_of
 from lookalike.release.manifest import entry_of
@@ -21,8 +20,6 @@ from lookalike.release.scoring import result_columns, results_of
 from lookalike.release.statistics import statistics_of
 from lookalike.release.strata import strata_of
 from lookalike.release.tables import TableWriter, values_of, write_table
-
-DERIVED_JSON = ("statistics.json", "strata.json", "results.json")
 
 
 def derive(
@@ -111,27 +108,17 @@ def _derive_tables(release: Folder) -> None:
 
 def _derive_results(release: Folder, progress: Progress) -> None:
     """Score every model on the labels and write the table and the summary."""
-    found = results_of(release, progress=progress)
+    results = results_of(release, progress=progress)
     with TableWriter(release.path / TABLES["results"].path, TABLES["results"].schema) as writer:
-        for block in result_columns(found):
+        for block in result_columns(results):
             writer.add(block)
-    write_json(release.path / "results.json", found.summary)
+    write_json(release.path / "results.json", results.summary)
 
 
 def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
     """Return the text of every document by path."""
     facts = Facts.of(release, hashes)
-    found = {path: write(facts) for path, write in DOCUMENTS.items()}
-    for one in facts.guidelines:
-        found[f"guidelines/{one['campaign']}-v{one['version']}.md"] = one["text"]
-    return found
-
-
-def write_json(path: Path, content: object) -> None:
-    """Write JSON as all files of a release have it."""
-    path.write_text(dump_json(content), encoding="utf-8", newline="")
-
-
-def dump_json(content: object) -> str:
-    """Return JSON as all files of a release have it."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    texts = {path: write(facts) for path, write in DOCUMENTS.items()}
+    for guideline in facts.guidelines:
+        texts[f"guidelines/{guideline['campaign']}-v{guideline['version']}.md"] = guideline["text"]
+    return texts

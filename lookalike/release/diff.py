@@ -66,7 +66,7 @@ class Difference:
         """Return it ready to be written."""
         return {
             **asdict(self),
-            "scores": [{**asdict(one), "change": one.change} for one in self.scores],
+            "scores": [{**asdict(score), "change": score.change} for score in self.scores],
         }
 
 
@@ -140,48 +140,49 @@ def _scores(first: Folder, second: Folder) -> list[ScoreChange]:
 def _values(folder: Folder) -> dict[tuple[str, str], float | None]:
     names = {model["id"]: model["name"] for model in folder.models}
     return {
-        (names[model["id"]], measure): found["value"]
+        (names[model["id"]], measure): outcome["value"]
         for model in folder.json("results.json")["models"]
-        for measure, found in model["measures"].items()
+        for measure, outcome in model["measures"].items()
     }
 
 
-def _sets_text(what: str, found: SetsChange) -> list[str]:
-    if not found.is_any:
+def _sets_text(what: str, change: SetsChange) -> list[str]:
+    if not change.is_any:
         return []
     lines = [
-        f"{what}: {found.n_added:,} added, {found.n_removed:,} removed, {found.n_changed:,} "
-        f"changed, {len(found.flipped):,} flipped"
+        f"{what}: {change.n_added:,} added, {change.n_removed:,} removed, {change.n_changed:,} "
+        f"changed, {len(change.flipped):,} flipped"
     ]
-    for of, name, before, after in found.flipped[:SHOWN]:
+    for of, name, before, after in change.flipped[:SHOWN]:
         lines.append(f"flipped: {of}, {name} from {before} to {after}")
-    if len(found.flipped) > SHOWN:
-        lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
+    if len(change.flipped) > SHOWN:
+        lines.append(f"… and {len(change.flipped) - SHOWN:,} more")
     return lines
 
 
-def difference_text(found: Difference) -> str:
+def difference_text(difference: Difference) -> str:
     """Return a difference for people, ready for a changelog."""
     lines = [
-        f"{found.before} → {found.after}",
-        f"pairs: {found.n_pairs_added:,} added, {found.n_pairs_removed:,} removed",
-        f"labels: {found.n_labels_added:,} added, {found.n_labels_removed:,} removed, "
-        f"{len(found.flipped):,} flipped",
-        f"judges: {found.n_judges[0]:,} before, {found.n_judges[1]:,} now",
-        f"judgements: {found.n_judgements[0]:,} before, {found.n_judgements[1]:,} now",
+        f"{difference.before} → {difference.after}",
+        f"pairs: {difference.n_pairs_added:,} added, {difference.n_pairs_removed:,} removed",
+        f"labels: {difference.n_labels_added:,} added, {difference.n_labels_removed:,} removed, "
+        f"{len(difference.flipped):,} flipped",
+        f"judges: {difference.n_judges[0]:,} before, {difference.n_judges[1]:,} now",
+        f"judgements: {difference.n_judgements[0]:,} before, {difference.n_judgements[1]:,} now",
     ]
-    for what, names in (("added", found.models_added), ("removed", found.models_removed)):
+    for what, names in (("added", difference.models_added), ("removed", difference.models_removed)):
         if names:
             lines.append(f"models {what}: {', '.join(names)}")
-    for query, candidate, label, now in found.flipped[:SHOWN]:
+    for query, candidate, label, now in difference.flipped[:SHOWN]:
         lines.append(f"flipped: {query[:16]} {candidate[:16]} from {label} to {now}")
-    if len(found.flipped) > SHOWN:
-        lines.append(f"… and {len(found.flipped) - SHOWN:,} more")
-    lines += _sets_text("templates", found.templates) + _sets_text("triplets", found.triplets)
-    for one in found.scores:
-        if one.change:
+    if len(difference.flipped) > SHOWN:
+        lines.append(f"… and {len(difference.flipped) - SHOWN:,} more")
+    lines += _sets_text("templates", difference.templates)
+    lines += _sets_text("triplets", difference.triplets)
+    for score in difference.scores:
+        if score.change:
             lines.append(
-                f"{one.model}, {one.measure}: {one.before:.4f} → {one.after:.4f} "
-                f"({one.change:+.4f})"
+                f"{score.model}, {score.measure}: {score.before:.4f} → {score.after:.4f} "
+                f"({score.change:+.4f})"
             )
     return "\n".join(lines) + "\n"

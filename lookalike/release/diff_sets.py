@@ -72,8 +72,8 @@ def _counted(before: Mapping[Key, object], after: Mapping[Key, object]) -> tuple
 
 
 def _rows(folder: Folder, table: str) -> list[dict[str, Any]]:
-    held = {one.name for one in tables_of(folder.info)}
-    return folder.table(table).to_pylist() if table in held else []
+    names = {held.name for held in tables_of(folder.info)}
+    return folder.table(table).to_pylist() if table in names else []
 
 
 def _templates(folder: Folder) -> dict[Template, object]:
@@ -81,8 +81,8 @@ def _templates(folder: Folder) -> dict[Template, object]:
     sha256 = folder.sha256_of
     candidates: dict[Template, list[object]] = defaultdict(list)
     for row in _rows(folder, "template_candidates"):
-        one = (row["place"], sha256[row["image_id"]], row["kind"], row["box"])
-        candidates[row["set"], row["position"]].append(one)
+        candidate = (row["place"], sha256[row["image_id"]], row["kind"], row["box"])
+        candidates[row["set"], row["position"]].append(candidate)
     return {
         key: (
             row["task"], row["condition"], sha256[row["reference_id"]], row["box"], candidates[key]
@@ -100,18 +100,18 @@ def _verdicts(folder: Folder) -> dict[Template, bool | None]:
 def _triplets(folder: Folder) -> dict[Question, tuple[int, int]]:
     """Return how many said that the first and that the second candidate is closer."""
     sha256 = folder.sha256_of
-    found: dict[Question, tuple[int, int]] = {}
+    votes: dict[Question, tuple[int, int]] = {}
     for row in _rows(folder, "triplet_labels"):
         closer, farther = sha256[row["closer_id"]], sha256[row["farther_id"]]
         n, n_other = row["n_closer"], row["n_votes"] - row["n_closer"]
         one, other = sorted((closer, farther))
         key = (row["set"], sha256[row["anchor_id"]], one, other, row["condition"])
-        found[key] = (n, n_other) if closer == one else (n_other, n)
-    return found
+        votes[key] = (n, n_other) if closer == one else (n_other, n)
+    return votes
 
 
-def _majority(key: Question, said: tuple[int, int]) -> str:
+def _majority(key: Question, votes: tuple[int, int]) -> str:
     """Return the candidate that most said is closer."""
-    if said[0] == said[1]:
+    if votes[0] == votes[1]:
         return "undecided"
-    return key[2 if said[0] > said[1] else 3][:16]
+    return key[2 if votes[0] > votes[1] else 3][:16]

@@ -32,7 +32,7 @@ Pieces = Callable[[Folder], Iterator[bytes]]
 
 def text_files(folder: Folder) -> dict[str, Pieces]:
     """Return what writes each list of a release, by path, as UTF-8 in pieces."""
-    found: dict[str, Pieces] = {
+    writers: dict[str, Pieces] = {
         "csv/labels.csv": _labels_csv,
         "csv/judgements.csv": partial(_table_csv, name="judgements"),
         "csv/images.csv": partial(_table_csv, name="images"),
@@ -44,10 +44,10 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
         "trec/qrels.xinfap.txt": _xinfap,
     }
     for rule in RULES:
-        found[f"trec/qrels.{rule}.txt"] = partial(_trec_qrels, rule=rule)
+        writers[f"trec/qrels.{rule}.txt"] = partial(_trec_qrels, rule=rule)
     for model in folder.scored:
-        found[f"trec/runs/{model['id']}.txt"] = partial(_trec_run, model_id=model["id"])
-    return found
+        writers[f"trec/runs/{model['id']}.txt"] = partial(_trec_run, model_id=model["id"])
+    return writers
 
 
 def _table_csv(folder: Folder, name: str) -> Iterator[bytes]:
@@ -93,8 +93,8 @@ def _vsd_metadata(folder: Folder) -> Iterator[bytes]:
 
 def _extra(attributes: str) -> str:
     """Return what VSD metadata may say beyond product and path, to stand after them."""
-    given = json.loads(attributes)
-    kept = {name: given[name] for name in ("category", "color") if name in given}
+    known = json.loads(attributes)
+    kept = {name: known[name] for name in ("category", "color") if name in known}
     return "".join(f", {json_value(name)}: {json_value(value)}" for name, value in kept.items())
 
 

@@ -29,16 +29,16 @@ class Folder:
     @cached_property
     def info(self) -> dict[str, Any]:
         """What was frozen: release.json."""
-        found = self.json("release.json")
-        if not isinstance(found, dict):
+        info = self.json("release.json")
+        if not isinstance(info, dict):
             raise ReleaseError(f"{self.path / 'release.json'} is no JSON object")
-        return found
+        return info
 
     @cached_property
     def models(self) -> list[dict[str, Any]]:
         """The models: models.json."""
-        found: list[dict[str, Any]] = self.json("models.json")
-        return found
+        models: list[dict[str, Any]] = self.json("models.json")
+        return models
 
     @property
     def scored(self) -> list[dict[str, Any]]:
@@ -158,3 +158,9 @@ class Folder:
     def path_of(self) -> dict[str, str]:
         """Path of each image under which it was imported."""
         return dict(self.rows("images", "image_id", "path"))
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write JSON as all files of a release have it."""
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="")

@@ -58,8 +58,8 @@ def votes_of(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table) -> V
     Raises:
         ReleaseError: a judgement names an image that the table of images lacks.
     """
-    keys = _keys(ids, judgements, "judgements")
-    ruled = _keys(ids, rulings, "rulings")
+    keys = pair_keys(ids, judgements, "judgements")
+    ruled = pair_keys(ids, rulings, "rulings")
     pairs = np.union1d(keys, ruled)
     judges, judge_of = coded(judgements["annotator"])
     answer = judgements["answer"]
@@ -124,8 +124,8 @@ def excluded_columns(
         is_own: shape (n_pairs of `pairs`,), True for an image of the query's own product.
     """
     n = len(votes.ids)
-    asked = _keys(votes.ids, pairs, "pairs")
-    labelled = _keys(votes.ids, labels, "labels")
+    asked = pair_keys(votes.ids, pairs, "pairs")
+    labelled = pair_keys(votes.ids, labels, "labels")
     decided = labelled[_is_valid(labels["label"])]
     answered = votes.keys[votes.n_other > 0]
     reason = np.full(asked.size, "unjudged", object)
@@ -160,11 +160,11 @@ def qrels_of(labels: pa.Table, rule: str = "label") -> Qrels:
 
 
 def pair_keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
-    """Return query code * len(ids) + candidate code of each row."""
-    return _keys(ids, table, name)
+    """Return query code * len(ids) + candidate code of each row.
 
-
-def _keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
+    Raises:
+        ReleaseError: a row names an image that is not among `ids`.
+    """
     queries, candidates = (codes_in(ids, table[column]) for column in ("query_id", "image_id"))
     if (queries < 0).any() or (candidates < 0).any():
         raise ReleaseError(f"data/{name}.parquet names an image that data/images.parquet lacks")

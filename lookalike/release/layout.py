@@ -138,12 +138,12 @@ def has_sets(info: Mapping[str, Any]) -> bool:
 
 def tables_of(info: Mapping[str, Any]) -> list[Table]:
     """Return the tables of the release whose release.json is given."""
-    found = list(TABLES.values())
+    tables = list(TABLES.values())
     if info.get("template_sets"):
-        found += TEMPLATE_TABLES.values()
+        tables += TEMPLATE_TABLES.values()
     if info.get("triplet_sets"):
-        found += TRIPLET_TABLES.values()
-    return found
+        tables += TRIPLET_TABLES.values()
+    return tables
 
 
 RUN_COLUMNS = (

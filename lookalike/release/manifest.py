@@ -117,16 +117,16 @@ def parse_manifest(content: bytes, where: str) -> Manifest:
             since it was written: every byte of it counts.
     """
     try:
-        found = json.loads(content)
-        version = found["schema_version"]
+        parsed = json.loads(content)
+        version = parsed["schema_version"]
         if version not in READABLE:
             raise ReleaseError(
                 f"{where} is of schema version {version}; this program reads "
                 f"{' and '.join(map(str, READABLE))}. "
                 "Use the version of Lookalike that wrote it, or a newer one."
             )
-        files = {str(path): Entry(**entry) for path, entry in found["files"].items()}
-        manifest = Manifest(str(found["release"]), str(found["version"]), files, version)
+        files = {str(path): Entry(**entry) for path, entry in parsed["files"].items()}
+        manifest = Manifest(str(parsed["release"]), str(parsed["version"]), files, version)
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         if isinstance(problem, ReleaseError):
             raise

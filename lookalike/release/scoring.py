@@ -58,14 +58,14 @@ def results_of(folder: Folder, qrels: Qrels | None = None, progress: Progress = 
         progress: told what is done now.
     """
     labels = folder.qrels() if qrels is None else qrels
-    found = []
+    scored = []
     for model in folder.scored:
         progress.note(f"Scoring {model['name']}")
         run = folder.run(model["id"])
         is_upload = model["kind"] == "scores" and tells_lists(folder)
         is_listed = not is_upload or ranks_more(folder, labels, run)
-        found.append(score_one(folder, labels, run, is_listed=is_listed))
-    return gathered(folder, labels, found)
+        scored.append(score_one(folder, labels, run, is_listed=is_listed))
+    return combine_scores(folder, labels, scored)
 
 
 def tells_lists(folder: Folder) -> bool:
@@ -97,12 +97,12 @@ def score_one(folder: Folder, qrels: Qrels, run: Run, *, is_listed: bool = True)
     )[0]
 
 
-def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
+def combine_scores(folder: Folder, qrels: Qrels, scored: Sequence[Scored]) -> Results:
     """Put the scores of single models together."""
     measures: list[str] = list(folder.info["measures"])
     values: dict[str, Floats] = {}
     for name in measures:
-        rows = [one.outcomes[name].by_query for one in found]
+        rows = [run.outcomes[name].by_query for run in scored]
         if rows and all(row is not None for row in rows):
             values[name] = np.stack(rows)  # type: ignore[arg-type]
     has_rows: dict[str, Bools] = {
@@ -113,23 +113,23 @@ def gathered(folder: Folder, qrels: Qrels, found: Sequence[Scored]) -> Results:
     }
     models = [
         {
-            "id": one.name,
-            "coverage": {"n_pairs": one.coverage.n_pairs, "n_scored": one.coverage.n_scored},
+            "id": run.name,
+            "coverage": {"n_pairs": run.coverage.n_pairs, "n_scored": run.coverage.n_scored},
             "measures": {
-                name: _outcome(one, name, values.get(name), has_rows.get(name), row)
+                name: _outcome(run, name, values.get(name), has_rows.get(name), row)
                 for name in measures
             },
         }
-        for row, one in enumerate(found)
+        for row, run in enumerate(scored)
     ]
     summary = {"measures": measures, "n_queries": len(qrels.query_ids), "models": models}
-    return Results([one.name for one in found], qrels.query_ids, measures, values, summary)
+    return Results([run.name for run in scored], qrels.query_ids, measures, values, summary)
 
 
 def _outcome(
-    one: Scored, name: str, values: Floats | None, has_row: Bools | None, row: int
+    scored: Scored, name: str, values: Floats | None, has_row: Bools | None, row: int
 ) -> dict[str, Any]:
-    outcome = one.outcomes[name]
+    outcome = scored.outcomes[name]
     details = {key: rounded(value) for key, value in outcome.details.items()}
     if values is None or has_row is None:
         return {"value": rounded(outcome.value), "n_queries": outcome.n_defined, **details}

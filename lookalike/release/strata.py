@@ -46,22 +46,22 @@ def strata_of(folder: Folder) -> list[dict[str, Any]]:
     counted = _counted(folder)
     has_hidden = folder.info["hidden_percent"] > 0
     drawn = {sample["campaign"]: sample["strata"] for sample in folder.info["samples"]}
-    found = []
-    for one in folder.info["campaigns"]:
-        slug = one["slug"]
+    strata = []
+    for campaign in folder.info["campaigns"]:
+        slug = campaign["slug"]
         pool = counted[slug, POOL]
-        found.append({"campaign": slug, **_stratum(POOL, pool.n_asked, pool.n_labelled)})
+        strata.append({"campaign": slug, **_stratum(POOL, pool.n_asked, pool.n_labelled)})
         for stratum in drawn.get(slug, ()):
             of = counted[slug, stratum["name"]]
             row = _stratum(stratum["name"], stratum["n_pairs"], of.n_labelled)
             if has_hidden:
                 chance = of.chance / of.n_asked if of.n_asked else None
                 row |= {"N": None, "inclusion_probability": chance}
-            found.append({"campaign": slug, **row})
+            strata.append({"campaign": slug, **row})
     if not any(drawn.values()):
-        n_pool = sum(row["N"] for row in found)
-        found.append({"campaign": "", **_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0)})
-    return found
+        n_pool = sum(row["N"] for row in strata)
+        strata.append({"campaign": "", **_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0)})
+    return strata
 
 
 def _counted(folder: Folder) -> dict[tuple[str, str], _Counted]:
@@ -99,16 +99,18 @@ def _strata_by_name(folder: Folder) -> list[dict[str, Any]]:
     """Return what schema versions 1 and 2 held: all campaigns' strata of a name counted as one."""
     n_asked: Counter[str] = Counter()
     n_labelled: Counter[str] = Counter()
-    for (_, stratum), one in _counted(folder).items():
-        n_asked[stratum] += one.n_asked
-        n_labelled[stratum] += one.n_labelled
+    for (_, stratum), count in _counted(folder).items():
+        n_asked[stratum] += count.n_asked
+        n_labelled[stratum] += count.n_labelled
     n_pool = n_asked[POOL]
-    found = [_stratum(POOL, n_pool, n_labelled[POOL])]
-    drawn = [one for sample in folder.info["samples"] for one in sample["strata"]]
-    found += [_stratum(one["name"], one["n_pairs"], n_labelled[one["name"]]) for one in drawn]
+    strata = [_stratum(POOL, n_pool, n_labelled[POOL])]
+    drawn = [count for sample in folder.info["samples"] for count in sample["strata"]]
+    strata += [
+        _stratum(count["name"], count["n_pairs"], n_labelled[count["name"]]) for count in drawn
+    ]
     if not drawn:
-        found.append(_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0))
-    return found
+        strata.append(_stratum(OUTSIDE, _n_universe(folder) - n_pool, 0))
+    return strata
 
 
 def _stratum(name: str, n_pairs: int, n_labelled: int) -> dict[str, Any]:

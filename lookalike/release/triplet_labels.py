@@ -44,13 +44,13 @@ def _label(key: Question, n: int, n_first: int) -> Row:
 
 def triplet_figures(of: str, labels: Sequence[Row]) -> Row:
     """Return what conditional.json says of a set."""
-    mine = [row for row in labels if row["set"] == of]
-    n_of = Counter(row["condition"] for row in mine)
+    rows = [row for row in labels if row["set"] == of]
+    n_of = Counter(row["condition"] for row in rows)
     return {
         "set": of,
-        **_figures(mine),
+        **_figures(rows),
         "by_condition": [
-            {"condition": name, **_figures([row for row in mine if row["condition"] == name])}
+            {"condition": name, **_figures([row for row in rows if row["condition"] == name])}
             for name in sorted(n_of, key=lambda name: (-n_of[name], name))
         ],
     }

@@ -74,23 +74,23 @@ def verify(source: Path, progress: Progress = SILENT) -> Verdict:
     Raises:
         ReleaseError: not a release, of another schema version, or its manifest was changed.
     """
-    with unpacked(source) as found:
-        return verify_unpacked(found, progress)
+    with unpacked(source) as release:
+        return verify_unpacked(release, progress)
 
 
-def verify_unpacked(found: Unpacked, progress: Progress = SILENT) -> Verdict:
+def verify_unpacked(release: Unpacked, progress: Progress = SILENT) -> Verdict:
     """Check a release that is unpacked already, as `verify` does."""
     try:
-        manifest = read_manifest(found.path)
+        manifest = read_manifest(release.path)
     except ReleaseError as problem:
         if "seal" not in str(problem):
             raise
         return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
     progress.note("Hashing files")
-    findings = list(against_manifest(found.path, manifest, found.strays))
+    findings = list(against_manifest(release.path, manifest, release.strays))
     is_whole = not findings
     if is_whole:
-        findings = list(_against_data(found.path, manifest, progress))
+        findings = list(_against_data(release.path, manifest, progress))
     return Verdict(
         manifest.release,
         manifest.version,
@@ -160,26 +160,26 @@ def _frozen(manifest: Manifest) -> Iterator[str]:
             yield path
 
 
-def _compared(path: str, given: Path, made: Path) -> Iterator[Finding]:
+def _compared(path: str, held: Path, made: Path) -> Iterator[Finding]:
     try:
-        reason = _difference(path, given, made)
+        reason = _difference(path, held, made)
     except (ReleaseError, OSError, *NOT_AS_WRITTEN) as problem:
         reason = f"cannot be read: {problem}"
     if reason:
         yield Finding(path, reason)
 
 
-def _difference(path: str, given: Path, made: Path) -> str:
+def _difference(path: str, held: Path, made: Path) -> str:
     """Return how a file differs from what the data give, "" if it does not."""
     if path.endswith(".parquet"):
-        return _table_differs(pq.read_table(given), pq.read_table(made))
+        return _table_differs(pq.read_table(held), pq.read_table(made))
     if path in PROSE:
-        return _numbers_differ(given, made)
+        return _numbers_differ(held, made)
     if path.endswith(".json") and not path.startswith("vsd/"):
-        place = _value_differs(_json(given), _json(made), "")
+        place = _value_differs(_json(held), _json(made), "")
         return f"is not what the data give at {place}" if place else ""
-    if given.read_bytes() != made.read_bytes():
-        return f"is not what the data give, first in line {_first_line(given, made)}"
+    if held.read_bytes() != made.read_bytes():
+        return f"is not what the data give, first in line {_first_line(held, made)}"
     return ""
 
 
@@ -187,18 +187,18 @@ def _json(path: Path) -> Any:
     return Folder(path.parent).json(path.name)
 
 
-def _first_line(given: Path, made: Path) -> int:
-    with given.open("rb") as one, made.open("rb") as other:
-        for number, (mine, theirs) in enumerate(zip(one, other, strict=False), 1):
+def _first_line(held: Path, made: Path) -> int:
+    with held.open("rb") as place_of, made.open("rb") as other:
+        for number, (mine, theirs) in enumerate(zip(place_of, other, strict=False), 1):
             if mine != theirs:
                 return number
         return number + 1
 
 
-def _numbers_differ(given: Path, made: Path) -> str:
+def _numbers_differ(held: Path, made: Path) -> str:
     """Compare the numbers that two documents show, in their order."""
     shown, right = (
-        _NUMBER.findall(_STYLE.sub("", path.read_text(encoding="utf-8"))) for path in (given, made)
+        _NUMBER.findall(_STYLE.sub("", path.read_text(encoding="utf-8"))) for path in (held, made)
     )
     if shown == right:
         return ""
@@ -208,42 +208,42 @@ def _numbers_differ(given: Path, made: Path) -> str:
     return f"shows {len(shown):,} numbers where the data give {len(right):,}"
 
 
-def _table_differs(given: pa.Table, made: pa.Table) -> str:
-    if given.schema != made.schema:
+def _table_differs(held: pa.Table, made: pa.Table) -> str:
+    if held.schema != made.schema:
         return "has other columns than the data give"
-    if given.num_rows != made.num_rows:
-        return f"has {given.num_rows:,} rows where the data give {made.num_rows:,}"
-    for name in given.schema.names:
-        if given[name].equals(made[name]):
+    if held.num_rows != made.num_rows:
+        return f"has {held.num_rows:,} rows where the data give {made.num_rows:,}"
+    for name in held.schema.names:
+        if held[name].equals(made[name]):
             continue
-        mine, theirs = given[name].to_pylist(), made[name].to_pylist()
+        mine, theirs = held[name].to_pylist(), made[name].to_pylist()
         for row, (a, b) in enumerate(zip(mine, theirs, strict=True), 1):
             if not _same(a, b):
                 return f"has {a!r} for {name} in row {row:,} where the data give {b!r}"
     return ""
 
 
-def _value_differs(given: Any, made: Any, place: str) -> str:
+def _value_differs(held: Any, made: Any, place: str) -> str:
     """Return the place of the first value that differs, "" if there is none."""
-    if isinstance(given, dict) and isinstance(made, dict):
-        if given.keys() != made.keys():
-            names = sorted(given.keys() ^ made.keys())
+    if isinstance(held, dict) and isinstance(made, dict):
+        if held.keys() != made.keys():
+            names = sorted(held.keys() ^ made.keys())
             return f"{place}/{names[0]}"
-        found = (_value_differs(given[name], made[name], f"{place}/{name}") for name in given)
-        return next((one for one in found if one), "")
-    if isinstance(given, list) and isinstance(made, list):
-        if len(given) != len(made):
-            return f"{place}/{min(len(given), len(made))}"
-        pairs = enumerate(zip(given, made, strict=True))
-        found = (_value_differs(a, b, f"{place}/{row}") for row, (a, b) in pairs)
-        return next((one for one in found if one), "")
-    return "" if _same(given, made) else place or "/"
+        places = (_value_differs(held[name], made[name], f"{place}/{name}") for name in held)
+        return next(filter(None, places), "")
+    if isinstance(held, list) and isinstance(made, list):
+        if len(held) != len(made):
+            return f"{place}/{min(len(held), len(made))}"
+        pairs = enumerate(zip(held, made, strict=True))
+        places = (_value_differs(a, b, f"{place}/{row}") for row, (a, b) in pairs)
+        return next(filter(None, places), "")
+    return "" if _same(held, made) else place or "/"
 
 
-def _same(given: object, made: object) -> bool:
-    if isinstance(given, float) and isinstance(made, float):
-        return math.isclose(given, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
-    return given == made
+def _same(held: object, made: object) -> bool:
+    if isinstance(held, float) and isinstance(made, float):
+        return math.isclose(held, made, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return held == made
 
 
 def _pictures(folder: Path, manifest: Manifest) -> Iterator[Finding]:

@@ -38,13 +38,13 @@ def against_manifest(
         manifest: of the same release.
         strays: entries of its zip, and what is wrong with them.
     """
-    told = dict(strays)
-    yield from (Finding(*stray) for stray in told.items())
+    reasons = dict(strays)
+    yield from (Finding(*stray) for stray in reasons.items())
     held = set(paths_in(folder)) - {MANIFEST}
-    for path in sorted(held - manifest.files.keys() - told.keys()):
+    for path in sorted(held - manifest.files.keys() - reasons.keys()):
         yield Finding(path, "is not in the manifest")
     for path, expected in sorted(manifest.files.items()):
-        if path in told:
+        if path in reasons:
             continue
         if path not in held:
             yield Finding(path, "is missing")

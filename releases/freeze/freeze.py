@@ -22,9 +22,9 @@ from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
 from lookalike.release.archive import write_archive
-from lookalike.release.derive import derive, write_json
+from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
+from lookalike.release.folder import Folder, write_json
 from lookalike.release.labelling import label_columns, qrels_of, votes_of
 from lookalike.release.layout import MANIFEST, SCHEMA_VERSION
 from lookalike.release.manifest import manifest_of

@@ -16,9 +16,9 @@ import pytest
 from annotation.models import Adjudication, Question
 from config.settings import BASE_DIR
 from lookalike.cli.main import main
-from lookalike.release.derive import write_json
 from lookalike.release.diff import diff
 from lookalike.release.errors import ReleaseError
+from lookalike.release.folder import write_json
 from lookalike.release.layout import FILES, MANIFEST
 from lookalike.release.manifest import manifest_of, paths_in
 from lookalike.release.verify import verify
