@@ -1,31 +1,43 @@
-"""Names of stored sets and campaigns, and what jobs had stored when they were cut short.
+"""Making sets: each once and whole, however often its job is begun.
 
-Whoever makes a set stores it in one transaction, with its job's uid in `report["job"]`. So work
-that is done again finds the set, be it by the same job (its worker was lost) or by a new one that
-asks for the very same (a command that was interrupted and is given again).
+A set is stored in one transaction, with its job's uid in `report["job"]`. So work that is done
+again finds the set, be it by the same job (its worker was lost) or by a new one that asks for the
+very same (a command that was interrupted and is given again).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 from django.utils.text import slugify
 
+from accounts.models import User
+from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet, Verification
 from jobs.models import Job, JobState
+from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.errors import Refused
 
+BATCH = 2000
 Named: TypeAlias = TemplateSet | TripletSet | Verification
-AnyNamed = TypeVar("AnyNamed", TemplateSet, TripletSet, Verification)
 AnySet = TypeVar("AnySet", TemplateSet, TripletSet)
-_TAKEN: dict[type[Named], str] = {
-    TemplateSet: "there is a set",
-    TripletSet: "there are triplets",
-    Verification: "there is a campaign",
+SetModel: TypeAlias = type[TemplateSet] | type[TripletSet]
+Draft: TypeAlias = tuple[AnySet, Sequence[models.Model]]  # unsaved: a set, and what it holds
+
+
+class _Words(NamedTuple):
+    noun: str
+    is_taken: str
+
+
+_WORDS: dict[type[Named], _Words] = {
+    TemplateSet: _Words("template set", "there is a set"),
+    TripletSet: _Words("triplet set", "there are triplets"),
+    Verification: _Words("campaign", "there is a campaign"),
 }
 
 
@@ -41,7 +53,7 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def unused_slug(model: type[AnyNamed], name: str) -> str:
+def unused_slug(model: type[Named], name: str) -> str:
     """Return the slug of a new name.
 
     Raises:
@@ -67,10 +79,94 @@ def save_named(row: Named) -> None:
 
 
 def _taken(model: type[Named], slug: str) -> Refused:
-    return Refused("name", f"{_TAKEN[model]} “{slug}” already; choose another name.")
+    return Refused("name", f"{_WORDS[model].is_taken} “{slug}” already; choose another name.")
 
 
-def stored_by(model: type[AnySet], name: str, job: Job) -> AnySet | None:
+@transaction.atomic
+def store(row: TemplateSet | TripletSet, members: Sequence[models.Model]) -> None:
+    """Save a set with the templates, questions or answers that it holds, all or nothing.
+
+    Raises:
+        Refused: another set took the slug meanwhile.
+    """
+    save_named(row)
+    if members:
+        type(members[0])._default_manager.bulk_create(members, batch_size=BATCH)
+
+
+def job_of_set(
+    model: SetModel, slug: str, *, task: str, verb: str, arguments: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what names the job that makes a set: the same for a worker and for a command.
+
+    Args:
+        verb: what the job does, such as "Build".
+        arguments: what it is asked for; `catalog` and `name` are among them.
+    """
+    return {
+        "task": task,
+        "subject": f"{_WORDS[model].noun} {slug}",
+        "title": f"{verb} “{arguments['name'][:150]}”",
+        "arguments": arguments,
+    }
+
+
+def request_set(
+    model: SetModel, *, task: str, verb: str, arguments: dict[str, Any], owner: User | None
+) -> Job:
+    """Queue the making of a set; the arguments are those of `job_of_set`.
+
+    Raises:
+        Refused: as `unused_slug`.
+        JobConflictError: a set of that name is being made, or too much of the owner's waits.
+    """
+    slug = unused_slug(model, arguments["name"])
+    return enqueue(
+        **job_of_set(model, slug, task=task, verb=verb, arguments=arguments), owner=owner
+    )
+
+
+def make_set(
+    model: type[AnySet],
+    progress: JobProgress,
+    note: str,
+    draft: Callable[[Catalog], Draft[AnySet]],
+) -> AnySet:
+    """Return the set that a job makes; a job that was cut short after storing finds its own.
+
+    Args:
+        note: what is done before the set is stored.
+        draft: given the catalog, returns the set without name, owner and catalog, and what it
+            holds.
+
+    Raises:
+        Refused: the name is taken, or as `draft`.
+        JobError: the catalog was deleted.
+    """
+    job = progress.job
+    name = job.arguments["name"]
+    if stored := _stored_by(model, name, job):
+        return stored
+    slug = unused_slug(model, name)
+    catalog = Catalog.objects.filter(pk=job.arguments["catalog"]).first()
+    if catalog is None:
+        raise JobError("The catalog was deleted.")
+    progress.start(0, None, note, is_long=True)
+    row, members = draft(catalog)
+    row.slug, row.name, row.catalog, row.owner = slug, name[:200], catalog, job.owner
+    row.report["job"] = str(job.uid)
+    progress.start(0, len(members), "Storing the set")
+    store(row, members)
+    progress.update(len(members), len(members), "Stored")
+    return row
+
+
+def report_of(row: TemplateSet | TripletSet) -> dict[str, Any]:
+    """Return how a set came about, for people."""
+    return {name: value for name, value in row.report.items() if name != "job"}
+
+
+def _stored_by(model: type[AnySet], name: str, job: Job) -> AnySet | None:
     """Return the set that a job has stored on an earlier attempt, or took over; None if none.
 
     It takes over what an interrupted job has stored that was asked for the very same.
@@ -86,14 +182,14 @@ def stored_by(model: type[AnySet], name: str, job: Job) -> AnySet | None:
     return left
 
 
-def slug_to_make(model: type[AnySet], name: str, task: str, arguments: dict[str, Any]) -> str:
+def slug_to_make(model: SetModel, name: str, task: str, arguments: dict[str, Any]) -> str:
     """Return the slug of a set that a command is to make, or to go on with.
 
     Raises:
-        Refused: as `unused_slug`, unless an interrupted job that was asked for the very
-            same has stored the set.
+        Refused: as `unused_slug`, unless an interrupted job that was asked for the very same has
+            stored the set.
     """
-    if _left_behind(model, name, task, arguments) is not None:
+    if _left_behind(model, name, task, arguments) is not None:  # type: ignore[type-var]
         return slug_of(name)
     return unused_slug(model, name)
 
@@ -101,13 +197,13 @@ def slug_to_make(model: type[AnySet], name: str, task: str, arguments: dict[str,
 def _left_behind(
     model: type[AnySet], name: str, task: str, arguments: dict[str, Any]
 ) -> AnySet | None:
-    found = model._default_manager.filter(slug=slug_of(name)).first()
-    uid = found.report.get("job") if found else None
+    row = model._default_manager.filter(slug=slug_of(name)).first()
+    uid = row.report.get("job") if row else None
     if uid is None:
         return None
     ended = Job.objects.filter(state__in=[JobState.FAILED, JobState.CANCELLED])
     is_same = ended.filter(uid=uid, task=task, arguments=arguments).exists()
-    return found if is_same else None
+    return row if is_same else None
 
 
 def digest_of(paths: Iterable[Path]) -> str:
@@ -116,9 +212,9 @@ def digest_of(paths: Iterable[Path]) -> str:
     Raises:
         OSError: a file cannot be read.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
             while block := file.read(2**20):
-                found.update(block)
-    return found.hexdigest()
+                digest.update(block)
+    return digest.hexdigest()

@@ -17,8 +17,10 @@ from django.utils import timezone
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from jobs.errors import JobConflictError, JobError
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import JobConflictError, JobError, Work, cancel_job, run_here, run_job
+from jobs.services import Work, cancel_job, run_here, run_job
+from lookalike.core.errors import Refused
 
 
 class JobCommand(BaseCommand):
@@ -35,6 +37,13 @@ class JobCommand(BaseCommand):
         parser.add_argument(
             "--json", action="store_true", help="print the result as one JSON object"
         )
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run; what is refused, or a file that cannot be read, is a CommandError."""
+        try:
+            return super().execute(*args, **options)
+        except (Refused, OSError) as problem:
+            raise CommandError(str(problem)) from problem
 
     def run_work(
         self, *, task: str, subject: str, title: str, arguments: dict[str, Any], work: Work

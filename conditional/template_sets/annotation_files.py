@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from accounts.models import User
 from catalog.models import Catalog
 from conditional.errors import DefectsError
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
-from conditional.stored_sets import digest_of, stored_by
-from conditional.template_sets.services import built_figures, free_slug, store_set
-from conditional.uploads.template_files import make_crops
+from conditional.stored_sets import Draft, digest_of, make_set
+from conditional.template_sets.rows import template_rows
+from conditional.template_sets.services import drawn_set
+from conditional.uploads.templates import defects_over, made_of_file
 from jobs.services import JobProgress
 from lookalike.conditional.builders.attribute_table import AttributeTable
 from lookalike.conditional.builders.draw import Built
@@ -24,7 +24,7 @@ from lookalike.conditional.formats.vaw import SOURCE as VAW
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
 from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
 from lookalike.conditional.types import Defect
-from lookalike.conditional.validate import counts_of, defects_of, kept_places
+from lookalike.conditional.validate import counts_of, kept_places
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
@@ -75,88 +75,56 @@ class Annotations:
         return cls(Path(stored["path"]), types, stored["sha256"])
 
 
-def build_file_set(
-    *,
-    catalog: Catalog,
-    name: str,
-    annotations: Annotations,
-    recipe: Recipe,
-    keep_good: bool,
-    owner: User | None,
-    progress: JobProgress,
-) -> dict[str, Any]:
-    """Draw templates from what a file says of the catalog's images, and store them as a set.
+def build_file_set(progress: JobProgress) -> dict[str, Any]:
+    """Draw templates from what a file says of a catalog's images, and store them as a set.
 
-    A job that was cut short after storing goes on with the set that it stored.
-
-    Args:
-        recipe: its task, limits and seed count; its columns do not.
-        keep_good: leave out malformed entries and images that the catalog does not have.
+    Of the job's recipe its task, limits and seed count; its columns do not. With `keep_good`,
+    malformed entries and images that the catalog does not have are left out.
 
     Returns:
-        What the job's row and the command say: slug, figures, and the defects.
+        As `made_of_file`.
 
     Raises:
         DefectsError: entries cannot be used and `keep_good` is off.
-        Refused: the task does not suit the file, which cannot be read or has changed,
-            or nothing fits.
+        Refused: the task does not suit the file, which cannot be read or has changed, or nothing
+            fits.
     """
-    if stored := stored_by(TemplateSet, name, progress.job):
-        return _finished(stored, progress)
-    slug = free_slug(name)
-    wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
-    if recipe.task not in wanted:
-        raise Refused("task", f"from such a file: {', '.join(wanted)}.")
+    arguments = progress.job.arguments
+    annotations = Annotations.of_json(arguments["file"])
+    recipe = Recipe.of_json(arguments["recipe"])
+
+    def draft(catalog: Catalog) -> Draft[TemplateSet]:
+        wanted = OBJECT_TASKS if annotations.types is None else ATTRIBUTE_TASKS
+        if recipe.task not in wanted:
+            raise Refused("task", f"from such a file: {', '.join(wanted)}.")
+        id_of = images_by_name(catalog)
+        try:
+            if annotations.digest() != annotations.sha256:
+                raise Refused("file", "it has changed since this was asked for; ask again.")
+            digest = digest_of([annotations.path])
+            drawn = _drawn(annotations, recipe, id_of, arguments["keep_good"])
+        except (InputError, OSError) as problem:
+            raise Refused("file", str(problem)) from problem
+        except ValueError as problem:
+            raise Refused("file", f"{problem}.") from problem
+        built = drawn.built
+        unsound = {defect.index for defect in defects_over(built.templates, catalog, id_of)}
+        templates = [one for one in built.templates if one.provenance.index not in unsound]
+        if not templates:
+            reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
+            raise Refused("file", f"no template came of it: {reasons or 'nothing to try'}.")
+        row = drawn_set(
+            recipe,
+            annotations.source,
+            asdict(built.report) | drawn.counts() | {"n_unsound": len(unsound), "left_out": {}},
+            defects=[asdict(defect) for defect in drawn.defects],
+            file_name=annotations.path.name[:300],
+            file_sha256=digest,
+        )
+        return row, template_rows(row, templates, id_of)
+
     note = f"Reading {annotations.path.name} and drawing templates"
-    progress.start(0, None, note, is_long=True)
-    id_of = images_by_name(catalog)
-    try:
-        if annotations.sha256 and annotations.digest() != annotations.sha256:
-            raise Refused("file", "it has changed since this was asked for; ask again.")
-        digest = digest_of([annotations.path])
-        drawn = _drawn(annotations, recipe, id_of, keep_good)
-    except (InputError, OSError) as problem:
-        raise Refused("file", str(problem)) from problem
-    except ValueError as problem:
-        raise Refused("file", f"{problem}.") from problem
-    built = drawn.built
-    unsound = {defect.index for defect in _unsound(built, catalog, id_of)}
-    templates = [one for one in built.templates if one.provenance.index not in unsound]
-    if not templates:
-        reasons = ", ".join(f"{n:,} × {why}" for why, n in built.report.rejected.items())
-        raise Refused("file", f"no template came of it: {reasons or 'nothing to try'}.")
-    n_left_out = len({defect.index for defect in drawn.left_out})
-    defects = sorted([*drawn.left_out, *drawn.doubtful])
-    report = asdict(built.report) | {
-        "n_entries": drawn.n_entries, "n_left_out": n_left_out, "counts": counts_of(defects),
-        "n_doubtful": len({defect.index for defect in drawn.doubtful}),
-        "n_unsound": len(unsound), "n_images": drawn.n_entries - n_left_out, "left_out": {},
-        "job": str(progress.job.uid),
-    }  # fmt: skip
-    template_set = TemplateSet(
-        slug=slug,
-        name=name[:200],
-        catalog=catalog,
-        task=recipe.task.value,
-        source=annotations.source,
-        seed=recipe.seed,
-        recipe=recipe.as_json(),
-        report=report,
-        defects=[asdict(defect) for defect in defects],
-        file_name=annotations.path.name[:300],
-        file_sha256=digest,
-        owner=owner,
-    )
-    store_set(template_set, templates, id_of)
-    return _finished(template_set, progress)
-
-
-def _finished(template_set: TemplateSet, progress: JobProgress) -> dict[str, Any]:
-    """Make the pictures of a stored set; return what the job's row says."""
-    n_crops = make_crops(template_set, progress)
-    return {
-        **built_figures(template_set), "crops": n_crops, "defects": template_set.defects
-    }  # fmt: skip
+    return made_of_file(make_set(TemplateSet, progress, note, draft), progress)
 
 
 @dataclass(frozen=True)
@@ -167,6 +135,22 @@ class _Drawn:
     left_out: list[Defect]
     doubtful: list[Defect]
     built: Built
+
+    @property
+    def defects(self) -> list[Defect]:
+        """What is wrong with entries, in their order."""
+        return sorted([*self.left_out, *self.doubtful])
+
+    def counts(self) -> dict[str, Any]:
+        """Return what the set's report says of the entries."""
+        n_left_out = len({defect.index for defect in self.left_out})
+        return {
+            "n_entries": self.n_entries,
+            "n_left_out": n_left_out,
+            "counts": counts_of(self.defects),
+            "n_doubtful": len({defect.index for defect in self.doubtful}),
+            "n_images": self.n_entries - n_left_out,
+        }
 
 
 def _drawn(
@@ -222,12 +206,3 @@ def _unknown(
 def _require_good(n_entries: int, defects: list[Defect], keep_good: bool) -> None:
     if defects and not keep_good:
         raise DefectsError(n_entries, sorted(defects))
-
-
-def _unsound(built: Built, catalog: Catalog, id_of: Mapping[str, int]) -> list[Defect]:
-    """Return the templates with a box outside of the catalog's image, or another defect."""
-    rows = catalog.images.values_list("pk", "width", "height")
-    size_of = {pk: (width, height) for pk, width, height in rows}
-    named = {view.image for one in built.templates for _, view in one.views()}
-    sizes = {name: size_of[id_of[name]] for name in named}
-    return defects_of(built.templates, known_images=id_of.keys(), sizes=sizes)

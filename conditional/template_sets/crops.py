@@ -12,6 +12,8 @@ from django.conf import settings
 
 from catalog.images.blobs import read_blob
 from catalog.models import Image
+from conditional.models import TemplateSet
+from jobs.services import JobProgress
 from lookalike.conditional.crops import DILATION, Dilation, crop_view
 from lookalike.conditional.types import Box
 from lookalike.core.atomic_files import write_atomically
@@ -47,3 +49,23 @@ def crop_file(image: Image, box: list[float], size: str, how: Dilation = "paper"
 
 def _write(content: bytes, file: BinaryIO) -> None:
     file.write(content)
+
+
+def make_crops(template_set: TemplateSet, progress: JobProgress) -> int:
+    """Make the pictures of all boxes, so that no page waits for them."""
+    rows = [row for row in template_set.templates.order_by("position") if row.boxes]
+    images = template_set.catalog.images.in_bulk(
+        {pk for row in rows for pk in (row.reference_id, *row.candidates)}
+    )
+    progress.start(0, len(rows), "Cutting out what the templates show")
+    n_crops = 0
+    for n_done, row in enumerate(rows, start=1):
+        for place in (None, *range(row.n_candidates)):
+            box = row.box_of(place)
+            pk = row.reference_id if place is None else row.candidates[place]
+            if box is not None:
+                for size in ("thumb", "view"):
+                    crop_file(images[pk], box, size, template_set.crops)
+                n_crops += 1
+        progress.update(n_done, len(rows), "Cutting out what the templates show")
+    return n_crops

@@ -1,11 +1,14 @@
-"""Turn pure templates into rows and back, without loss."""
+"""Turn pure templates into rows and back without loss, and into the entries of files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
+from lookalike.conditional.builders.catalog_rows import SOURCE as CATALOG
+from lookalike.conditional.formats.cirr import cirr_entries
+from lookalike.conditional.formats.genecis import genecis_entries
 from lookalike.conditional.types import (
     Box,
     Details,
@@ -20,35 +23,40 @@ from lookalike.conditional.types import (
 OF_TEMPLATE, NAMES = "template", "names"
 
 
-def row_of(
+def template_rows(
     template_set: TemplateSet,
-    template: RetrievalTemplate,
-    id_of: Mapping[str, int],
-    *,
-    keeps_names: bool,
-) -> Row:
-    """Return an unsaved row.
+    templates: Sequence[RetrievalTemplate],
+    id_of: Mapping[str, int] | None = None,
+) -> list[Row]:
+    """Return unsaved rows.
 
     Args:
-        id_of: {image as the template names it: id of its row}.
-        keeps_names: of a file, whose names come back with it; a catalog's own templates name
-            images by row id, which nobody else knows.
+        template_set: of a file, whose names come back with it, or a catalog's own: its
+            templates name images by row id, which nobody else knows.
+        id_of: {image as the templates name it: id of its row}; by default names are ids.
     """
+    return [_row_of(template_set, template, id_of) for template in templates]
+
+
+def _row_of(
+    template_set: TemplateSet, template: RetrievalTemplate, id_of: Mapping[str, int] | None
+) -> Row:
     views = dict(template.views())
     details: dict[str, Details] = {
         role: view.details for role, view in views.items() if view.details
     }
     if template.details:
         details[OF_TEMPLATE] = template.details
-    if keeps_names:
+    if template_set.source != CATALOG:
         details[NAMES] = {role: view.image for role, view in views.items()}
+    image_id: Callable[[str], int] = int if id_of is None else id_of.__getitem__
     return Row(
         template_set=template_set,
         position=template.provenance.index,
         condition=template.condition,
-        reference_id=id_of[template.reference.image],
-        target_id=id_of[template.target.image],
-        gallery=[id_of[one.view.image] for one in template.gallery],
+        reference_id=image_id(template.reference.image),
+        target_id=image_id(template.target.image),
+        gallery=[image_id(one.view.image) for one in template.gallery],
         kinds=[one.kind.value for one in template.gallery],
         answer=template.answer,
         boxes={role: list(view.box) for role, view in views.items() if view.box is not None},
@@ -87,3 +95,27 @@ def template_of(
         answer=row.answer,
         details=row.details.get(OF_TEMPLATE, {}),
     )
+
+
+def exported_entries(
+    template_set: TemplateSet, only: Collection[int] | None = None
+) -> list[dict[str, object]]:
+    """Return a set as the entries of the format it came from (GeneCIS for a built one).
+
+    Images keep the names that their file gave them; those of built sets are named by uid.
+
+    Args:
+        only: ids of the templates to write; None for all.
+    """
+    task, source = Task(template_set.task), template_set.source
+    names = None
+    if source == CATALOG:
+        uids = template_set.catalog.images.values_list("pk", "uid")
+        names = {pk: str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
+    rows = template_set.templates.order_by("position")
+    wanted = None if only is None else frozenset(only)
+    chosen = (row for row in rows if wanted is None or row.pk in wanted)
+    templates = [template_of(row, task, source, names) for row in chosen]
+    if not templates:
+        return []
+    return cirr_entries(templates) if task is Task.COMPOSED else genecis_entries(templates)

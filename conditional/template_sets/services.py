@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,31 +11,20 @@ from accounts.models import User
 from catalog.models import Catalog
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
-from conditional.stored_sets import save_named, stored_by, unused_slug
+from conditional.stored_sets import Draft, make_set, report_of, request_set
 from conditional.template_sets.queries import catalog_rows
-from conditional.template_sets.rows import row_of
+from conditional.template_sets.rows import template_rows
 from jobs.models import Job
-from jobs.services import JobProgress, enqueue
+from jobs.services import JobProgress
 from lookalike.conditional.builders.catalog_rows import SOURCE
 from lookalike.conditional.recipes import Cooked, Recipe, cook
-from lookalike.conditional.types import RetrievalTemplate
 from lookalike.conditional.validate import defects_of
 from lookalike.core.errors import Refused
 
 BUILD_TASK = "conditional.tasks.build"
-BATCH = 1000
 # as many as are read and drawn from well within a second
 PREVIEW_IMAGES = 2000
 PREVIEW_TRIES = 3000
-
-
-def free_slug(name: str) -> str:
-    """Return the slug of a new set's name.
-
-    Raises:
-        Refused: nothing is left of the name, or there is such a set.
-    """
-    return unused_slug(TemplateSet, name)
 
 
 def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None) -> Cooked:
@@ -68,94 +56,66 @@ def draw_templates(catalog: Catalog, recipe: Recipe, at_most: int | None = None)
     return cooked
 
 
-def build_set(
-    *, catalog: Catalog, name: str, recipe: Recipe, owner: User | None, progress: JobProgress
-) -> dict[str, Any]:
-    """Draw the templates of a recipe, check them, and store them as a set.
-
-    A job that was cut short after storing finds the set that it stored.
+def build_set(progress: JobProgress) -> dict[str, Any]:
+    """Draw the templates of the recipe that a job names, check them, and store them as a set.
 
     Returns:
         What the job's row and the command say: slug, figures and why references were rejected.
 
     Raises:
-        Refused: as `free_slug` and `draw_templates`.
+        Refused: as `make_set` and `draw_templates`.
     """
-    if stored := stored_by(TemplateSet, name, progress.job):
-        return built_figures(stored)
-    slug = free_slug(name)
-    progress.start(0, None, "Reading attributes and drawing templates", is_long=True)
-    cooked = draw_templates(catalog, recipe)
-    templates = cooked.built.templates
-    defects = defects_of(templates)
-    if defects:
-        raise Refused("ask", f"template {defects[0].index}: {defects[0].reason}.")
-    progress.start(0, len(templates), "Storing templates")
-    report = asdict(cooked.built.report) | {
-        "n_images": cooked.n_used,
-        "left_out": dict(cooked.left_out),
-        "job": str(progress.job.uid),
-    }
-    template_set = TemplateSet(
-        slug=slug,
-        name=name[:200],
-        catalog=catalog,
+    recipe = Recipe.of_json(progress.job.arguments["recipe"])
+
+    def draft(catalog: Catalog) -> Draft[TemplateSet]:
+        cooked = draw_templates(catalog, recipe)
+        templates = cooked.built.templates
+        if defects := defects_of(templates):
+            raise Refused("ask", f"template {defects[0].index}: {defects[0].reason}.")
+        report = asdict(cooked.built.report) | {
+            "n_images": cooked.n_used, "left_out": dict(cooked.left_out)
+        }  # fmt: skip
+        row = drawn_set(recipe, SOURCE, report)
+        return row, template_rows(row, templates)
+
+    return built_figures(
+        make_set(TemplateSet, progress, "Reading attributes and drawing templates", draft)
+    )
+
+
+def drawn_set(
+    recipe: Recipe, source: str, report: dict[str, Any], **provenance: Any
+) -> TemplateSet:
+    """Return the unsaved row of a set that was drawn by a recipe."""
+    return TemplateSet(
         task=recipe.task.value,
-        source=SOURCE,
+        source=source,
         seed=recipe.seed,
         recipe=recipe.as_json(),
         report=report,
-        owner=owner,
+        **provenance,
     )
-    named = {view.image for one in templates for _, view in one.views()}
-    store_set(template_set, templates, {name: int(name) for name in named})
-    progress.update(len(templates), len(templates), "Stored")
-    return built_figures(template_set)
 
 
 def built_figures(template_set: TemplateSet) -> dict[str, Any]:
-    """Return what the job's row and the command say of a set that was built here."""
-    report = {name: value for name, value in template_set.report.items() if name != "job"}
-    n_templates = template_set.templates.count()
+    """Return what the job's row and the command say of a set."""
     return {
-        "set": template_set.slug, "task": template_set.task, "templates": n_templates, **report
-    }  # fmt: skip
-
-
-@transaction.atomic
-def store_set(
-    template_set: TemplateSet, templates: Sequence[RetrievalTemplate], id_of: Mapping[str, int]
-) -> None:
-    """Save a set with its templates, all or nothing.
-
-    Raises:
-        Refused: another set took the slug meanwhile.
-    """
-    save_named(template_set)
-    Row.objects.bulk_create(
-        (
-            row_of(template_set, template, id_of, keeps_names=template_set.source != SOURCE)
-            for template in templates
-        ),
-        batch_size=BATCH,
-    )
+        "set": template_set.slug,
+        "task": template_set.task,
+        "templates": template_set.templates.count(),
+        **report_of(template_set),
+    }
 
 
 def request_build(*, catalog: Catalog, name: str, recipe: Recipe, owner: User) -> Job:
     """Queue the building of a set.
 
     Raises:
-        Refused: as `free_slug`.
+        Refused: as `unused_slug`.
         JobConflictError: a set of that name is being built.
     """
-    slug = free_slug(name)
-    return enqueue(
-        task=BUILD_TASK,
-        subject=f"template set {slug}",
-        title=f"Build “{name[:150]}”",
-        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
-        owner=owner,
-    )
+    arguments = {"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()}
+    return request_set(TemplateSet, task=BUILD_TASK, verb="Build", arguments=arguments, owner=owner)
 
 
 @dataclass(frozen=True)
@@ -197,10 +157,8 @@ def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
         note = f"A preview tries up to {PREVIEW_TRIES:,} references{looked}; the set tries all."
         raise Refused(problem.field, f"{problem.message} {note}") from problem
     gave_up = cooked.built.report.n_tried >= PREVIEW_TRIES
-    unsaved = TemplateSet(catalog=catalog, task=recipe.task.value)
-    named = {view.image for one in cooked.built.templates for _, view in one.views()}
-    id_of = {name: int(name) for name in named}
-    rows = [row_of(unsaved, one, id_of, keeps_names=False) for one in cooked.built.templates]
+    unsaved = TemplateSet(catalog=catalog, task=recipe.task.value, source=SOURCE)
+    rows = template_rows(unsaved, cooked.built.templates)
     return Preview(rows, cooked, n_images, is_sample, gave_up)
 
 

@@ -31,12 +31,11 @@ from conditional.template_sets.queries import (
     template_sets,
 )
 from conditional.template_sets.recall_views import scores_context
+from conditional.template_sets.rows import exported_entries
 from conditional.template_sets.services import BUILD_TASK, delete_set, preview_of, request_build
 from conditional.triplets.queries import triplet_sets
-from conditional.triplets.services import IMPORT_TASK as TRIPLETS_TASK
 from conditional.triplets.suggest import SUGGEST_TASK
-from conditional.uploads.template_files import IMPORT_TASK as TEMPLATES_TASK
-from conditional.uploads.template_files import exported_entries
+from conditional.uploads.files import TEMPLATES_TASK, TRIPLETS_TASK
 from conditional.verification.queries import verified_templates
 from jobs.models import OPEN_STATES, Job
 from lookalike.conditional.crops import Dilation

@@ -14,7 +14,8 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from conditional.models import Choice, TripletSet, TripletSource, Verification
-from conditional.triplets.services import free_triplet_slug, people_figures, store_triplets
+from conditional.stored_sets import store, unused_slug
+from conditional.triplets.services import people_figures, triplet_rows
 from conditional.verification.queries import current_answers
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.conditional.types import Triplet
@@ -94,7 +95,7 @@ def keep_answers(*, verification: Verification, name: str, owner: User | None) -
         raise Refused("campaign", f"“{verification}” asks about templates.")
     if verification.is_open:
         raise Refused("campaign", "close it first: the answers are kept as they stand.")
-    slug = free_triplet_slug(name)
+    slug = unused_slug(TripletSet, name)
     triplets = judged_triplets(verification)
     if not triplets:
         raise Refused("campaign", "nobody has named a side yet.")
@@ -112,7 +113,7 @@ def keep_answers(*, verification: Verification, name: str, owner: User | None) -
         figures=figures,
         owner=owner,
     )
-    store_triplets(kept, triplets, swapped, {image: int(image) for image in named})
+    store(kept, triplet_rows(kept, triplets, swapped))
     return kept
 
 

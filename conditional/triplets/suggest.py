@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.db import transaction
-
 from accounts.models import User
 from catalog.models import Catalog, EmbeddingSet
 from catalog.queries import usable_embedding_sets
 from conditional.models import TripletQuestion, TripletSet, TripletSource
-from conditional.stored_sets import save_named, stored_by
+from conditional.stored_sets import Draft, make_set, report_of, request_set
 from conditional.triplets.scored import (
     models_of,
     sampled_images,
@@ -21,9 +19,8 @@ from conditional.triplets.scored import (
     scored_of_pool,
     speaking_sources,
 )
-from conditional.triplets.services import BATCH, free_triplet_slug
 from jobs.models import Job
-from jobs.services import JobProgress, enqueue
+from jobs.services import JobProgress
 from lookalike.conditional.builders.disagreements import Suggested, suggest_triplets
 from lookalike.conditional.suggestions import SuggestRecipe
 from lookalike.core.errors import Refused
@@ -40,68 +37,50 @@ def request_suggestion(
     """Queue the suggesting of triplets.
 
     Raises:
-        Refused: as `free_triplet_slug`, `sound_recipe` and `chosen_models`.
+        Refused: as `unused_slug`, `sound_recipe` and `chosen_models`.
         JobConflictError: a set of that name is being made.
     """
-    slug = free_triplet_slug(name)
     recipe = sound_recipe(recipe)
     chosen_models(catalog, recipe)
-    return enqueue(
-        task=SUGGEST_TASK,
-        subject=f"triplet set {slug}",
-        title=f"Suggest “{name[:150]}”",
-        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
-        owner=owner,
+    arguments = {"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()}
+    return request_set(
+        TripletSet, task=SUGGEST_TASK, verb="Suggest", arguments=arguments, owner=owner
     )
 
 
-def suggest_set(
-    *, catalog: Catalog, name: str, recipe: SuggestRecipe, owner: User | None, progress: JobProgress
-) -> dict[str, Any]:
+def suggest_set(progress: JobProgress) -> dict[str, Any]:
     """Find the triplets that models disagree about and store them as a set of questions.
-
-    A job that was cut short after storing finds the set that it stored.
 
     Returns:
         What the job's row and the command say: slug and figures.
 
     Raises:
-        Refused: as `free_triplet_slug`, `sound_recipe` and `find_triplets`.
+        Refused: as `make_set`, `sound_recipe` and `find_triplets`.
     """
-    if stored := stored_by(TripletSet, name, progress.job):
-        return _figures(stored)
-    slug = free_triplet_slug(name)
-    recipe = sound_recipe(recipe)
-    progress.start(0, None, "Comparing what models score", is_long=True)
-    models, found = find_triplets(catalog, recipe, progress)
-    conditions = recipe.conditions or ("",)
-    n_questions = len(found.triplets) * len(conditions)
-    report = asdict(found.report) | {
-        "n_triplets": len(found.triplets), "job": str(progress.job.uid)
-    }  # fmt: skip
-    triplet_set = TripletSet(
-        slug=slug,
-        name=name[:200],
-        catalog=catalog,
-        source=TripletSource.SUGGESTED,
-        seed=recipe.seed,
-        recipe=recipe.as_json() | {"models": models},
-        report=report,
-        figures={"n_questions": n_questions},
-        owner=owner,
-    )
-    _store(triplet_set, questions_of(triplet_set, found, models, conditions))
-    return _figures(triplet_set)
+
+    def draft(catalog: Catalog) -> Draft[TripletSet]:
+        recipe = sound_recipe(SuggestRecipe.of_json(progress.job.arguments["recipe"]))
+        models, suggested = find_triplets(catalog, recipe, progress)
+        conditions = recipe.conditions or ("",)
+        row = TripletSet(
+            source=TripletSource.SUGGESTED,
+            seed=recipe.seed,
+            recipe=recipe.as_json() | {"models": models},
+            report=asdict(suggested.report) | {"n_triplets": len(suggested.triplets)},
+            figures={"n_questions": len(suggested.triplets) * len(conditions)},
+        )
+        return row, questions_of(row, suggested, models, conditions)
+
+    return _figures(make_set(TripletSet, progress, "Comparing what models score", draft))
 
 
 def _figures(triplet_set: TripletSet) -> dict[str, Any]:
     """Return what the job's row and the command say of a suggested set."""
-    report = {name: value for name, value in triplet_set.report.items() if name != "job"}
     return {
         "set": triplet_set.slug,
         "n_questions": triplet_set.n_questions,
         "models": triplet_set.recipe["models"],
-        **report,
+        **report_of(triplet_set),
     }
 
 
@@ -209,11 +188,3 @@ def questions_of(
                 )
             )
     return rows
-
-
-@transaction.atomic
-def _store(triplet_set: TripletSet, rows: Sequence[TripletQuestion]) -> None:
-    save_named(triplet_set)
-    for row in rows:
-        row.triplet_set = triplet_set
-    TripletQuestion.objects.bulk_create(rows, batch_size=BATCH)

@@ -11,7 +11,8 @@ from django.db.models import Count
 
 from catalog.models import Catalog
 from conditional.models import TASK_LABELS
-from conditional.uploads.services import MAX_BYTES, Asked, Kind
+from conditional.uploads.files import Kind
+from conditional.uploads.services import MAX_BYTES, ImportRequest
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.genecis import TASKS, task_of
 from lookalike.io.errors import InputError
@@ -134,11 +135,11 @@ class ImportForm(forms.Form):
         return given
 
     @property
-    def asked(self) -> Asked:
+    def import_request(self) -> ImportRequest:
         """What a valid form asks for; what does not belong to its kind is passed over."""
         given = self.cleaned_data
         kind = Kind(given["kind"])
-        return Asked(
+        return ImportRequest(
             kind=kind,
             catalog=given["catalog"],
             name=given["name"],

@@ -12,8 +12,9 @@ from accounts.access import admin_required, signed_in
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
 from conditional.template_sets.views import refuse
+from conditional.uploads.files import Kind
 from conditional.uploads.forms import ImportForm
-from conditional.uploads.services import Kind, import_jobs, request_import
+from conditional.uploads.services import import_jobs, request_import
 from jobs.models import Job
 from lookalike.core.errors import Refused
 
@@ -37,7 +38,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 def _queued(request: HttpRequest, form: ImportForm) -> bool:
     """Keep the files and queue their import; on failure say why in the form."""
     try:
-        request_import(form.asked, signed_in(request))
+        request_import(form.import_request, signed_in(request))
     except Refused as problem:
         refuse(form, problem)
     except OSError as problem:

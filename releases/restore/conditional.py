@@ -22,9 +22,14 @@ from conditional.models import (
     Verifier,
     VerifierAnswer,
 )
-from conditional.template_sets.services import store_set
-from conditional.triplets.services import people_figures, store_triplets
-from lookalike.conditional.types import Box, Triplet, View
+from conditional.stored_sets import store
+from conditional.template_sets.rows import template_rows
+from conditional.triplets.services import people_figures, triplet_rows
+from lookalike.conditional.types import (
+    Box,
+    Triplet,
+    View,
+)
 from lookalike.core.errors import Refused
 from lookalike.release.conditional_sets import template_of
 from lookalike.release.errors import ReleaseError
@@ -116,8 +121,7 @@ def _templates(
         template_of(row, sorted(candidates[row["position"]], key=itemgetter("place")), view)
         for row in _rows(folder, "templates", released)
     ]
-    shown = {view.image for template in templates for _, view in template.views()}
-    store_set(made, templates, {name: int(name) for name in shown})
+    store(made, template_rows(made, templates))
     verification = Verification.objects.create(
         slug=released.slug,
         name=entry["name"],
@@ -200,6 +204,5 @@ def _triplets(
         report={"n_entries": len(triplets), "n_left_out": 0},
         figures=people_figures(triplets, swapped, None),
     )
-    shown = {image for triplet in triplets for image in triplet[:3]}
-    store_triplets(made, triplets, swapped, {name: int(name) for name in shown})
+    store(made, triplet_rows(made, triplets, swapped))
     return made

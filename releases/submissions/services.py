@@ -141,7 +141,6 @@ def score(progress: JobProgress) -> dict[str, Any]:
     return {"submission": str(found.uid), "results": scores.results}
 
 
-
 def publish(*, submission: Submission, is_published: bool) -> None:
     """Show a scored submission on the leaderboard to all who see the release, or no longer.
 

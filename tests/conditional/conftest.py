@@ -68,10 +68,8 @@ def built_set(catalog: Catalog, name: str = "Other colours", **changes: Any) -> 
         task=BUILD_TASK,
         subject=f"template set {uuid.uuid4()}",
         title="Build",
-        arguments={},
-        work=lambda progress: build_set(
-            catalog=catalog, name=name, recipe=recipe, owner=None, progress=progress
-        ),
+        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
+        work=build_set,
     )
     return TemplateSet.objects.get(slug=job.result["set"])
 

@@ -12,7 +12,7 @@ from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
-from conditional.uploads.template_files import exported_entries
+from conditional.template_sets.rows import exported_entries
 from conditional.verification.queries import picture_for
 from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS

@@ -10,11 +10,10 @@ from accounts.models import Role
 from conditional import tasks
 from conditional.management.commands import build_templates
 from conditional.models import TemplateSet, TripletSet
-from conditional.template_sets import annotation_files
 from conditional.template_sets.services import request_build
-from conditional.triplets import services, suggest
+from conditional.triplets import suggest
 from conditional.triplets.suggest import request_suggestion
-from conditional.uploads import template_files
+from conditional.uploads import templates, triplets
 from jobs import running
 from jobs.models import Job, JobState
 from jobs.services import retry_job
@@ -53,7 +52,7 @@ def cut_short(monkeypatch, task, job):
 
 def test_an_interrupted_import_of_templates_goes_on(catalog, write, monkeypatch):  # noqa: F811
     command = ("import_templates", "Objects", write([entry(0)]), "--catalog", "shop")
-    interrupted(monkeypatch, template_files, "make_crops", *command)
+    interrupted(monkeypatch, templates, "make_crops", *command)
     [stored] = TemplateSet.objects.all()
     result = printed(*command)
     assert (result["set"], result["templates"], result["n_left_out"]) == ("objects", 1, 0)
@@ -65,7 +64,7 @@ def test_an_interrupted_import_of_templates_goes_on(catalog, write, monkeypatch)
 def test_what_was_asked_otherwise_does_not_go_on(catalog, write, monkeypatch):  # noqa: F811
     path = write([entry(0)])
     command = ("import_templates", "Objects", path, "--catalog", "shop")
-    interrupted(monkeypatch, template_files, "make_crops", *command)
+    interrupted(monkeypatch, templates, "make_crops", *command)
     with pytest.raises(CommandError, match="already"):
         call_command(*command, "--keep-good")
     path.write_text(path.read_text().replace("chair", "table"))
@@ -77,7 +76,7 @@ def test_an_interrupted_import_of_triplets_goes_on(catalog, tmp_path, monkeypatc
     path = tmp_path / "t.csv"
     path.write_text(ROWS)
     command = ("import_triplets", "Eggs", path, "--catalog", "shop")
-    interrupted(monkeypatch, services, "_result", *command)
+    interrupted(monkeypatch, triplets, "_figures", *command)
     result = printed(*command)
     assert (result["n_triplets"], TripletSet.objects.get().triplets.count()) == (2, 2)
     with pytest.raises(CommandError, match="there are triplets “eggs” already"):
@@ -128,7 +127,7 @@ def of_vaw(files, *more):
 
 
 def test_an_interrupted_build_of_a_file_goes_on(vaw, monkeypatch):  # noqa: F811
-    interrupted(monkeypatch, annotation_files, "make_crops", *of_vaw(vaw))
+    interrupted(monkeypatch, templates, "make_crops", *of_vaw(vaw))
     result = printed(*of_vaw(vaw))
     assert (result["templates"], result["crops"]) == (4, 4 * 16)
     assert TemplateSet.objects.count() == 1

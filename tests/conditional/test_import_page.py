@@ -16,7 +16,8 @@ from catalog.importing.uploads import upload_path
 from catalog.models import Catalog
 from conditional import tasks
 from conditional.models import TemplateSet, Triplet, TripletSet
-from conditional.uploads import services, template_files
+from conditional.template_sets.rows import exported_entries
+from conditional.uploads import services, templates
 from jobs.models import Job, JobState
 from jobs.services import retry_job
 from tests.conditional.conftest import make_catalog
@@ -78,7 +79,7 @@ def test_templates_are_imported_by_a_worker_and_linked(admin: Client) -> None:
     stored = TemplateSet.objects.get()
     assert (stored.task, stored.file_name) == ("focus_object", "focus_object.json")
     assert stored.owner == User.objects.get()
-    assert template_files.exported_entries(stored) == given
+    assert exported_entries(stored) == given
     assert uploads() == []
     page = admin.get(PAGE).content.decode()
     assert '<a href="/templates/sets/others/">Others</a>: 2 of 2 entries.' in page
@@ -99,7 +100,7 @@ def test_cirr_is_imported(admin: Client) -> None:
     }  # fmt: skip
     post(admin, file_of([given], "cap.json"), kind="cirr")
     assert done().result["task"] == "composed"
-    assert template_files.exported_entries(TemplateSet.objects.get()) == [given]
+    assert exported_entries(TemplateSet.objects.get()) == [given]
 
 
 def test_what_cannot_go_in_is_listed_and_nothing_is_stored(admin: Client) -> None:
@@ -231,7 +232,7 @@ def test_a_worker_that_is_killed_after_storing_leaves_one_whole_set(
 
     post(admin, file_of([entry(0), entry(30)], "focus_object.json"))
     with monkeypatch.context() as patch:
-        patch.setattr(template_files, "make_crops", killed)
+        patch.setattr(templates, "make_crops", killed)
         with pytest.raises(KilledError):
             done()
     assert Job.objects.get().state == JobState.RUNNING

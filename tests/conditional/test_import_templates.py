@@ -13,7 +13,7 @@ from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
 from conditional.template_sets.recall_services import store_scores
-from conditional.uploads.template_files import exported_entries
+from conditional.template_sets.rows import exported_entries
 from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.validate import defects_of

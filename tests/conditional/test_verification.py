@@ -15,8 +15,8 @@ from django.urls import reverse
 from accounts.models import Role
 from annotation.answering.submissions import MalformedError
 from conditional.models import Choice, VerifierAnswer
+from conditional.template_sets.rows import exported_entries
 from conditional.template_sets.services import delete_set
-from conditional.uploads.template_files import exported_entries
 from conditional.verification.answers import read_answers
 from conditional.verification.queries import (
     NotVerifierError,

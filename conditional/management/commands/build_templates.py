@@ -8,23 +8,19 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, catalog_called
 from conditional.models import TemplateSet
-from conditional.stored_sets import slug_to_make
 from conditional.template_sets.annotation_files import Annotations, build_file_set
 from conditional.template_sets.services import BUILD_TASK, build_set
-from jobs.commands import JobCommand
-from jobs.services import Work
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.recipes import BUILDABLE, Recipe
 from lookalike.conditional.types import Task
-from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 
 COLUMN_HELP = "NAME [sep=;] [path=/] [unknown=A,B] [text=WORD] [incomplete]; may be repeated"
 
 
-class Command(JobCommand):
+class Command(SetCommand):
     help = (
         "Draw retrieval templates from a catalog's own attributes, or from a file of VAW or COCO "
         "panoptic over its images, and store them as a set."
@@ -75,27 +71,17 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Draw and store the set."""
-        catalog = Catalog.objects.filter(slug=options["catalog"]).first()
-        if catalog is None:
-            raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
-        recipe = _recipe(options)
-        annotations = _annotations(options)
         arguments = {
-            "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
-        }  # fmt: skip
-        try:
-            if annotations is not None:
-                arguments["file"] = annotations.as_json()
-                arguments["keep_good"] = options["keep_good"]
-            slug = slug_to_make(TemplateSet, options["name"], BUILD_TASK, arguments)
-        except (Refused, OSError) as problem:
-            raise CommandError(str(problem)) from problem
-        result = self.run_work(
-            task=BUILD_TASK,
-            subject=f"template set {slug}",
-            title=f"Build “{options['name'][:150]}”",
-            arguments=arguments,
-            work=_work(catalog, recipe, annotations, options),
+            "catalog": catalog_called(options["catalog"]).pk,
+            "name": options["name"],
+            "recipe": _recipe(options).as_json(),
+        }
+        annotations = _annotations(options)
+        if annotations is not None:
+            arguments |= {"file": annotations.as_json(), "keep_good": options["keep_good"]}
+        work = build_set if annotations is None else build_file_set
+        result = self.make(
+            TemplateSet, task=BUILD_TASK, verb="Build", arguments=arguments, work=work
         )
         self.report(result, as_json=options["json"], lines=_lines(result))
 
@@ -108,20 +94,6 @@ def _annotations(options: dict[str, Any]) -> Annotations | None:
     if path is None and not options["ask"]:
         raise CommandError("Give --ask with a column, or --vaw or --panoptic with a file.")
     return None if path is None else Annotations(path, options["types"])
-
-
-def _work(
-    catalog: Catalog, recipe: Recipe, annotations: Annotations | None, options: dict[str, Any]
-) -> Work:
-    """Return what to do: draw from a file where one is named, else from the attributes."""
-    given: dict[str, Any] = {
-        "catalog": catalog, "name": options["name"], "recipe": recipe, "owner": None
-    }  # fmt: skip
-    if annotations is None:
-        return lambda progress: build_set(**given, progress=progress)
-    return lambda progress: build_file_set(
-        **given, annotations=annotations, keep_good=options["keep_good"], progress=progress
-    )
 
 
 def _recipe(options: dict[str, Any]) -> Recipe:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, catalog_called, defect_lines
 from conditional.models import TripletSet
-from conditional.stored_sets import slug_to_make
-from conditional.triplets.services import (
-    IMPORT_TASK,
-    MIN_VOTES,
-    TripletFiles,
-    import_triplet_set,
-)
-from jobs.commands import JobCommand
+from conditional.triplets.services import MIN_VOTES
+from conditional.uploads.files import TRIPLETS_TASK, Kind, SetFiles
+from conditional.uploads.triplets import import_triplets
 from lookalike.conditional.column_spec import parse_where
-from lookalike.core.errors import Refused
-
-MAX_SHOWN = 50
 
 
-class Command(JobCommand):
+class Command(SetCommand):
     help = "Import answers to “which of two is more like the anchor?” over a catalog's images."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -48,35 +41,22 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Read, check and store the files."""
-        catalog = Catalog.objects.filter(slug=options["catalog"]).first()
-        if catalog is None:
-            raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
-        files = TripletFiles(
-            options["files"], options["names"], _where(options["where"]), options["scale"]
+        is_csv = [path.suffix.lower() for path in options["files"]] == [".csv"]
+        files = SetFiles(
+            kind=Kind.TRIPLETS if is_csv else Kind.INTEGERS,
+            paths=options["files"],
+            names=options["names"],
+            scale=options["scale"],
+            where=_where(options["where"]),
+            keep_good=options["keep_good"],
         )
-        try:
-            arguments = {
-                "catalog": catalog.pk,
-                "name": options["name"],
-                "keep_good": options["keep_good"],
-                **files.asked(),
-            }
-            slug = slug_to_make(TripletSet, options["name"], IMPORT_TASK, arguments)
-        except (Refused, OSError) as problem:
-            raise CommandError(str(problem)) from problem
-        result = self.run_work(
-            task=IMPORT_TASK,
-            subject=f"triplet set {slug}",
-            title=f"Import “{options['name'][:150]}”",
-            arguments=arguments,
-            work=lambda progress: import_triplet_set(
-                catalog=catalog,
-                name=options["name"],
-                files=files,
-                keep_good=options["keep_good"],
-                owner=None,
-                progress=progress,
-            ),
+        catalog = catalog_called(options["catalog"])
+        result = self.make(
+            TripletSet,
+            task=TRIPLETS_TASK,
+            verb="Import",
+            arguments={"catalog": catalog.pk, "name": options["name"], **files.as_arguments()},
+            work=partial(import_triplets, files),
         )
         self.report(result, as_json=options["json"], lines=_lines(result))
 
@@ -101,8 +81,4 @@ def _lines(result: dict[str, Any]) -> list[str]:
         if scale["n_questions"]:
             single, majority = (scale[name]["accuracy"] for name in ("single_votes", "majority"))
             lines.append(f"single votes {single:.3f}, majority {majority:.3f} {often}")
-    defects = result["defects"]
-    lines += [f"  {one['index']}\t{one['code']}\t{one['reason']}" for one in defects[:MAX_SHOWN]]
-    if len(defects) > MAX_SHOWN:
-        lines.append(f"  and {len(defects) - MAX_SHOWN:,} more; --json lists them all")
-    return lines
+    return [*lines, *defect_lines(result["defects"])]

@@ -8,16 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, catalog_called
 from conditional.models import TripletSet
-from conditional.stored_sets import slug_to_make
 from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
-from jobs.commands import JobCommand
 from lookalike.conditional.suggestions import SuggestRecipe
-from lookalike.core.errors import Refused
 from pooling.models import Pool
 
 
-class Command(JobCommand):
+class Command(SetCommand):
     help = (
         "Find the triplets of a pool, or of a catalog's embedding sets, where models disagree "
         "which of two candidates is closer, and store them as questions for a panel."
@@ -71,26 +69,15 @@ class Command(JobCommand):
             k=options["k"],
             seed=options["seed"],
         )
-        arguments = {
-            "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
-        }  # fmt: skip
-        try:
-            slug = slug_to_make(TripletSet, options["name"], SUGGEST_TASK, arguments)
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
-        result = self.run_work(
+        result = self.make(
+            TripletSet,
             task=SUGGEST_TASK,
-            subject=f"triplet set {slug}",
-            title=f"Suggest “{options['name'][:150]}”",
-            arguments=arguments,
-            work=lambda progress: suggest_set(
-                catalog=catalog,
-                name=options["name"],
-                recipe=recipe,
-                owner=None,
-                progress=progress,
-            ),
-        )
+            verb="Suggest",
+            arguments={
+                "catalog": catalog.pk, "name": options["name"], "recipe": recipe.as_json()
+            },
+            work=suggest_set,
+        )  # fmt: skip
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 
@@ -100,10 +87,7 @@ def _catalog(options: dict[str, Any]) -> Catalog:
         if pool is None:
             raise CommandError(f"pool: there is no pool “{options['pool']}”.")
         return pool.catalog
-    catalog = Catalog.objects.filter(slug=options["catalog"]).first()
-    if catalog is None:
-        raise CommandError(f"catalog: there is no catalog “{options['catalog']}”.")
-    return catalog
+    return catalog_called(options["catalog"])
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
