@@ -12,7 +12,6 @@ from conditional.models import BASELINE_LABELS, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, subject_of
 from jobs.commands import JobCommand
-from lookalike.core.errors import Refused
 
 
 class Command(JobCommand):
@@ -51,10 +50,7 @@ class Command(JobCommand):
         self.report({"scores": rows}, as_json=options["json"], lines=[_line(row) for row in rows])
 
     def _scored(self, template_set: TemplateSet, model: str) -> dict[str, Any]:
-        try:
-            name = known_model(template_set, model)
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
+        name = known_model(template_set, model)
         arguments: dict[str, Any] = {"template_set_id": template_set.pk, "model": name}
         return self.run_work(
             task=SCORE_TASK,
