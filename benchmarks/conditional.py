@@ -39,7 +39,6 @@ from lookalike.conditional.builders.catalog_rows import (  # noqa: E402
     catalog_instances,
 )
 from lookalike.conditional.builders.draw import Built, Limits  # noqa: E402
-from lookalike.conditional.builders.facts import attribute_defects, object_defects  # noqa: E402
 from lookalike.conditional.builders.objects import (  # noqa: E402
     SceneTable,
     build_change_object,
@@ -49,6 +48,7 @@ from lookalike.conditional.triplet_scores import Metric, score_triplets  # noqa:
 from lookalike.conditional.triplets import TripletTable  # noqa: E402
 from lookalike.conditional.types import Defect, Scene, Triplet  # noqa: E402
 from lookalike.conditional.validate import defects_of  # noqa: E402
+from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects  # noqa: E402
 
 N_TRIPLETS, N_SHOES, N_DIMENSIONS = 280_000, 50_025, 512
 N_IMAGES, N_ATTRIBUTES, N_TEMPLATES = 50_000, 20, 2_000

@@ -22,11 +22,6 @@ def live_workers(device: str) -> QuerySet[Worker]:
     return Worker.objects.filter(device__startswith=kind, seen_at__gt=since)
 
 
-def this_worker() -> Worker | None:
-    """Return the worker that this process is, if it is one."""
-    return Worker.objects.filter(name=settings.WORKER_NAME).first()
-
-
 def report_alive() -> None:
     """Write this worker's heartbeat."""
     now = timezone.now()

@@ -61,10 +61,6 @@ class TripletTable:
         flags = np.zeros(len(triplets), np.bool_) if swapped is None else np.array(swapped, bool)
         return cls(images, anchors, closer, farther, condition_names, conditions, flags)
 
-    def with_condition(self, name: str) -> TripletTable:
-        """Return the triplets of one condition; `images` stay as they are."""
-        return self.kept(self.conditions == self.condition_names.index(name))
-
     def kept(self, is_kept: Bools) -> TripletTable:
         """Return the triplets where `is_kept`; `images` and `condition_names` stay."""
         return TripletTable(

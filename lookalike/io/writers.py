@@ -157,11 +157,6 @@ def trec_run_pieces(ranked: Iterable[tuple[str, str, int]], name: str, depth: in
         yield f"{_solid(query)} Q0 {_solid(candidate)} {rank} {depth + 1 - rank} {name}\n"
 
 
-def numbered_ids(ids: Iterable[str], prefix: str) -> dict[str, str]:
-    """Return {id: prefix + its number}, for ids (paths with spaces) that TREC cannot hold."""
-    return {name: f"{prefix}{number:06d}" for number, name in enumerate(dict.fromkeys(ids), 1)}
-
-
 def _binary(query: str, candidate: str, label: int) -> int:
     if label not in (0, 1):
         raise ValueError(f"label {label!r} of {query!r}, {candidate!r} is neither 0 nor 1")

@@ -32,7 +32,6 @@ def test_a_heartbeat_renews_one_row_and_keeps_when_it_began():
     assert worker.is_alive
     assert worker.started_at == began
     assert (worker.queue, worker.device) == ("device.cpu-on-here", "cpu")
-    assert workers.this_worker() == worker
     workers.say_goodbye()
     worker.refresh_from_db()
     assert not worker.is_alive
@@ -49,7 +48,3 @@ def test_only_the_living_on_the_same_kind_of_device_are_asked():
     processor = worker("d", "cpu")
     assert list(workers.live_workers("cuda:1")) == [first, second]
     assert list(workers.live_workers("cpu")) == [processor]
-
-
-def test_a_process_that_is_no_worker_is_none():
-    assert workers.this_worker() is None

@@ -151,27 +151,6 @@ def write_triplets(path: str | Path, triplets: Iterable[Triplet]) -> None:
         writer.writerows([protected(cell) for cell in triplet] for triplet in triplets)
 
 
-def write_integer_triplets(
-    path: str | Path,
-    triplets: Iterable[Triplet],
-    names: Sequence[str],
-    swapped: Iterable[bool] | None = None,
-) -> None:
-    """Write an integer file `anchor far close`, with a fourth column where `swapped` is given.
-
-    Raises:
-        KeyError: an image that is not among the names.
-    """
-    place = {name: str(number) for number, name in enumerate(names)}
-    flags = None if swapped is None else list(swapped)
-    with Path(path).open("w", encoding="utf-8") as file:
-        for row, triplet in enumerate(triplets):
-            shown = [place[triplet.anchor], place[triplet.farther], place[triplet.closer]]
-            if flags is not None:
-                shown = [shown[0], shown[2], shown[1], "0"] if flags[row] else [*shown, "1"]
-            file.write(" ".join(shown) + "\n")
-
-
 @dataclass(frozen=True)
 class _Row:
     line: int

@@ -17,7 +17,6 @@ from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.writers import (
-    numbered_ids,
     write_csv,
     write_trec_qrels,
     write_trec_run,
@@ -304,8 +303,3 @@ def test_writers_keep_nothing_of_what_they_wrote():
     write_csv(out, ((f"q{i}", f"c{i}", i % 2) for i in range(5000)))
     write_vsd(out, ((f"q{i}", f"c{i}", i % 2) for i in range(5000)))
     assert out.longest < 100
-
-
-def test_numbered_ids_stand_in_for_paths_with_spaces():
-    names = ["a b.jpg", "c.jpg", "a b.jpg"]
-    assert numbered_ids(names, "c") == {"a b.jpg": "c000001", "c.jpg": "c000002"}

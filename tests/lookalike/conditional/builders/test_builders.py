@@ -14,7 +14,6 @@ from lookalike.conditional.builders.draw import (
     REFERENCE_USED,
     Limits,
 )
-from lookalike.conditional.builders.facts import attribute_defects, object_defects
 from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
@@ -23,6 +22,7 @@ from lookalike.conditional.builders.objects import (
 )
 from lookalike.conditional.types import DistractorKind, Instance, Scene, Task
 from lookalike.conditional.validate import defects_of
+from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects
 from tests.lookalike.conditional.cases import TYPES, random_scenes, vaw_instances
 
 LIMITS = Limits(150, per_condition=40, per_reference=3)

@@ -14,7 +14,6 @@ from lookalike.conditional.builders.catalog_rows import (
     values_of,
 )
 from lookalike.conditional.builders.draw import Limits
-from lookalike.conditional.builders.facts import attribute_defects, object_defects
 from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
@@ -22,6 +21,7 @@ from lookalike.conditional.builders.objects import (
     build_focus_object,
 )
 from lookalike.conditional.validate import defects_of
+from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects
 
 COLOR = Column("color", unknown=frozenset({"bk", "gr", "br", "lb", "sa"}))
 CATEGORY = Column("category", path_separator="/")

@@ -8,7 +8,6 @@ from lookalike.conditional.formats.triplet_files import (
     read_integer_triplets,
     read_names,
     read_triplets,
-    write_integer_triplets,
     write_triplets,
 )
 from lookalike.conditional.types import Triplet, TripletQuestion
@@ -84,10 +83,6 @@ def test_integer_files_name_the_dissimilar_image_second(tmp_path):
         Triplet("zero.jpg", "one.jpg", "two.jpg", "heel"),  # given the wrong way round
     )
     assert found.swapped == (False, False, False, True)
-    write_integer_triplets(first, found.triplets[:2], NAMES)
-    write_integer_triplets(second, found.triplets[2:], NAMES, found.swapped[2:])
-    assert first.read_text() == "0 1 2\n3 2 1\n"
-    assert second.read_text() == "0 1 2 1\n0 1 2 0\n"
 
 
 def test_without_names_the_integers_are_the_ids(tmp_path):
