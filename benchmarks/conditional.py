@@ -38,12 +38,12 @@ from lookalike.conditional.builders.catalog_rows import (  # noqa: E402
     Column,
     catalog_instances,
 )
-from lookalike.conditional.builders.draw import Built, Limits  # noqa: E402
 from lookalike.conditional.builders.objects import (  # noqa: E402
     SceneTable,
     build_change_object,
     build_focus_object,
 )
+from lookalike.conditional.builders.turns import Built, Limits  # noqa: E402
 from lookalike.conditional.triplet_scores import Metric, score_triplets  # noqa: E402
 from lookalike.conditional.triplets import TripletTable  # noqa: E402
 from lookalike.conditional.types import Defect, Scene, Triplet  # noqa: E402

@@ -98,7 +98,7 @@ class TemplateScore(models.Model):
         return f"{label}, normalised" if self.is_normalised else label
 
 
-class Asked(models.Model):
+class PanelQuestion(models.Model):
     """What a judge is asked: which of some candidates fits an image, maybe given a condition.
 
     `uid` is all that a judge's browser knows of it.
@@ -136,7 +136,7 @@ class Asked(models.Model):
         return "paper"
 
 
-class RetrievalTemplate(Asked):
+class RetrievalTemplate(PanelQuestion):
     """Which image of a gallery is most like the reference, given the condition?
 
     As `lookalike.conditional.types.RetrievalTemplate`: the gallery holds the distractors only, in

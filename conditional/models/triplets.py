@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from catalog.models import Catalog, EmbeddingSet, Image
-from conditional.models.sets import Asked
+from conditional.models.sets import PanelQuestion
 
 
 class TripletSource(models.TextChoices):
@@ -56,7 +56,7 @@ class TripletSet(models.Model):
         return int(self.figures.get("n_questions", 0))
 
 
-class TripletQuestion(Asked):
+class TripletQuestion(PanelQuestion):
     """Which of two candidates is closer to the anchor?
 
     The first candidate is the one with the smaller id, so that nothing tells which is closer.

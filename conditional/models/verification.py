@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from conditional.models.sets import Asked, RetrievalTemplate, TemplateSet
+from conditional.models.sets import PanelQuestion, RetrievalTemplate, TemplateSet
 from conditional.models.triplets import TripletQuestion, TripletSet
 
 
@@ -95,7 +95,7 @@ class Verification(models.Model):
         return found
 
     @property
-    def questions(self) -> models.QuerySet[Asked]:
+    def questions(self) -> models.QuerySet[PanelQuestion]:
         """What the panel is asked."""
         return self.triplets.all() if self.is_of_triplets else self.templates.all()
 

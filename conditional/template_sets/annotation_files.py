@@ -17,8 +17,8 @@ from conditional.template_sets.services import drawn_set
 from conditional.uploads.templates import defects_over, made_of_file
 from jobs.services import JobProgress
 from lookalike.conditional.builders.attribute_table import AttributeTable
-from lookalike.conditional.builders.draw import Built
 from lookalike.conditional.builders.objects import SceneRules, SceneTable
+from lookalike.conditional.builders.turns import Built
 from lookalike.conditional.formats.panoptic import read_panoptic
 from lookalike.conditional.formats.vaw import SOURCE as VAW
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw

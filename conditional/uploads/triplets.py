@@ -15,8 +15,8 @@ from conditional.triplets.services import people_figures, triplet_rows
 from conditional.uploads.files import Kind, SetFiles
 from jobs.services import JobProgress
 from lookalike.conditional.formats.tables import read_scale
-from lookalike.conditional.formats.triplet_files import TripletSet as ReadSet
 from lookalike.conditional.formats.triplet_files import (
+    TripletEntries,
     read_integer_triplets,
     read_names,
     read_triplets,
@@ -65,7 +65,7 @@ def _figures(triplet_set: TripletSet) -> dict[str, Any]:
     return {"set": triplet_set.slug, **counts, **triplet_set.figures, "defects": defects}
 
 
-def _read(files: SetFiles) -> ReadSet:
+def _read(files: SetFiles) -> TripletEntries:
     """Return the triplets of one CSV file, or of integer files.
 
     Raises:
@@ -79,7 +79,7 @@ def _read(files: SetFiles) -> ReadSet:
 
 
 def _sound(
-    entries: ReadSet, id_of: Mapping[str, int]
+    entries: TripletEntries, id_of: Mapping[str, int]
 ) -> tuple[list[Triplet], list[bool], list[Defect]]:
     """Part the rows into those over images of the catalog, and what is wrong with the others."""
     places = kept_places(len(entries.triplets), entries.malformed)

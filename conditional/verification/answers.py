@@ -20,7 +20,7 @@ MAX_PLACE = 1000
 
 
 @dataclass(frozen=True)
-class GivenAnswer:
+class PostedAnswer:
     """One answer; `place` counts in the order in which this judge saw the candidates."""
 
     uuid: UUID
@@ -32,7 +32,7 @@ class GivenAnswer:
     decided_at: datetime
 
 
-Batch = list[tuple[UUID, GivenAnswer | RejectedError]]
+Batch = list[tuple[UUID, PostedAnswer | RejectedError]]
 
 
 def read_answers(body: object) -> Batch:
@@ -44,7 +44,7 @@ def read_answers(body: object) -> Batch:
     return read_each(body, _answer)
 
 
-def _answer(raw: Mapping[str, Any]) -> GivenAnswer:
+def _answer(raw: Mapping[str, Any]) -> PostedAnswer:
     key, question = uuid_of(raw, "uuid"), uuid_of(raw, "question")
     choice, place = raw.get("choice"), raw.get("place")
     if not isinstance(choice, str) or choice not in CHOICES:
@@ -59,4 +59,4 @@ def _answer(raw: Mapping[str, Any]) -> GivenAnswer:
     shown_at, decided_at = time_of(raw, "shown_at"), time_of(raw, "decided_at")
     if decided_at < shown_at:
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
-    return GivenAnswer(key, question, choice, place, device, shown_at, decided_at)
+    return PostedAnswer(key, question, choice, place, device, shown_at, decided_at)

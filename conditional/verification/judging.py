@@ -21,7 +21,7 @@ from accounts.access import annotator_required, signed_in
 from annotation.answering.submissions import MalformedError, RejectedError
 from annotation.markdown import to_html
 from catalog.images.serving import image_response
-from conditional.models import Asked, Verification, Verifier
+from conditional.models import PanelQuestion, Verification, Verifier
 from conditional.template_sets.views import crop_response
 from conditional.verification.answers import read_answers
 from conditional.verification.queries import (
@@ -37,14 +37,14 @@ from lookalike.conditional.types import Task
 AHEAD = 6
 MAX_SKIPPED = 100
 private = cache_control(private=True, no_store=True)
-ASKED = {
+TEMPLATE_PROMPTS = {
     Task.FOCUS_ATTRIBUTE: "Which is like the reference in this:",
     Task.CHANGE_ATTRIBUTE: "Which is like the reference, but with this:",
     Task.FOCUS_OBJECT: "Which is like the reference and shows this, too:",
     Task.CHANGE_OBJECT: "Which is like the reference, but with this added:",
     Task.COMPOSED: "Which is the reference, changed like this:",
 }
-ASKED_OF_TRIPLETS = "Which of the two below is more like this image?"
+TRIPLET_PROMPT = "Which of the two below is more like this image?"
 
 
 @annotator_required
@@ -56,7 +56,7 @@ def page(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse:
     verification = verifier.verification
     context = {
         "verification": verification,
-        "asked": _asked(verification),
+        "prompt": _prompt(verification),
         "guidelines_html": to_html(verification.guidelines),
         "progress": progress_of(verifier),
         "next_url": reverse("conditional:next", args=[verification_uid]),
@@ -66,9 +66,9 @@ def page(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse:
     return render(request, f"conditional/judge_{kind}.html", context)
 
 
-def _asked(verification: Verification) -> str:
+def _prompt(verification: Verification) -> str:
     template_set = verification.template_set
-    return ASKED_OF_TRIPLETS if template_set is None else ASKED[Task(template_set.task)]
+    return TRIPLET_PROMPT if template_set is None else TEMPLATE_PROMPTS[Task(template_set.task)]
 
 
 @annotator_required
@@ -150,7 +150,7 @@ def _progress(verifier: Verifier) -> dict[str, int]:
     return {"n_done": found.n_done, "n_total": found.n_total}
 
 
-def _question(verifier: Verifier, question: Asked) -> dict[str, Any]:
+def _question(verifier: Verifier, question: PanelQuestion) -> dict[str, Any]:
     slots = ["reference", *map(str, range(question.n_candidates))]
     urls = [_address(verifier, question, slot) for slot in slots]
     return {
@@ -161,7 +161,7 @@ def _question(verifier: Verifier, question: Asked) -> dict[str, Any]:
     }
 
 
-def _address(verifier: Verifier, question: Asked, slot: str) -> dict[str, str]:
+def _address(verifier: Verifier, question: PanelQuestion, slot: str) -> dict[str, str]:
     uid = verifier.verification.uid
     sizes = {"url": "view", "thumb_url": "thumb"}
     return {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from catalog.models import Image
 from conditional.models import (
-    Asked,
     Choice,
+    PanelQuestion,
     RetrievalTemplate,
     TemplateRuling,
     Verification,
@@ -78,7 +78,7 @@ def answered_by(verifier: Verifier) -> set[int]:
 
 
 @dataclass(frozen=True)
-class Progress:
+class VerifierProgress:
     """How far a judge has come."""
 
     n_done: int
@@ -95,9 +95,9 @@ class Progress:
         return 100 * self.n_done // self.n_total if self.n_total else 0
 
 
-def progress_of(verifier: Verifier) -> Progress:
+def progress_of(verifier: Verifier) -> VerifierProgress:
     """Return how far a judge has come."""
-    return Progress(len(answered_by(verifier)), verifier.verification.questions.count())
+    return VerifierProgress(len(answered_by(verifier)), verifier.verification.questions.count())
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Queue:
     """A verification as a judge's home page lists it."""
 
     verification: Verification
-    progress: Progress
+    progress: VerifierProgress
 
 
 def queues_of(annotator_id: int) -> list[Queue]:
@@ -114,7 +114,9 @@ def queues_of(annotator_id: int) -> list[Queue]:
     return [Queue(seat.verification, progress_of(seat)) for seat in seats.order_by("-id")]
 
 
-def next_questions(verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ()) -> list[Asked]:
+def next_questions(
+    verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ()
+) -> list[PanelQuestion]:
     """Return the next questions that a judge has not answered, in the judge's own order.
 
     Args:
@@ -136,7 +138,7 @@ def next_questions(verifier: Verifier, n: int, *, but: Sequence[uuid.UUID] = ())
     return [found[pk] for pk in wanted]
 
 
-def seen_order(verifier: Verifier, question: Asked) -> list[int]:
+def seen_order(verifier: Verifier, question: PanelQuestion) -> list[int]:
     """Return the question's candidates in the order in which this judge sees them."""
     seed, number = verifier.verification.seed, verifier.number
     return gallery_order(seed, number, question.position, question.n_candidates)
@@ -241,13 +243,14 @@ def verified_templates(verification: Verification) -> list[RetrievalTemplate]:
     return [one.template for one in results_of(verification) if one.passes]
 
 
-def panel_progress(verification: Verification) -> list[tuple[str, Progress]]:
+def panel_progress(verification: Verification) -> list[tuple[str, VerifierProgress]]:
     """Return how far each judge has come, by user name; for admins."""
     n_total = verification.questions.count()
     done: Mapping[int, int] = _done_of(verification)
     seats = verification.panel.select_related("annotator")
     return [
-        (seat.annotator.get_username(), Progress(done.get(seat.pk, 0), n_total)) for seat in seats
+        (seat.annotator.get_username(), VerifierProgress(done.get(seat.pk, 0), n_total))
+        for seat in seats
     ]
 
 

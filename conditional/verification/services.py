@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from accounts.models import User
 from annotation.answering.submissions import RejectedError
 from conditional.models import (
-    Asked,
+    PanelQuestion,
     TemplateRuling,
     TemplateSet,
     TripletSet,
@@ -22,7 +22,7 @@ from conditional.models import (
 )
 from conditional.stored_sets import save_named, slug_of
 from conditional.triplets.judged import ensure_questions
-from conditional.verification.answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, GivenAnswer
+from conditional.verification.answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, PostedAnswer
 from conditional.verification.queries import find_verifier, results_of, seen_order
 from lookalike.conditional.verdicts import PICK, Outcome
 from lookalike.core.errors import Refused
@@ -113,7 +113,7 @@ def record_verdicts(
     seat = Verifier.objects.select_for_update(of=("self",)).select_related("verification")
     verifier = seat.get(pk=found.pk)
     is_open = _holds_open(verifier.verification)
-    uids = [given.question for _, given in batch if isinstance(given, GivenAnswer)]
+    uids = [given.question for _, given in batch if isinstance(given, PostedAnswer)]
     questions = {row.uid: row for row in verifier.verification.questions.filter(uid__in=uids)}
     keys = [key for key, _ in batch]
     holders = dict(VerifierAnswer.objects.filter(uuid__in=keys).values_list("uuid", "verifier_id"))
@@ -145,9 +145,9 @@ def _holds_open(verification: Verification) -> bool:
 
 def _answer(
     verifier: Verifier,
-    questions: dict[uuid.UUID, Asked],
+    questions: dict[uuid.UUID, PanelQuestion],
     holders: dict[uuid.UUID, int],
-    given: GivenAnswer | RejectedError,
+    given: PostedAnswer | RejectedError,
     *,
     is_open: bool,
 ) -> VerifierAnswer:

@@ -14,13 +14,13 @@ from lookalike.conditional.builders.catalog_rows import (
     catalog_instances,
     catalog_scenes,
 )
-from lookalike.conditional.builders.draw import Built, Limits
 from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
     build_change_object,
     build_focus_object,
 )
+from lookalike.conditional.builders.turns import Built, Limits
 from lookalike.conditional.column_spec import parse_columns
 from lookalike.conditional.crops import Dilation
 from lookalike.conditional.types import Task

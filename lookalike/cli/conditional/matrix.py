@@ -12,7 +12,7 @@ from lookalike.cli.output import Report, Table
 from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
 from lookalike.conditional.formats.triplet_files import (
-    TripletSet,
+    TripletEntries,
     read_integer_triplets,
     read_names,
     read_triplets,
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _read(paths: list[Path], names: Path | None) -> TripletSet:
+def _read(paths: list[Path], names: Path | None) -> TripletEntries:
     if len(paths) == 1 and paths[0].suffix.lower() == ".csv":
         return read_triplets(paths[0])
     return read_integer_triplets(paths, read_names(names) if names else None)

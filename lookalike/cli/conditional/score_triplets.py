@@ -12,7 +12,7 @@ import numpy as np
 from lookalike.cli.output import Report, Table
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.tables import read_scale
-from lookalike.conditional.formats.triplet_files import TripletSet, read_triplets
+from lookalike.conditional.formats.triplet_files import TripletEntries, read_triplets
 from lookalike.conditional.triplet_scores import (
     Agreement,
     human_ceiling,
@@ -152,7 +152,7 @@ def _filters(texts: list[str]) -> dict[str, str]:
         raise InputError(f"--where {problem}") from problem
 
 
-def _bad_rows(path: Path, found: TripletSet) -> str:
+def _bad_rows(path: Path, found: TripletEntries) -> str:
     shown = [f"row {defect.index}, {defect.reason}" for defect in found.malformed[:MAX_SHOWN]]
     more = len(found.malformed) - len(shown)
     text = "; ".join(shown) + (f"; and {more:,} more" if more else "")

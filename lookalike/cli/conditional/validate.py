@@ -11,7 +11,7 @@ from lookalike.cli.output import WANTING, Report, Table
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import TASKS, read_genecis
 from lookalike.conditional.formats.json_files import read_json_list
-from lookalike.conditional.formats.sets import TemplateSet
+from lookalike.conditional.formats.template_entries import TemplateEntries
 from lookalike.conditional.formats.triplet_files import read_names, read_triplets
 from lookalike.conditional.formats.vaw import read_vaw
 from lookalike.conditional.types import Defect, Task
@@ -111,7 +111,7 @@ def _checked(
 
 
 def _checked_templates(
-    found: TemplateSet, known: frozenset[str] | None, split: Collection[str] | None
+    found: TemplateEntries, known: frozenset[str] | None, split: Collection[str] | None
 ) -> Checked:
     defects = [*found.malformed, *defects_of(found.templates, known_images=known, split=split)]
     return Checked("templates", found.n_entries, sorted(defects, key=lambda one: one.index))

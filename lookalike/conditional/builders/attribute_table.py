@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.conditional.builders.draw import codes_of, group_codes
+from lookalike.conditional.builders.turns import codes_of, group_codes
 from lookalike.conditional.types import Instance, View
 from lookalike.core.arrays import Ints
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lookalike.conditional.builders.attribute_table import AttributeTable
-from lookalike.conditional.builders.draw import (
+from lookalike.conditional.builders.turns import (
     FEW_HAVING,
     FEW_LACKING,
     NO_TARGET,

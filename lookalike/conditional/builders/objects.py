@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.conditional.builders.draw import (
+from lookalike.conditional.builders.turns import (
     FEW_HAVING,
     FEW_LACKING,
     NO_TARGET,

@@ -22,7 +22,7 @@ from lookalike.conditional.formats.json_files import (
     read_json_list,
     write_json,
 )
-from lookalike.conditional.formats.sets import TemplateSet
+from lookalike.conditional.formats.template_entries import TemplateEntries
 from lookalike.conditional.types import (
     Defect,
     Distractor,
@@ -36,7 +36,7 @@ from lookalike.io.errors import FormatError
 SOURCE = "cirr"
 
 
-def read_cirr(path: str | Path) -> TemplateSet:
+def read_cirr(path: str | Path) -> TemplateEntries:
     """Return the templates of a CIRR caption file, in its order and with all that it says.
 
     Raises:
@@ -55,7 +55,7 @@ def read_cirr(path: str | Path) -> TemplateSet:
     if not templates:
         first = malformed[0].reason
         raise FormatError(path, None, f"no entry is a template (the first: {first})")
-    return TemplateSet(tuple(templates), tuple(malformed))
+    return TemplateEntries(tuple(templates), tuple(malformed))
 
 
 def read_cirr_split(path: str | Path) -> dict[str, str]:

@@ -23,7 +23,7 @@ from lookalike.conditional.formats.json_files import (
     required,
     write_json,
 )
-from lookalike.conditional.formats.sets import TemplateSet
+from lookalike.conditional.formats.template_entries import TemplateEntries
 from lookalike.conditional.types import (
     Defect,
     Distractor,
@@ -56,7 +56,7 @@ def task_of(path: str | Path) -> Task:
     raise InputError(f"{path}: which task? Say one of {', '.join(TASKS)}")
 
 
-def read_genecis(path: str | Path, task: Task | None = None) -> TemplateSet:
+def read_genecis(path: str | Path, task: Task | None = None) -> TemplateEntries:
     """Return the templates of an official file, in its order and with all that it says.
 
     In object files slots 0 to 8 lack the condition and slots 9 to 13 have it: measured on the
@@ -86,7 +86,7 @@ def read_genecis(path: str | Path, task: Task | None = None) -> TemplateSet:
     if not templates:
         first = malformed[0].reason
         raise FormatError(path, None, f"no entry is a template (the first: {first})")
-    return TemplateSet(tuple(templates), tuple(malformed))
+    return TemplateEntries(tuple(templates), tuple(malformed))
 
 
 def write_genecis(path: str | Path, templates: Sequence[RetrievalTemplate]) -> None:

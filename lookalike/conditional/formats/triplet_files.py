@@ -27,7 +27,7 @@ _INTEGER_NAME = re.compile(
 
 
 @dataclass(frozen=True)
-class TripletSet:
+class TripletEntries:
     """Triplets in the order of their file.
 
     Attributes:
@@ -49,7 +49,7 @@ def read_triplets(
     known_images: Collection[str] | None = None,
     conditions: Collection[str] | None = None,
     where: Mapping[str, str] | None = None,
-) -> TripletSet:
+) -> TripletEntries:
     """Return the triplets of a CSV file.
 
     Args:
@@ -86,7 +86,7 @@ def read_integer_triplets(
     paths: Sequence[str | Path],
     names: Sequence[str] | None = None,
     called: Mapping[Path, str] | None = None,
-) -> TripletSet:
+) -> TripletEntries:
     """Return the triplets of integer files, one condition a file, named by the file's name.
 
     `closure_tripletlist_test.txt` and `closure_test_half_reverse.txt` have the condition
@@ -117,7 +117,7 @@ def read_integer_triplets(
             for defect in found.malformed
         ]
         n_rows += len(found.triplets) + len(found.malformed)
-    return TripletSet(tuple(triplets), tuple(swapped), tuple(malformed))
+    return TripletEntries(tuple(triplets), tuple(swapped), tuple(malformed))
 
 
 def read_names(path: str | Path) -> list[str]:
@@ -211,7 +211,7 @@ def _checked(
     rows: Iterable[_Row],
     known: Collection[str] | None,
     conditions: Collection[str] | None,
-) -> TripletSet:
+) -> TripletEntries:
     known = None if known is None else frozenset(known)
     triplets: list[Triplet] = []
     swapped: list[bool] = []
@@ -235,7 +235,7 @@ def _checked(
         for name in conditions or ()
         if name not in used
     ]
-    return TripletSet(tuple(triplets), tuple(swapped), tuple(malformed))
+    return TripletEntries(tuple(triplets), tuple(swapped), tuple(malformed))
 
 
 def _fault(

@@ -7,18 +7,18 @@ import pytest
 
 from lookalike.conditional.builders.attribute_table import AttributeTable
 from lookalike.conditional.builders.attributes import build_change_attribute, build_focus_attribute
-from lookalike.conditional.builders.draw import (
-    FEW_HAVING,
-    FEW_LACKING,
-    NO_TARGET,
-    REFERENCE_USED,
-    Limits,
-)
 from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
     build_change_object,
     build_focus_object,
+)
+from lookalike.conditional.builders.turns import (
+    FEW_HAVING,
+    FEW_LACKING,
+    NO_TARGET,
+    REFERENCE_USED,
+    Limits,
 )
 from lookalike.conditional.types import DistractorKind, Instance, Scene, Task
 from lookalike.conditional.validate import defects_of

@@ -13,13 +13,13 @@ from lookalike.conditional.builders.catalog_rows import (
     catalog_scenes,
     values_of,
 )
-from lookalike.conditional.builders.draw import Limits
 from lookalike.conditional.builders.objects import (
     SceneRules,
     SceneTable,
     build_change_object,
     build_focus_object,
 )
+from lookalike.conditional.builders.turns import Limits
 from lookalike.conditional.validate import defects_of
 from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects
 

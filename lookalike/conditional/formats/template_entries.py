@@ -8,7 +8,7 @@ from lookalike.conditional.types import Defect, RetrievalTemplate
 
 
 @dataclass(frozen=True)
-class TemplateSet:
+class TemplateEntries:
     """Templates in the order of their file.
 
     Attributes:
