@@ -1,8 +1,7 @@
 /* The judging page's entry: reads what the server wrote into the page, and joins the parts. */
 import { ImageShelf } from "../lib/images.js";
 import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
-import { Outbox } from "../lib/outbox.js";
-import { openStore } from "../lib/stores.js";
+import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
 import { Api } from "./api.js";
 import { Desk } from "./desk.js";
@@ -35,12 +34,9 @@ const now = () => steadyNow();
 const queue = new QuestionQueue();
 const shelf = new ImageShelf();
 
-const outbox = new Outbox({
-  store: await openStore(scope),
+const outbox = await pageOutbox(scope, {
   send: (bodies) => api.answers(bodies),
   keeps: new Set(["paused"]),
-  exclusive: (work) => (navigator.locks ? navigator.locks.request(scope, work) : work()),
-  channel: "BroadcastChannel" in window ? new BroadcastChannel(scope) : null,
   onReply: (reply) => desk.heardOfAnswers(reply),
   onAddedElsewhere: (body) => desk.follow([body]),
 });
@@ -164,17 +160,9 @@ panels.on("state-retry", () => {
   supply.fill();
 });
 
-// ---- network, tabs, leaving ----
 window.addEventListener("online", () => {
-  outbox.flush();
   desk.view?.lookAgain();
   supply.fill();
-});
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") outbox.flush();
-});
-window.addEventListener("beforeunload", (event) => {
-  if (!outbox.isKept && outbox.waiting.length > 0) event.preventDefault();
 });
 
 // ---- begin ----
