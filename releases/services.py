@@ -18,8 +18,7 @@ from lookalike.core.progress import Steps
 from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
-from lookalike.release.manifest import entry_of
-from lookalike.release.verify import read_manifest
+from lookalike.release.manifest import entry_of, read_manifest
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility

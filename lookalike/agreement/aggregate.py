@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.coefficients import Agreement, agreement
 from lookalike.agreement.consensus import (
     MODELS,
     accuracy_by_tie_side,
@@ -35,7 +35,11 @@ class AggregateError(InputError):
 
 
 def aggregate(
-    votes: Votes, *, rule: str, tie: str, truth: dict[str, str] | None = None
+    votes: Votes,
+    *,
+    rule: str = "majority",
+    tie: str = "negative",
+    truth: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return one JSON object: labels, ties, agreement, and accuracy where truth is given.
 
@@ -48,6 +52,11 @@ def aggregate(
 
     Raises:
         AggregateError: ties cannot be negative, as there are more than two labels.
+
+    >>> from lookalike.agreement.votes import votes_of
+    >>> votes = votes_of([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
+    >>> aggregate(votes)["labels"]
+    {'a': 'yes', 'b': 'no'}
     """
     counts = votes.counts()
     table = counts if rule == "majority" else _as_counts(posterior(votes, rule))
@@ -82,6 +91,22 @@ def aggregate(
     return result
 
 
+def measure_agreement(votes: Votes) -> Agreement:
+    """Return percent agreement, alpha, AC1, Fleiss' kappa and prevalence of votes.
+
+    One label alone still leaves two possible answers.
+
+    >>> from lookalike.agreement.votes import votes_of
+    >>> votes = votes_of([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no"),
+    ...                   ("b", "w2", "yes")])
+    >>> measured = measure_agreement(votes)
+    >>> measured.percent, measured.alpha, measured.prevalence
+    (0.5, 0.0, [0.25, 0.75])
+    """
+    counts = votes.counts()
+    return agreement(counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1))))
+
+
 def negative_label(labels: list[str]) -> str | None:
     """Return which of two labels is the negative one: a known word, else the first by sort."""
     known = [label for label in labels if label.lower() in NEGATIVES]
@@ -97,7 +122,7 @@ def _as_counts(chances: NDArray[np.float64]) -> Ints:
 
 
 def _agreement(votes: Votes) -> dict[str, Any]:
-    figures = asdict(agreement(votes.answer_counts()))
+    figures = asdict(measure_agreement(votes))
     prevalence = figures.pop("prevalence")
     figures["n_items"] = figures.pop("n_questions")
     shares = dict(zip(votes.labels, prevalence, strict=False))

@@ -38,16 +38,8 @@ class Votes:
         flat = np.bincount(self.item_of * shape[1] + self.label_of, minlength=shape[0] * shape[1])
         return flat.reshape(shape)
 
-    def answer_counts(self) -> Ints:
-        """Return `counts` with a column of zeros where one label alone was ever given.
 
-        Agreement is by chance among the answers that were possible, which are two at least.
-        """
-        counts = self.counts()
-        return counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1)))
-
-
-def read_votes(path: Path) -> Votes:
+def read_votes(path: str | Path) -> Votes:
     """Return the votes of a CSV file with the columns item, worker, label; others are ignored.
 
     Raises:
@@ -71,7 +63,7 @@ def read_votes(path: Path) -> Votes:
     return votes_of(triples)
 
 
-def read_truth(path: Path) -> dict[str, str]:
+def read_truth(path: str | Path) -> dict[str, str]:
     """Return the true label of each item of a CSV file with the columns item, truth.
 
     Raises:

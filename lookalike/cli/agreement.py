@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.aggregate import measure_agreement
 from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report, Table
 from lookalike.stats.text_tables import TEXT, table
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: bad rows, all of them named.
     """
     votes = read_votes(arguments.votes)
-    figures = asdict(agreement(votes.answer_counts()))
+    figures = asdict(measure_agreement(votes))
     prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
     items = {"n_items": figures.pop("n_questions"), "n_workers": len(votes.workers), **figures}
     rows = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]

@@ -10,7 +10,7 @@ import zlib
 from argparse import ArgumentTypeError
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, cast
 
 
 class Inputs:
@@ -64,7 +64,7 @@ class Inputs:
     def _unpacked(self, path: Path) -> Path:
         try:
             with gzip.open(path) as packed:
-                return self._copy(packed, path.stem)
+                return self._copy(cast(IO[bytes], packed), path.stem)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise ArgumentTypeError(f"{path} is not readable as gzip: {problem}") from problem
 

@@ -98,7 +98,8 @@ def sinkhorn_plan(cost: Floats, regularisation: float) -> Plan:
                 if np.linalg.norm(marginal - columns) < _SINKHORN_TOLERANCE:
                     break
         plan = u.reshape(-1, 1) * kernel * v.reshape(1, -1)
-    return np.nan_to_num(plan, nan=0.0, posinf=0.0)
+    found: Plan = np.nan_to_num(plan, nan=0.0, posinf=0.0)
+    return found
 
 
 def _pot() -> Any:

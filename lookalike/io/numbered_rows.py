@@ -23,7 +23,7 @@ class TableError(InputError):
 
 
 def read_rows(
-    path: Path, columns: Sequence[str], problems: list[str], optional: Sequence[str] = ()
+    path: str | Path, columns: Sequence[str], problems: list[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the rows of a file; as `parse_rows`, which see.
 
@@ -31,7 +31,7 @@ def read_rows(
         TableError: also if the file cannot be read.
     """
     try:
-        content = path.read_bytes()
+        content = Path(path).read_bytes()
     except OSError as problem:
         raise TableError(str(path), [problem.strerror or str(problem)]) from None
     return parse_rows(str(path), content, columns, problems, optional)

@@ -105,3 +105,21 @@ def pairs_of(proposals: Proposals) -> Pairs:
     is_proposed = np.zeros((int(is_new.sum()), proposals.n_models), bool)
     is_proposed[np.cumsum(is_new) - 1, proposals.model[order]] = True
     return Pairs(query[is_new], candidate[is_new], is_proposed)
+
+
+def pool(nearest: Sequence[TopK]) -> Pairs:
+    """Return the pairs that several models propose: each distinct pair once, with who proposed it.
+
+    Args:
+        nearest: one result of a search for each model, over the same queries and catalog.
+
+    Raises:
+        ValueError: for no models, or different numbers of queries.
+
+    >>> first = TopK(np.array([[1, 2]]), np.array([[0.9, 0.8]], np.float32))
+    >>> second = TopK(np.array([[2, 3]]), np.array([[0.7, 0.6]], np.float32))
+    >>> pairs = pool([first, second])
+    >>> pairs.candidate.tolist(), pairs.is_proposed.tolist()
+    ([1, 2, 3], [[True, False], [True, True], [False, True]])
+    """
+    return pairs_of(union_of_proposals(nearest))

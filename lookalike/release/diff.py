@@ -6,10 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lookalike.release.archive import opened
 from lookalike.release.diff_sets import SetsChange, templates_changed, triplets_changed
-from lookalike.release.folder import Folder
-from lookalike.release.verify import read_manifest
+from lookalike.release.folder import Folder, open_release
 
 SHOWN = 10
 
@@ -70,16 +68,14 @@ class Difference:
         }
 
 
-def diff(before: Path, after: Path) -> Difference:
+def diff(before: str | Path, after: str | Path) -> Difference:
     """Compare two release folders or zips.
 
     Raises:
         ReleaseError: one of them is no release.
     """
-    with opened(before) as first, opened(after) as second:
-        read_manifest(first)
-        read_manifest(second)
-        return difference(Folder(first), Folder(second))
+    with open_release(before) as first, open_release(after) as second:
+        return difference(first, second)
 
 
 def difference(first: Folder, second: Folder) -> Difference:

@@ -109,6 +109,21 @@ def rows_of(path: Path, n_lines: int) -> int | None:
     return n_lines - HEADER_LINES[path.suffix]
 
 
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a release folder.
+
+    Raises:
+        ReleaseError: none, of another schema version, or changed.
+    """
+    try:
+        content = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        raise ReleaseError(
+            f"{folder} holds no {MANIFEST}: it is no release, or is incomplete"
+        ) from None
+    return parse_manifest(content, MANIFEST)
+
+
 def parse_manifest(content: bytes, where: str) -> Manifest:
     """Read a manifest.
 

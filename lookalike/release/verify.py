@@ -19,7 +19,7 @@ from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
 from lookalike.release.layout import ALL_TABLES, MANIFEST, tables_of
-from lookalike.release.manifest import Manifest, parse_manifest, paths_in
+from lookalike.release.manifest import Manifest, paths_in, read_manifest
 from lookalike.release.verify_files import Finding, against_manifest
 
 TOLERANCE = 1e-9
@@ -64,7 +64,7 @@ class Verdict:
         return not self.findings
 
 
-def verify(source: Path, progress: Progress = SILENT) -> Verdict:
+def verify(source: str | Path, progress: Progress = SILENT) -> Verdict:
     """Check a release folder or zip.
 
     First every file against the manifest; if all are whole, every table, list and number is
@@ -74,7 +74,7 @@ def verify(source: Path, progress: Progress = SILENT) -> Verdict:
     Raises:
         ReleaseError: not a release, of another schema version, or its manifest was changed.
     """
-    with unpacked(source) as release:
+    with unpacked(Path(source)) as release:
         return verify_unpacked(release, progress)
 
 
@@ -99,21 +99,6 @@ def verify_unpacked(release: Unpacked, progress: Progress = SILENT) -> Verdict:
         tuple(findings),
         is_whole,
     )
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a release folder.
-
-    Raises:
-        ReleaseError: none, of another schema version, or changed.
-    """
-    try:
-        content = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError:
-        raise ReleaseError(
-            f"{folder} holds no {MANIFEST}: it is no release, or is incomplete"
-        ) from None
-    return parse_manifest(content, MANIFEST)
 
 
 def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[Finding]:

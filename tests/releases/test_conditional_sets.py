@@ -27,8 +27,8 @@ from lookalike.release.documents.datasheet import datasheet
 from lookalike.release.documents.facts import Facts
 from lookalike.release.folder import Folder
 from lookalike.release.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
-from lookalike.release.manifest import paths_in
-from lookalike.release.verify import read_manifest, verify
+from lookalike.release.manifest import paths_in, read_manifest
+from lookalike.release.verify import verify
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
 from releases.site.queries import FREEZE_TASK

@@ -16,8 +16,8 @@ import pytest
 from lookalike.release.archive import opened, unpacked
 from lookalike.release.errors import ReleaseError
 from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import Manifest, paths_in
-from lookalike.release.verify import read_manifest, verify
+from lookalike.release.manifest import Manifest, paths_in, read_manifest
+from lookalike.release.verify import verify
 from lookalike.release.verify_files import against_manifest
 from tests.paths import GOLDEN_RELEASES
 

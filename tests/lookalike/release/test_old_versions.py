@@ -7,7 +7,8 @@ import json
 import pytest
 
 from lookalike.release.archive import opened
-from lookalike.release.verify import read_manifest, verify
+from lookalike.release.manifest import read_manifest
+from lookalike.release.verify import verify
 from tests.paths import GOLDEN_RELEASES
 
 

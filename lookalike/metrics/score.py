@@ -1,0 +1,56 @@
+"""Scoring by the names of measures: what a notebook calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lookalike.io.tables import Qrels, Run
+from lookalike.metrics.match import Missing, Mode
+from lookalike.metrics.measures import DEFAULT_MEASURES, parse_measure
+from lookalike.metrics.scoring import Scored, score_runs
+
+
+def score(
+    qrels: Qrels,
+    runs: Run | Sequence[Run],
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    products: Mapping[str, str] | None = None,
+    mode: Mode = "image",
+    missing: Missing = "error",
+    trec: bool = False,
+) -> list[Scored]:
+    """Return every measure of every run; each mean is over the queries defined for all runs.
+
+    Args:
+        qrels: the labels.
+        runs: one run, or several that are to be compared.
+        measures: names such as "P@5", "AP'" or "macro_roc_auc" (docs/measures.md).
+        products: {image: product}; pairs of one product are left out.
+        mode: "image" counts each image, "product" each product once.
+        missing: what a judged pair without a score means: "error" refuses the run, "worst"
+            ranks it below all others. Only areas need every score.
+        trec: order ties, compare scores and average queries as trec_eval does.
+
+    Returns:
+        One for each run: its name, its coverage of the labels, and {measure: outcome}. A value
+        that is undefined is NaN.
+
+    Raises:
+        InputError: an unknown measure, or labels and runs that do not go together.
+
+    >>> qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "a", 0), ("q2", "b", 1)])
+    >>> beit = Run.of("beit", [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 2), ("q2", "b", 1)])
+    >>> [scored] = score(qrels, beit, ["P@1", "MRR"])
+    >>> {name: (outcome.value, outcome.n_defined) for name, outcome in scored.outcomes.items()}
+    {'P@1': (0.5, 2), 'MRR': (0.75, 2)}
+    """
+    return score_runs(
+        qrels,
+        [runs] if isinstance(runs, Run) else runs,
+        [parse_measure(name) for name in measures],
+        products=products,
+        mode=mode,
+        missing=missing,
+        trec=trec,
+    )
