@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User
+from tests.clients import PASSWORD, signed_in
 
-PASSWORD = "a quiet green meadow"
 _numbers = itertools.count(1)
 
 
@@ -37,9 +37,4 @@ def stranger() -> Client:
 
 @pytest.fixture
 def as_person() -> Callable[[User], Client]:
-    def sign_in(person: User) -> Client:
-        client = Client()
-        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-        return client
-
-    return sign_in
+    return signed_in

@@ -16,7 +16,7 @@ from django.core import mail
 from django.urls import reverse
 
 from accounts.models import Role
-from tests.accounts.conftest import PASSWORD
+from tests.clients import PASSWORD
 
 LOGIN = "/accounts/login/"
 

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 
 from accounts import services
 from accounts.models import Role, User
-from tests.accounts.conftest import PASSWORD
+from tests.clients import PASSWORD
 
 INVITATION = {"username": "grace", "email": "grace@example.org", "role": "annotator"}
 

@@ -20,7 +20,7 @@ from accounts.tokens.services import (
     revoke_token,
     use_token,
 )
-from tests.accounts.conftest import PASSWORD
+from tests.clients import PASSWORD
 
 ASKED = {"name": "notebook", "scopes": ["read"], "days": "30"}
 

@@ -13,8 +13,8 @@ from annotation.services import (
     set_member_active,
 )
 from annotation.services.gold import GoldPair
-from tests.annotation.browser import Browser
-from tests.annotation.test_labels import rows_of
+from tests.clients import Browser
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ import pytest
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, QuestionKind, QueueEntry, Serving
 from annotation.services import add_members, add_questions, create_campaign, open_campaign
-from tests.annotation.browser import Browser
+from tests.clients import Browser
 
 pytestmark = pytest.mark.django_db
 

@@ -35,8 +35,8 @@ from conditional.verification.queries import find_verifier, next_questions
 from conditional.verification.services import open_verification, record_verdicts
 from jobs.models import Job
 from pooling.models import Pool, PoolSource, Proposal
-from tests.annotation.browser import Browser, answer_to
-from tests.annotation.test_labels import rows_of
+from tests.clients import Browser, answer_to
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 

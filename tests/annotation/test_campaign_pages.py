@@ -22,8 +22,8 @@ from annotation.services import import_judgements, publish_guidelines
 from annotation.services.sensitivity import TASK
 from annotation.tasks import compare_voter_models
 from jobs.models import Job
-from tests.annotation.browser import Browser
-from tests.annotation.test_labels import rows_of
+from tests.clients import Browser
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 

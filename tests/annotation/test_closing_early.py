@@ -18,7 +18,7 @@ from annotation.services import (
     set_member_active,
 )
 from annotation.services.gold import GoldPair
-from tests.annotation.browser import Browser
+from tests.clients import Browser
 
 pytestmark = pytest.mark.django_db
 

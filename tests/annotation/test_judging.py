@@ -17,7 +17,7 @@ from annotation.models import (
     QueueEntry,
 )
 from annotation.services import close_campaign, pause_campaign
-from tests.annotation.browser import Browser, answer_to
+from tests.clients import Browser, answer_to
 
 pytestmark = pytest.mark.django_db
 

@@ -22,28 +22,12 @@ from annotation.services import (
     open_campaign,
 )
 from annotation.services.imports import ImportRefusedError
-from tests.annotation.browser import Browser, answer_to
+from tests.clients import Browser, answer_to
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 
 S, D = "similar", "different"
-
-
-def rows_of(campaign, answers: str) -> list[tuple[int, int, int, str]]:
-    """One word for each pair, one letter for each judge: s, d, c, k, or . for none."""
-    words = {"s": S, "d": D, "c": "cant_tell", "k": "skip"}
-    pairs = (
-        campaign.questions.filter(kind="pair")
-        .order_by("query_id", "candidate_id")
-        .values_list("query_id", "candidate_id")
-    )
-    judges = list(campaign.panel.values_list("annotator_id", flat=True))
-    return [
-        (*pair, judge, words[letter])
-        for pair, word in zip(pairs, answers.split(), strict=False)
-        for judge, letter in zip(judges, word, strict=True)
-        if letter != "."
-    ]
 
 
 @pytest.fixture

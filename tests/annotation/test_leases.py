@@ -23,8 +23,8 @@ from annotation.services import (
 )
 from annotation.services.controls import append_due_controls
 from annotation.services.leases import MAX_HELD
-from tests.annotation.browser import Browser, answer_to
 from tests.annotation.locks import wait_for_a_lock
+from tests.clients import Browser, answer_to
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from annotation.models import QueueEntry
 from annotation.queries.campaigns import campaign_rows
 from annotation.services import add_gold, change_settings, open_campaign, reap_leases
 from annotation.services.gold import GoldPair
-from tests.annotation.browser import Browser, answer_to
+from tests.clients import Browser, answer_to
 
 pytestmark = pytest.mark.django_db
 

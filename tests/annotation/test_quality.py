@@ -18,8 +18,8 @@ from annotation.services import (
     withdraw_ruling,
 )
 from annotation.services.gold import GoldPair
-from tests.annotation.browser import Browser, answer_to
-from tests.annotation.test_labels import rows_of
+from tests.clients import Browser, answer_to
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 

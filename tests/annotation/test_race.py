@@ -16,8 +16,8 @@ from django.db import connection
 from annotation.models import Judgement, JudgementEvent, Question, QueueEntry
 from annotation.queries.labels import labels
 from annotation.services import reap_leases, reconcile
-from tests.annotation.browser import answer_to
-from tests.annotation.webserver import HttpJudge, WebServer, session_of
+from tests.annotation.webserver import WebServer
+from tests.clients import HttpJudge, answer_to, session_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
 

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Campaign, EntryState, Judgement, PanelMember, Question, QueueEntry
 from annotation.services import reconcile
 from annotation.tasks import reap
-from tests.annotation.browser import Browser
+from tests.clients import Browser
 
 pytestmark = pytest.mark.django_db
 

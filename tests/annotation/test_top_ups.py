@@ -12,7 +12,7 @@ from annotation.queries.judges import find_judge
 from annotation.queries.serving import progress
 from annotation.services import add_questions, open_campaign
 from annotation.services.reconciling import reconcile
-from tests.annotation.browser import Browser, answer_to
+from tests.clients import Browser, answer_to
 
 pytestmark = pytest.mark.django_db
 

@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
 
 from accounts.models import Role, Scope, User
 from accounts.tokens.services import create_token, scopes_of
 from evaluation.models import Result
-from evaluation.results.work import evaluate_campaign
-from jobs.services import run_here
-from tests.evaluation.campaign.conftest import World, build_world, judge_world
-
-API = "/api/v1"
-
-
-@dataclass
-class Caller:
-    """Asks the API for a person."""
-
-    person: User
-    token: str
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
-
-    def get(self, path: str, status: int = 200, **query: Any) -> Any:
-        reply = Client().get(f"{API}{path}", query, headers=self.headers)
-        assert reply.status_code == status, (path, reply.status_code, reply.content[:500])
-        return reply.json()
-
-    def post(self, path: str, data: dict[str, object], status: int) -> Any:
-        reply = Client().post(f"{API}{path}", data, headers=self.headers)
-        assert reply.status_code == status, (path, reply.status_code, reply.content[:500])
-        return reply.json()
+from tests.clients import Caller
+from tests.worlds import World, evaluated_world
 
 
 @pytest.fixture(autouse=True)
@@ -73,19 +45,6 @@ def admin(caller: Callable[..., Caller]) -> Caller:
 @pytest.fixture
 def researcher(caller: Callable[..., Caller]) -> Caller:
     return caller(Role.RESEARCHER)
-
-
-def evaluated_world() -> World:
-    """Make a judged world with a result."""
-    world = judge_world(build_world())
-    run_here(
-        task="test",
-        subject=world.campaign.slug,
-        title="test",
-        arguments={},
-        work=lambda progress: evaluate_campaign(world.campaign, progress, n_bootstraps=100),
-    )
-    return world
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from accounts.models import AccessToken, Role, Scope
 from accounts.tokens.secret import new_token
 from accounts.tokens.services import revoke_token
 from api.limits import REQUESTS, UNKNOWN_TOKENS
-from tests.api.conftest import API, Caller
+from tests.clients import API, Caller
 
 pytestmark = pytest.mark.django_db
 

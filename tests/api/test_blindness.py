@@ -15,7 +15,7 @@ from accounts.models import AccessToken, Scope, User
 from accounts.tokens.secret import digest_of, new_token
 from api.root import api
 from evaluation.models import Result
-from tests.evaluation.campaign.conftest import SPECS, World
+from tests.worlds import SPECS, World
 
 NOTHING = "00000000-0000-4000-8000-000000000000"
 

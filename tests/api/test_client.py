@@ -31,9 +31,7 @@ from lookalike.client import (
     UnexpectedAnswerError,
     WaitedTooLongError,
 )
-from tests.api.conftest import evaluated_world
-from tests.evaluation.campaign.conftest import World
-from tests.evaluation.campaign.test_runs import scores_csv
+from tests.worlds import World, evaluated_world, scores_csv
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

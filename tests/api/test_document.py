@@ -19,8 +19,8 @@ from schemathesis import checks
 from api.limits import Limit
 from config.wsgi import application
 from evaluation.models import Result
-from tests.api.conftest import Caller
-from tests.evaluation.campaign.conftest import World
+from tests.clients import Caller
+from tests.worlds import World
 
 SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
 # A cursor that nobody gave out is refused though any text may be one; and what is put into a

@@ -9,7 +9,7 @@ import pytest
 from annotation.models import Campaign, Judgement
 from catalog.models import Catalog
 from pooling.models import Proposal
-from tests.api.conftest import Caller
+from tests.clients import Caller
 
 
 def all_of(caller: Caller, path: str, limit: int, **query: Any) -> list[dict[str, Any]]:

@@ -12,15 +12,10 @@ from accounts.models import Scope
 from api.limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, UPLOADS
 from api.root import api
 from config.settings import BASE_DIR
+from tests.clients import signed_in
 
 DOCS = (BASE_DIR / "docs" / "api.md").read_text()
 CODE = [BASE_DIR / "config" / "middleware.py", *(BASE_DIR / "api").rglob("*.py")]
-
-
-def signed_in(person: object) -> Client:
-    client = Client()
-    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")  # type: ignore[arg-type]
-    return client
 
 
 def test_the_page_shows_every_route_and_every_schema(researcher):

@@ -13,8 +13,7 @@ from evaluation.models import Run
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
-from tests.evaluation.campaign.conftest import World
-from tests.evaluation.campaign.test_runs import scores_csv
+from tests.worlds import World, scores_csv
 
 
 def scores(world: World, tmp_path: Path) -> bytes:

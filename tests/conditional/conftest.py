@@ -2,76 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
+import json
 import uuid
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from PIL import Image as PillowImage
 
 from accounts.models import Role, User
-from catalog.models import Catalog, Image, SourceFile
+from catalog.images.blobs import blob_path
+from catalog.models import Catalog
 from conditional.models import TemplateSet
-from conditional.template_sets.services import BUILD_TASK, build_set
-from jobs.services import run_here
-from lookalike.conditional.recipes import Recipe
-from lookalike.conditional.types import Task
-
-COLOURS = ("red", "green", "blue", "black")
-KINDS = ("bag", "coat", "hat")
-
-
-def make_catalog(slug: str = "shop", n: int = 120) -> Catalog:
-    """Make a catalog without files: each colour of each kind, every image a product."""
-    catalog = Catalog.objects.create(slug=slug, name=slug.title())
-    images = Image.objects.bulk_create(
-        Image(
-            catalog=catalog,
-            sha256=hashlib.sha256(f"{slug} {number}".encode()).hexdigest(),
-            product_id=f"secret-product-{number}",
-            attributes={
-                "kind": KINDS[number % len(KINDS)],
-                "colour": COLOURS[number % len(COLOURS)],
-                "view": "main" if number % 5 else "back",
-            },
-            width=300,
-            height=200,
-            image_format="JPEG",
-            n_bytes=1,
-            perceptual_hash="0" * 16,
-        )
-        for number in range(n)
-    )
-    SourceFile.objects.bulk_create(
-        SourceFile(catalog=catalog, image=image, path=f"photos/{number:012d}.jpg")
-        for number, image in enumerate(images)
-    )
-    return catalog
-
-
-def recipe_of(**changes: Any) -> Recipe:
-    """Ask for templates "this kind of thing, but in another colour"."""
-    given: dict[str, Any] = {
-        "task": Task.CHANGE_ATTRIBUTE,
-        "same": ("kind",),
-        "ask": ("colour",),
-        "n_templates": 30,
-        "seed": 3,
-    }
-    return Recipe(**{**given, **changes})
-
-
-def built_set(catalog: Catalog, name: str = "Other colours", **changes: Any) -> TemplateSet:
-    """Build a set as the command does."""
-    recipe = recipe_of(**changes)
-    job = run_here(
-        task=BUILD_TASK,
-        subject=f"template set {uuid.uuid4()}",
-        title="Build",
-        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
-        work=build_set,
-    )
-    return TemplateSet.objects.get(slug=job.result["set"])
+from lookalike.conditional.formats.vaw import write_vaw
+from tests.catalogs import catalog_of
+from tests.conditional.cases import built_set, make_catalog
+from tests.lookalike.conditional.cases import TYPES, vaw_instances
 
 
 @pytest.fixture
@@ -93,3 +38,34 @@ def people(db: None) -> Callable[..., list[User]]:
         return [User.objects.create_user(name, role=role) for name in names]
 
     return make
+
+
+@pytest.fixture
+def made(db, tmp_path, settings):
+    settings.DATA_DIR = tmp_path / "data"
+    return catalog_of([f"n{number}" for number in range(8)])
+
+
+@pytest.fixture
+def vaw(tmp_path, settings, db):
+    """Files of generated instances, and a catalog of most of their images."""
+    settings.DATA_DIR = tmp_path / "data"
+    instances = vaw_instances(1, n=300)
+    names = sorted({one.image for one in instances})
+    for image in catalog_of(names[:-2]).images.all():
+        path = blob_path(image.sha256, "original")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        PillowImage.new("RGB", (400, 400), (200, 30, 30)).save(path, "JPEG")
+    write_vaw(tmp_path / "vaw.json", instances)
+    (tmp_path / "types.json").write_text(json.dumps(TYPES))
+    return tmp_path / "vaw.json", tmp_path / "types.json"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(entries, name="focus_object.json"):
+        path = tmp_path / name
+        path.write_text(json.dumps(entries))
+        return path
+
+    return write

@@ -14,7 +14,7 @@ from lookalike.conditional.recipes import Recipe, cook
 from lookalike.conditional.types import Task
 from lookalike.conditional.validate import defects_of
 from lookalike.core.errors import Refused
-from tests.conditional.conftest import built_set, make_catalog, recipe_of
+from tests.conditional.cases import built_set, make_catalog, recipe_of
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db

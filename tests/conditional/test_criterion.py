@@ -18,7 +18,7 @@ from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv, rea
 from lookalike.conditional.triplet_scores import distances, verdicts
 from lookalike.conditional.triplets import TripletTable
 from lookalike.conditional.types import Triplet
-from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
+from tests.catalogs import catalog_of, embedding_set_of
 from tests.pooling.run_command import printed
 
 N = 40

@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from PIL import Image as PillowImage
 
 from accounts.models import Role
-from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
@@ -16,9 +14,8 @@ from conditional.template_sets.rows import exported_entries
 from conditional.verification.queries import picture_for
 from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS
-from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, write_vaw
-from tests.conditional.conftest import COLOURS, built_set
-from tests.lookalike.conditional.cases import TYPES, vaw_instances
+from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
+from tests.conditional.cases import COLOURS, built_set
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -38,21 +35,6 @@ def catalog_of(names, size=(400, 400)):
         for name, image in zip(names, images, strict=True)
     )
     return catalog
-
-
-@pytest.fixture
-def vaw(tmp_path, settings, db):
-    """Files of generated instances, and a catalog of most of their images."""
-    settings.DATA_DIR = tmp_path / "data"
-    instances = vaw_instances(1, n=300)
-    names = sorted({one.image for one in instances})
-    for image in catalog_of(names[:-2]).images.all():
-        path = blob_path(image.sha256, "original")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        PillowImage.new("RGB", (400, 400), (200, 30, 30)).save(path, "JPEG")
-    write_vaw(tmp_path / "vaw.json", instances)
-    (tmp_path / "types.json").write_text(json.dumps(TYPES))
-    return tmp_path / "vaw.json", tmp_path / "types.json"
 
 
 def test_instances_of_vaw_become_templates_with_crops(vaw):

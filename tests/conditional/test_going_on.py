@@ -18,10 +18,8 @@ from jobs import running
 from jobs.models import Job, JobState
 from jobs.services import retry_job
 from lookalike.conditional.suggestions import SuggestRecipe
-from tests.conditional.conftest import recipe_of
-from tests.conditional.test_file_sets import vaw  # noqa: F401 - a fixture
-from tests.conditional.test_import_templates import entry, write  # noqa: F401 - a fixture
-from tests.conditional.test_suggestions import SPLIT, made, pool_over  # noqa: F401 - a fixture
+from tests.catalogs import SPLIT, pool_over
+from tests.conditional.cases import entry, recipe_of
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +48,7 @@ def cut_short(monkeypatch, task, job):
     Job.objects.filter(pk=job.pk).update(state=JobState.RUNNING, lease_until=past)
 
 
-def test_an_interrupted_import_of_templates_goes_on(catalog, write, monkeypatch):  # noqa: F811
+def test_an_interrupted_import_of_templates_goes_on(catalog, write, monkeypatch):
     command = ("import_templates", "Objects", write([entry(0)]), "--catalog", "shop")
     interrupted(monkeypatch, templates, "make_crops", *command)
     [stored] = TemplateSet.objects.all()
@@ -61,7 +59,7 @@ def test_an_interrupted_import_of_templates_goes_on(catalog, write, monkeypatch)
         call_command(*command)
 
 
-def test_what_was_asked_otherwise_does_not_go_on(catalog, write, monkeypatch):  # noqa: F811
+def test_what_was_asked_otherwise_does_not_go_on(catalog, write, monkeypatch):
     path = write([entry(0)])
     command = ("import_templates", "Objects", path, "--catalog", "shop")
     interrupted(monkeypatch, templates, "make_crops", *command)
@@ -83,7 +81,7 @@ def test_an_interrupted_import_of_triplets_goes_on(catalog, tmp_path, monkeypatc
         call_command(*command)
 
 
-def test_an_interrupted_suggestion_goes_on(made, monkeypatch):  # noqa: F811
+def test_an_interrupted_suggestion_goes_on(made, monkeypatch):
     pool_over(made, SPLIT)
     command = ("suggest_triplets", "Split", "--pool", "mine")
     interrupted(monkeypatch, suggest, "_figures", *command)
@@ -104,7 +102,7 @@ def test_a_build_whose_worker_was_lost_after_storing_succeeds(catalog, people, m
 
 
 def test_a_suggestion_whose_worker_was_lost_after_storing_succeeds(
-    made,  # noqa: F811
+    made,
     people,
     monkeypatch,
 ):
@@ -126,7 +124,7 @@ def of_vaw(files, *more):
     return (*given, *more)
 
 
-def test_an_interrupted_build_of_a_file_goes_on(vaw, monkeypatch):  # noqa: F811
+def test_an_interrupted_build_of_a_file_goes_on(vaw, monkeypatch):
     interrupted(monkeypatch, templates, "make_crops", *of_vaw(vaw))
     result = printed(*of_vaw(vaw))
     assert (result["templates"], result["crops"]) == (4, 4 * 16)
@@ -135,7 +133,7 @@ def test_an_interrupted_build_of_a_file_goes_on(vaw, monkeypatch):  # noqa: F811
         call_command(*map(str, of_vaw(vaw)))
 
 
-def test_a_worker_goes_on_with_a_build_of_a_file(vaw, monkeypatch):  # noqa: F811
+def test_a_worker_goes_on_with_a_build_of_a_file(vaw, monkeypatch):
     interrupted(monkeypatch, build_templates, "build_file_set", *of_vaw(vaw))
     job = Job.objects.get()
     retry_job(job=job)
@@ -145,7 +143,7 @@ def test_a_worker_goes_on_with_a_build_of_a_file(vaw, monkeypatch):  # noqa: F81
     assert TemplateSet.objects.get().source == "vaw"
 
 
-def test_a_worker_refuses_a_file_that_has_changed(vaw, monkeypatch):  # noqa: F811
+def test_a_worker_refuses_a_file_that_has_changed(vaw, monkeypatch):
     interrupted(monkeypatch, build_templates, "build_file_set", *of_vaw(vaw))
     vaw[1].write_text(vaw[1].read_text() + " ")
     job = Job.objects.get()

@@ -20,8 +20,7 @@ from conditional.template_sets.rows import exported_entries
 from conditional.uploads import services, templates
 from jobs.models import Job, JobState
 from jobs.services import retry_job
-from tests.conditional.conftest import make_catalog
-from tests.conditional.test_import_templates import entry
+from tests.conditional.cases import entry, make_catalog
 
 PAGE = "/templates/import/"
 ROWS = "anchor,closer,farther,worker\n0,1,2,w1\n0,2,1,w2\n3,4,5,w1\n"

@@ -18,30 +18,10 @@ from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.validate import defects_of
 from lookalike.core.errors import Refused
+from tests.conditional.cases import entry
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
-
-
-def entry(number, **changes):
-    views = [{"val_image_id": number + place} for place in range(16)]
-    return {
-        "condition": "chair",
-        "reference": views[0],
-        "target": views[1],
-        "gallery": views[2:],
-        **changes,
-    }
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(entries, name="focus_object.json"):
-        path = tmp_path / name
-        path.write_text(json.dumps(entries))
-        return path
-
-    return write
 
 
 def test_images_are_found_by_every_name_that_stands_for_one(catalog):

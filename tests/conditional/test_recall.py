@@ -26,8 +26,7 @@ from lookalike.conditional.crops import crop_view
 from lookalike.conditional.types import Box, DistractorKind
 from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
-from tests.conditional.test_triplet_sets import embedding_set_of
-from tests.pooling.conftest import catalog_of_photos
+from tests.catalogs import catalog_of_photos, embedding_set_of
 
 TINY = "open_clip:tiny/t"
 BOX = [10.0, 5.0, 40.0, 30.0]

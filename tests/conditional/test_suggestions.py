@@ -9,7 +9,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django.utils import timezone
 
 from accounts.models import Role
 from catalog.embeddings import load_vectors
@@ -22,53 +21,10 @@ from jobs.models import Job, JobState
 from lookalike.conditional.suggestions import SuggestRecipe
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
-from pooling.models import Pool, PoolQuery, PoolSource, Proposal
-from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
+from tests.catalogs import SPLIT, catalog_of, embedding_set_of, pool_over
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def made(db, tmp_path, settings):
-    settings.DATA_DIR = tmp_path / "data"
-    return catalog_of([f"n{number}" for number in range(8)])
-
-
-def pool_over(catalog, scores, *, slug="mine", specs=("timm:a", "timm:b"), is_done=True):
-    """A pool: {spec place: {query place: {candidate place: score}}}; images by their place."""
-    images = list(catalog.images.order_by("pk"))
-    pool = Pool.objects.create(slug=slug, name=slug.title(), catalog=catalog, k=5)
-    done_at = timezone.now() if is_done else None
-    queries = sorted({query for by_query in scores for query in by_query})
-    for position, query in enumerate(queries):
-        PoolQuery.objects.create(pool=pool, image=images[query], position=position)
-    for position, (spec, by_query) in enumerate(zip(specs, scores, strict=True)):
-        source = PoolSource.objects.create(
-            pool=pool,
-            position=position,
-            spec=spec,
-            k=5,
-            done_at=done_at,
-        )
-        for query, found in by_query.items():
-            ordered = sorted(found.items(), key=lambda pair: -pair[1])
-            Proposal.objects.bulk_create(
-                Proposal(
-                    pool=pool,
-                    source=source,
-                    query=images[query],
-                    candidate=images[candidate],
-                    rank=rank,
-                    score=score,
-                )
-                for rank, (candidate, score) in enumerate(ordered)
-            )
-    return pool
-
-
-# model a: 1 is nearer to 0 than 2, and 4 than 5 to 3; model b the other way round
-SPLIT = [{0: {1: 0.9, 2: 0.1}, 3: {4: 0.9, 5: 0.1}}, {0: {1: 2.0, 2: 6.0}, 3: {4: 2.0, 5: 6.0}}]
 
 
 def test_a_pool_gives_the_triplets_that_its_models_disagree_about(made):

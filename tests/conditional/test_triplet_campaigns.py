@@ -22,8 +22,8 @@ from conditional.verification.queries import find_verifier, next_questions, prog
 from conditional.verification.services import open_verification, set_state
 from lookalike.conditional.triplet_majority import Standing
 from lookalike.core.errors import Refused
-from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
-from tests.conditional.test_verification import answer, record
+from tests.catalogs import catalog_of, embedding_set_of
+from tests.conditional.cases import answer, record
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db

@@ -7,35 +7,11 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from catalog.embeddings import write_shard
-from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from conditional.models import TripletScore, TripletSet
+from tests.catalogs import catalog_of, embedding_set_of
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
-
-
-def catalog_of(names, slug="eggs"):
-    catalog = Catalog.objects.create(slug=slug, name=slug.title())
-    for number, name in enumerate(names):
-        image = Image.objects.create(
-            catalog=catalog, sha256=f"{number:064x}", width=9, height=9, image_format="PNG",
-            n_bytes=1, perceptual_hash="0" * 16,
-        )  # fmt: skip
-        SourceFile.objects.create(catalog=catalog, image=image, path=f"{name}.png")
-    return catalog
-
-
-def embedding_set_of(catalog, vectors, spec="timm:made"):
-    images = list(catalog.images.order_by("pk").values_list("pk", flat=True))
-    found = EmbeddingSet.objects.create(
-        catalog=catalog, spec=spec, fingerprint=spec, dim=vectors.shape[1], is_complete=True
-    )
-    EmbeddingShard.objects.create(
-        embedding_set=found, position=0, image_ids=images, sha256=write_shard(vectors),
-        dtype="float32",
-    )  # fmt: skip
-    return found
 
 
 @pytest.fixture

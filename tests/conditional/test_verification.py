@@ -31,37 +31,14 @@ from conditional.verification.queries import (
 )
 from conditional.verification.services import (
     open_verification,
-    record_verdicts,
     rule_template,
     set_state,
 )
 from lookalike.conditional.verdicts import Outcome
 from lookalike.core.errors import Refused
+from tests.conditional.cases import answer, record
 
 pytestmark = pytest.mark.django_db
-SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
-
-
-def answer(template, choice="pick", place=0, **changes):
-    given = {
-        "uuid": str(uuid.uuid4()),
-        "question": str(template.uid),
-        "choice": choice,
-        "device": "keyboard",
-        "shown_at": SHOWN,
-        "decided_at": DECIDED,
-    }
-    if choice == "pick":
-        given["place"] = place
-    return {**given, **changes}
-
-
-def record(verifier, *answers):
-    return record_verdicts(
-        verification_uid=verifier.verification.uid,
-        annotator_id=verifier.annotator_id,
-        batch=read_answers({"answers": list(answers)}),
-    )
 
 
 def pick(verifier, template, candidate):

@@ -9,35 +9,21 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from accounts.models import Role, User
 from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
+from tests.clients import PASSWORD
+from tests.e2e.pages import (
+    SIZES,
+    session_cookie,
+)
 from tests.e2e.pictures import make_images
 
 # Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
 # to touch the database beside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
-# What keeps a judge's vote from counting: a picture of the question that is not on screen.
-NOT_HERE = (
-    ".pair:not([hidden]):not([data-ready]), "
-    ".sheet:not([hidden]):not(:has([data-sheet-query] img)), "
-    ".sheet:not([hidden]) .cell[aria-current]:not(:has(img))"
-)
-ALL_LOADED = """() => [...document.querySelectorAll("#verify img")]
-    .every((image) => !image.checkVisibility() || (image.complete && image.naturalWidth > 0))"""
-
-PASSWORD = "a quiet green meadow"
-SIZES: dict[str, ViewportSize] = {
-    "desktop": {"width": 1280, "height": 850},
-    "phone": {"width": 390, "height": 844},
-}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -109,38 +95,6 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page
     for context in contexts:
         context.close()
     assert complaints == []
-
-
-def session_cookie(person: User, url: str) -> Any:
-    """A session as signing in makes it."""
-    session = SessionStore()
-    session[SESSION_KEY] = str(person.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = person.get_session_auth_hash()
-    session.create()
-    return {"name": settings.SESSION_COOKIE_NAME, "value": session.session_key, "url": url}
-
-
-def serious_problems(page: Page) -> list[str]:
-    """What axe finds on a page that is serious or critical (WCAG 2.2 AA and best practice)."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{problem['id']}: {node['html']} {node['failureSummary']}"
-        for problem in found
-        if problem["impact"] in {"serious", "critical"}
-        for node in problem["nodes"]
-    ]
-
-
-def overflow(page: Page) -> int:
-    """By how many pixels a page is wider than its window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
-def see_pictures(page: Page) -> None:
-    """Wait until the question on a judging page can be seen, so that it can be voted on."""
-    expect(page.locator(NOT_HERE)).to_have_count(0)
-    page.wait_for_function(ALL_LOADED)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.models import Role
-from tests.e2e.conftest import PASSWORD, overflow, serious_problems
+from tests.clients import PASSWORD
+from tests.e2e.pages import overflow, serious_problems
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

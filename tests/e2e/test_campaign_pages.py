@@ -13,7 +13,7 @@ from accounts.models import Role
 from annotation.models import Campaign
 from annotation.services import add_gold, import_judgements, open_campaign
 from annotation.services.gold import GoldPair
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.pages import overflow, serious_problems
 
 PAGES = [
     "campaign", "panel", "edit_guidelines", "gold", "quality", "agreement", "adjudication",

@@ -19,7 +19,7 @@ from catalog.services import create_catalog, import_job, import_work
 from catalog.tasks import import_catalog
 from jobs.models import Job
 from jobs.services import run_here
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.pages import overflow, serious_problems
 from tests.pictures import encoded, jpeg, picture, write_folder
 
 OpenPage = Callable[..., Page]

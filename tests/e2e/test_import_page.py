@@ -11,7 +11,7 @@ from accounts.models import Role, User
 from conditional.models import TripletSet
 from conditional.tasks import import_triplets
 from jobs.models import Job
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.pages import overflow, serious_problems
 from tests.e2e.pictures import make_images
 
 

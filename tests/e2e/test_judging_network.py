@@ -12,7 +12,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.models import JudgementEvent, PanelMember
-from tests.e2e.conftest import see_pictures, session_cookie
+from tests.e2e.pages import see_pictures, session_cookie
 
 LATENCY_MS = 200
 N_PAIRS = int(os.environ.get("LOOKALIKE_PAINT_PAIRS", "40"))  # benchmarks/painting.py asks for 200

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from annotation.models import Campaign, Gold, Guideline, Judgement, JudgementEvent, Question
 from annotation.services import close_campaign, open_campaign, pause_campaign
-from tests.e2e.conftest import overflow, see_pictures, serious_problems, session_cookie
+from tests.e2e.pages import overflow, see_pair, see_pictures, serious_problems, session_cookie
 
 PAUSE_MS = 200  # longer than the dead time after an answer
 
@@ -42,16 +42,6 @@ def open_desk(
         return page, chosen
 
     return open_it
-
-
-def see_pair(page: Page) -> None:
-    """Wait for a pair, and check that it can be seen."""
-    expect(page.locator(".pair .frame img")).to_have_count(2)
-    for image in page.locator(".pair .frame img").all():
-        expect(image).to_be_in_viewport(ratio=1)
-        box = image.bounding_box()
-        assert box is not None
-        assert min(box["width"], box["height"]) > 150
 
 
 def press(page: Page, *keys: str) -> None:

@@ -19,9 +19,8 @@ from pooling.models import Pool
 from pooling.pools.requests import PoolRequest
 from pooling.pools.services import create_pool
 from pooling.tasks import probe, run_source
-from tests.e2e.conftest import overflow, serious_problems
-from tests.pooling.conftest import MODELS, catalog_of_photos
-from tests.pooling.test_candidate_rules import filled
+from tests.catalogs import MODELS, catalog_of_photos, filled
+from tests.e2e.pages import overflow, serious_problems
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WINDOWS = [("desktop", "light"), ("desktop", "dark"), ("phone", "light")]

@@ -5,13 +5,9 @@ Shop photos and amateur photos come from ../shared/data where it is there, else 
 
 from __future__ import annotations
 
-import csv
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from os import environ
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +15,18 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from config import settings
-from demo.drawing.catalog import render_catalog
-from tests.e2e.conftest import overflow, serious_problems
-from tests.e2e.test_judging_page import see_pair
-from tests.e2e.test_whole_path import MAKE_PEOPLE, MINUTES, sign_in
+from tests.e2e.pages import (
+    MAKE_PEOPLE,
+    MINUTES,
+    overflow,
+    photos_of,
+    run_command,
+    see_pair,
+    serious_problems,
+    sign_in,
+)
 from tests.site import Site
 
-SHARED = Path("../shared/data")
 N_PHOTOS, N_WILD, N_ANSWERS, K = 60, 10, 4, 3
 PLUGIN = "plugin:tests.pooling.plugin_models.Brightness"
 BACKBONES = [
@@ -49,27 +49,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield site
     finally:
         site.end()
-
-
-def photos_of(name: str, n: int, folder: Path) -> list[str]:
-    """Lay so many pictures with a metadata.csv into a folder; return their paths in it."""
-    source = SHARED / name
-    if not source.exists():
-        manifest = render_catalog(folder, n_products=n, views_per_product=1, seed=len(name))
-        return [image.path for image in manifest.images]
-    with (source / "metadata.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["product_id"] or "clothing" in name]
-    chosen = rows[:: len(rows) // n][:n]
-    folder.mkdir()
-    with (folder / "metadata.csv").open("w", newline="") as file:
-        table = csv.DictWriter(file, ["path", "product_id", "category"], extrasaction="ignore")
-        table.writeheader()
-        table.writerows(chosen)
-    for row in chosen:
-        path = folder / row["path"]
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes((source / row["path"]).read_bytes())
-    return [row["path"] for row in chosen]
 
 
 @pytest.fixture
@@ -99,16 +78,6 @@ def files(site: Site, tmp_path: Path) -> tuple[Path, Path]:
         )
     )
     return embeddings, ranking
-
-
-def run_command(site: Site, *arguments: object) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", *map(str, arguments)],
-        cwd=settings.BASE_DIR,
-        env={**environ, "LOOKALIKE_DATA": str(site.data_dir)},
-        check=True,
-        capture_output=True,
-    )
 
 
 def test_eight_sources_of_every_kind_pool_and_a_ninth_tops_up(

@@ -17,14 +17,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from config import settings
-from tests.e2e.conftest import SIZES, overflow, serious_problems
-from tests.e2e.test_pool_sources import photos_of, run_command
-from tests.e2e.test_whole_path import MINUTES, sign_in
+from tests.e2e.pages import (
+    MINUTES,
+    SIZES,
+    overflow,
+    photos_of,
+    run_command,
+    serious_problems,
+    sign_in,
+)
 from tests.site import Site
 
 PEOPLE = """
 from accounts.models import User
-from tests.e2e.conftest import PASSWORD
+from tests.clients import PASSWORD
 for name, role in [("chief", "admin"), ("reader", "researcher"), ("ann", "annotator"),
                    ("ben", "annotator"), ("cleo", "annotator")]:
     User.objects.create_user(name, password=PASSWORD, role=role)

@@ -21,9 +21,9 @@ from evaluation.results.leaderboard import model_key
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job
-from tests.e2e.conftest import overflow, serious_problems
+from tests.e2e.pages import overflow, serious_problems
 from tests.e2e.pictures import _files
-from tests.evaluation.campaign.conftest import SPECS, World, build_world, judge_world
+from tests.worlds import SPECS, World, build_world, judge_world
 
 OUTSIDER = "descriptor:lbp-texture"
 

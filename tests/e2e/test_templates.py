@@ -19,7 +19,7 @@ from conditional.tasks import build
 from conditional.template_sets.services import BUILD_TASK
 from conditional.verification.queries import current_answers, find_verifier, results_of, seen_order
 from jobs.models import Job
-from tests.e2e.conftest import overflow, see_pictures, serious_problems
+from tests.e2e.pages import overflow, see_pictures, serious_problems
 
 N_ASKED = 10
 KEYS = "1234567890qwert"

@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
-from tests.e2e.conftest import PASSWORD, overflow, serious_problems
+from tests.clients import PASSWORD
+from tests.e2e.pages import overflow, serious_problems
 
 
 def looks_right(page: Page, name: str) -> None:

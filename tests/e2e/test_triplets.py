@@ -22,9 +22,8 @@ from conditional.verification.queries import current_answers, find_verifier, see
 from conditional.verification.services import open_verification
 from jobs.models import Job
 from lookalike.conditional.formats.tables import read_matrix
-from tests.conditional.test_suggestions import pool_over
-from tests.conditional.test_triplet_sets import catalog_of, embedding_set_of
-from tests.e2e.conftest import overflow, see_pictures, serious_problems
+from tests.catalogs import catalog_of, embedding_set_of, pool_over
+from tests.e2e.pages import overflow, see_pictures, serious_problems
 from tests.e2e.pictures import make_images
 from tests.pooling.run_command import printed
 

@@ -16,17 +16,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from demo.drawing.catalog import render_catalog
-from tests.e2e.conftest import PASSWORD, SIZES
-from tests.e2e.test_judging_page import see_pair
+from tests.e2e.pages import MAKE_PEOPLE, MINUTES, see_pair, sign_in
 from tests.site import Site
 
 MODELS = "descriptor:colour-histogram\ndescriptor:hog-shape\ntimm:tf_efficientnet_lite0"
-MAKE_PEOPLE = f"""
-from accounts.models import User
-for name, role in [("chief", "admin"), ("ann", "annotator"), ("reader", "researcher")]:
-    User.objects.create_user(name, password={PASSWORD!r}, role=role)
-"""
-MINUTES = 60_000
 
 
 @pytest.fixture
@@ -51,16 +44,6 @@ def pictures(tmp_path: Path) -> tuple[Path, Path]:
             packed.write(folder / image.path, image.path)
         packed.writestr("broken.jpg", b"not a picture")
     return archive, manifest.metadata
-
-
-def sign_in(browser: Browser, site: Site, name: str) -> Page:
-    page = browser.new_context(base_url=site.url, viewport=SIZES["desktop"]).new_page()
-    page.goto("/")
-    page.fill("input[name=login]", name)
-    page.fill("input[name=password]", PASSWORD)
-    page.press("input[name=password]", "Enter")
-    page.wait_for_url(lambda url: "/accounts/login/" not in url)
-    return page
 
 
 def test_each_role_does_its_part_from_a_zip_to_downloaded_labels(

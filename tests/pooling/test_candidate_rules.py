@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 
 from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate
-from jobs.services import JobProgress, run_here
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.query_rule import QueryRule
@@ -22,8 +19,7 @@ from lookalike.search.scored import admissible
 from pooling.models import Pool
 from pooling.pools.services import create_pool
 from pooling.sources.admission import n_admissible
-from pooling.sources.fill import run_source
-from tests.pooling.conftest import MODELS, catalog_of_photos
+from tests.catalogs import MODELS, catalog_of_photos, filled
 
 pytestmark = pytest.mark.django_db
 COLOUR = MODELS[0]
@@ -37,25 +33,6 @@ RULES = [
     CandidateRule(different=("colour", "view"), one_of_alike=True),
     CandidateRule(same=("view",), different=("colour",), one_of_alike=True),
 ]
-
-
-def _run(source_id: int, progress: JobProgress) -> dict[str, object]:
-    return run_source(source_id=source_id, progress=progress)
-
-
-def filled(pool: Pool) -> Pool:
-    """Let every source of a pool propose, in this process."""
-    for source in pool.sources.all():
-        job = run_here(
-            task="t",
-            subject=f"source {source.pk}",
-            title="t",
-            arguments={},
-            work=partial(_run, source.pk),
-        )
-        assert job.state == "succeeded", job.error
-    pool.refresh_from_db()
-    return pool
 
 
 def make_alike(images: list[Image], pairs: list[tuple[int, int]]) -> None:

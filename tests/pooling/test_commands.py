@@ -14,7 +14,7 @@ from catalog.embeddings import load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.models import Job, JobState
 from pooling.models import Pool, PoolState, Proposal
-from tests.pooling.conftest import MODELS
+from tests.catalogs import MODELS
 from tests.pooling.run_command import printed, started
 
 pytestmark = pytest.mark.django_db

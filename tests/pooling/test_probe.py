@@ -18,8 +18,7 @@ from pooling.pools.services import create_pool
 from pooling.probe import services
 from pooling.probe.services import start_probe
 from pooling.tasks import probe
-from tests.pooling.conftest import MODELS, catalog_of_photos
-from tests.pooling.test_candidate_rules import filled
+from tests.catalogs import MODELS, catalog_of_photos, filled
 
 UNKNOWN = "timm:resnet18"
 

@@ -16,7 +16,7 @@ from lookalike.search.filters import Filters, Keys
 from lookalike.search.topk import TopK
 from pooling.models import Index, PoolSource
 from pooling.sources.fill import run_source
-from tests.pooling.conftest import MODELS, catalog_of_photos
+from tests.catalogs import MODELS, catalog_of_photos
 
 
 def clustered(rng: np.random.Generator, n: int, dim: int = 24) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-import uuid
 from datetime import timedelta
 
 import numpy as np
@@ -28,8 +27,9 @@ from pooling.embedding.embed import embed_catalog
 from pooling.embedding.shards import claim_shard, plan_shards, store_shard
 from pooling.models import PlannedShard
 from pooling.sources import proposers
+from tests.catalogs import MODELS, add_photo
 from tests.pictures import jpeg
-from tests.pooling.conftest import MODELS, add_photo
+from tests.pooling.cases import everything, running_job
 
 pytestmark = pytest.mark.django_db
 COLOUR, LAYOUT = MODELS
@@ -44,25 +44,6 @@ def small_shards(monkeypatch):
 @pytest.fixture
 def backbone():
     return load_backbone(COLOUR)
-
-
-def running_job(lease_seconds=60):
-    return Job.objects.create(
-        task="t",
-        subject=uuid.uuid4().hex,
-        title="t",
-        state=JobState.RUNNING,
-        n_attempts=1,
-        lease_until=timezone.now() + timedelta(seconds=lease_seconds),
-    )
-
-
-def everything(embedding_set):
-    """What an embedding set is, byte for byte."""
-    return [
-        (shard.position, shard.image_ids, shard.sha256, shard_path(shard.sha256).read_bytes())
-        for shard in embedding_set.shards.order_by("position")
-    ]
 
 
 def test_images_are_planned_by_content_in_shards_of_one_size(catalog_of, backbone):

@@ -13,8 +13,8 @@ from pooling.embedding.embed import embed_catalog, help_embed
 from pooling.embedding.help import ask_for_help, end_help
 from pooling.embedding.shards import claim_shard, plan_shards
 from pooling.models import PlannedShard
-from tests.pooling.conftest import MODELS
-from tests.pooling.test_services_embed import everything, running_job
+from tests.catalogs import MODELS
+from tests.pooling.cases import everything, running_job
 
 pytestmark = pytest.mark.django_db
 

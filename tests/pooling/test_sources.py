@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from contextlib import suppress
 
 import numpy as np
@@ -18,8 +17,8 @@ from pooling.sources.fill import run_source
 from pooling.sources.plugins import load_plugin
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploads import Arriving
-from tests.pooling.conftest import catalog_of_photos
+from tests.catalogs import catalog_of_photos
+from tests.pooling.cases import npz, upload
 from tests.pooling.plugin_models import Brightness
 
 pytestmark = pytest.mark.django_db
@@ -37,16 +36,6 @@ def propose(pool: Pool, spec: str) -> Job:
 def ranked(pool: Pool, spec: str, query: Image) -> list[int]:
     rows = Proposal.objects.filter(source__pool=pool, source__spec=spec, query=query)
     return list(rows.order_by("rank").values_list("candidate_id", flat=True))
-
-
-def upload(name: str, content: str | bytes) -> Arriving:
-    return Arriving(name, [content if isinstance(content, bytes) else content.encode()])
-
-
-def npz(ids, vectors) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, ids=np.array(ids), vectors=vectors)
-    return file.getvalue()
 
 
 def test_a_ranking_proposes_in_the_order_of_its_scores_without_the_query_s_own_product(pool_of):

@@ -20,19 +20,12 @@ from pooling.pools.queries import pool_pairs, unasked_pairs
 from pooling.pools.services import start_pool, start_source
 from pooling.pools.settle import settle_left, settle_pool
 from pooling.top_up.services import TopUp, start_change, top_up_pool, withdraw_depth
-from tests.annotation.test_labels import rows_of
-from tests.pooling.conftest import MODELS, catalog_of_photos
+from tests.catalogs import MODELS, catalog_of_photos
+from tests.pooling.cases import work
 from tests.pooling.run_command import printed
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
-
-
-def work(pool):
-    """Do what waits for a worker."""
-    for source in pool.sources.select_related("job"):
-        if source.job is not None and source.job.is_open:
-            tasks.run_source(str(source.job.uid))
-    return Pool.objects.get(pk=pool.pk)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pooling.sources import uploads
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, upload_path
-from tests.pooling.test_sources import npz, upload
+from tests.pooling.cases import npz, upload
 
 pytestmark = pytest.mark.django_db
 

@@ -23,15 +23,10 @@ from pooling.pools.services import start_pool
 from pooling.pools.settle import settle_pool
 from pooling.pools.statistics import update_stats
 from pooling.sources import fill
-from tests.pooling.conftest import MODELS
+from tests.catalogs import MODELS
+from tests.clients import signed_in
 
 pytestmark = pytest.mark.django_db
-
-
-def signed_in(person):
-    client = Client()
-    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-    return client
 
 
 @pytest.fixture

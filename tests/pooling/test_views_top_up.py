@@ -11,11 +11,10 @@ from annotation.services.imports import ImportedJudgement
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
 from pooling.pools.services import start_pool
-from tests.annotation.test_labels import rows_of
-from tests.pooling.conftest import MODELS
-from tests.pooling.test_sources import npz
-from tests.pooling.test_top_up import work
-from tests.pooling.test_views import signed_in
+from tests.catalogs import MODELS
+from tests.clients import signed_in
+from tests.pooling.cases import npz, work
+from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
 SPECS = ("descriptor:hog-shape", "descriptor:colour-layout")
 PHOTOS = """
-from tests.pooling.conftest import catalog_of_photos
+from tests.catalogs import catalog_of_photos
 catalog_of_photos({n}, slug="calm")
 """
 FILL = """

@@ -19,8 +19,7 @@ from conditional.models import (
     VerifierAnswer,
 )
 from releases.models import Release
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import World, freeze_now, request_for
 
 N_DISTRACTORS = 9
 # What three judges said of each template; the target is at place 9.

@@ -8,46 +8,16 @@ from pathlib import Path
 import pytest
 
 from accounts.models import Role, User
-from annotation.services.campaigns import close_campaign
-from evaluation.results.assessment import assess
-from evaluation.results.services import store_result
-from jobs.services import run_here
-from lookalike.core.progress import SILENT
-from releases.freeze.freeze import build
-from releases.freeze.requests import FreezeRequest
 from releases.models import Release
-from releases.services import freeze, freeze_job
-from releases.site.queries import find_release_of
 from releases.storage import files_of, releases_folder
-from tests.evaluation.campaign.conftest import World, build_world, judge_world
-
-
-def request_for(world: World, version: str = "1.0.0", **changes: object) -> FreezeRequest:
-    """Ask for a release of a world's campaign."""
-    given: dict[str, object] = {
-        "slug": "small",
-        "title": "Small benchmark",
-        "campaigns": (world.campaign.slug,),
-        "date": "2026-11-21",
-        "authors": ("The curators",),
-        "description": "Thirty images, judged by three.",
-        **changes,
-    }
-    return FreezeRequest(version=version, **given)  # type: ignore[arg-type]
-
-
-def freeze_now(request: FreezeRequest) -> Release:
-    """Freeze as the command does."""
-    run_here(**freeze_job(request), work=lambda progress: freeze(request, progress))
-    release = find_release_of(request)
-    assert release is not None
-    return release
-
-
-def build_now(request: FreezeRequest, target: Path) -> Path:
-    """Build without listing."""
-    build(request, target, SILENT)
-    return target / "files"
+from tests.worlds import (
+    World,
+    build_world,
+    close_world,
+    freeze_now,
+    judge_world,
+    request_for,
+)
 
 
 @pytest.fixture
@@ -61,14 +31,6 @@ def world(transactional_db: None) -> World:
 def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the eight queries of the world be hidden; the rule itself has tests of its own."""
     monkeypatch.setattr("releases.freeze.holdout.MIN_HIDDEN", 1)
-
-
-def close_world(made: World) -> World:
-    """Evaluate and close a judged campaign."""
-    found = assess(made.campaign, n_bootstraps=20)
-    store_result(campaign=made.campaign, assessment=found, job=None)
-    close_campaign(campaign=made.campaign, by=None, reason="All pairs are judged.")
-    return made
 
 
 @pytest.fixture

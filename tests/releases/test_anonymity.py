@@ -23,9 +23,8 @@ from lookalike.release.manifest import paths_in
 from lookalike.release.tables import ROWS
 from releases.models import Release
 from releases.storage import archive_of, releases_folder
-from tests.evaluation.campaign.conftest import World, build_world, judge_world
 from tests.releases.conditional_world import add_templates, add_triplets
-from tests.releases.conftest import close_world, freeze_now, request_for
+from tests.worlds import World, build_world, close_world, freeze_now, judge_world, request_for
 
 Table = type[User] | type[PanelMember]
 FIRST_ACCOUNT, FIRST_MEMBER = 918_273_645, 564_738_291  # numbers that stand nowhere by chance

@@ -33,11 +33,10 @@ from releases.freeze.requests import FreezeRequest
 from releases.models import Release
 from releases.site.queries import FREEZE_TASK
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
 from tests.paths import GOLDEN_RELEASES
+from tests.releases.cases import sealed
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
-from tests.releases.conftest import build_now, freeze_now, request_for
-from tests.releases.test_verify import sealed
+from tests.worlds import World, build_now, freeze_now, request_for
 
 OLD = GOLDEN_RELEASES / "small-1.0.0.zip"
 

@@ -9,9 +9,8 @@ from lookalike.cli.main import main
 from lookalike.release.diff import diff
 from releases.models import Release
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import World, freeze_now, request_for
 
 
 @pytest.fixture

@@ -23,8 +23,7 @@ from lookalike.io.runs import read_run
 from lookalike.release.folder import Folder
 from lookalike.release.layout import TABLES
 from releases.storage import files_of
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import World, freeze_now, request_for
 
 
 def results_of(folder: Path) -> dict[str, dict[str, Any]]:

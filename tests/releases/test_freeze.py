@@ -32,8 +32,7 @@ from releases.models import Release
 from releases.restore.release import import_release
 from releases.services import freeze, freeze_job
 from releases.storage import archive_of, building_folder, files_of, releases_folder
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import build_now, freeze_now, request_for
+from tests.worlds import World, build_now, freeze_now, request_for
 
 
 def test_the_release_holds_what_the_database_holds(folder: Path, world: World) -> None:

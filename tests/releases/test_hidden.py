@@ -24,8 +24,7 @@ from lookalike.release.verify import verify
 from releases.freeze.holdout import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
 from releases.storage import files_of
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
 NAMES = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(200)]

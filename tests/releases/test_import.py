@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from accounts.models import User
@@ -17,13 +15,8 @@ from lookalike.release.errors import ReleaseError
 from releases.models import Release
 from releases.restore.release import import_any, import_release
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
-
-
-def rows_of(folder: Path, name: str, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = pq.read_table(folder / f"data/{name}.parquet").to_pylist()
-    return [{key: value for key, value in row.items() if key not in without} for row in rows]
+from tests.releases.cases import rows_of
+from tests.worlds import World, freeze_now, request_for
 
 
 def test_a_release_comes_back_without_loss(world: World) -> None:

@@ -20,8 +20,7 @@ from releases.models import Release
 from releases.site.queries import IMPORT_TASK
 from releases.storage import archive_of, files_of
 from releases.tasks import import_back
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import request_for
+from tests.worlds import World, request_for
 
 PAGE = "/releases/import/"
 

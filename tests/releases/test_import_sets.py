@@ -16,9 +16,9 @@ from lookalike.release.verify import verify
 from releases.models import Release
 from releases.restore.release import import_release
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
+from tests.releases.cases import rows_of
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
-from tests.releases.test_import import rows_of
+from tests.worlds import World
 
 
 @pytest.fixture

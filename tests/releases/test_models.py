@@ -18,8 +18,7 @@ from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.verify import verify
 from pooling.models import PoolSource
 from releases.storage import files_of
-from tests.evaluation.campaign.conftest import SPECS, World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import SPECS, World, freeze_now, request_for
 
 
 def test_a_run_named_like_a_source_is_that_source(world: World) -> None:

@@ -20,8 +20,7 @@ from releases.site.queries import FREEZE_TASK, file_lines
 from releases.site.ranges import parse_range
 from releases.storage import archive_of, files_of
 from releases.tasks import freeze
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
 

@@ -11,9 +11,8 @@ from lookalike.release.folder import Folder, write_json
 from lookalike.release.strata import strata_of
 from lookalike.release.verify import verify
 from releases.storage import files_of
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
 from tests.releases.two_campaigns import STRATUM, add_campaign, draw_below, freeze_both, strata
+from tests.worlds import World, freeze_now, request_for
 
 
 def test_strata_of_one_name_are_counted_by_campaign(world: World) -> None:

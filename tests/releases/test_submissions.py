@@ -22,8 +22,7 @@ from releases.site.queries import SCORE_TASK, leaderboard, quota
 from releases.storage import files_of
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
-from tests.evaluation.campaign.conftest import SPECS, World
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import SPECS, World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
 

@@ -14,10 +14,10 @@ from lookalike.release.verify import verify
 from pooling.models import Pool, PoolCampaign
 from releases.restore.release import import_release
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
 from tests.paths import GOLDEN_RELEASES
-from tests.releases.test_import import rows_of
+from tests.releases.cases import rows_of
 from tests.releases.two_campaigns import add_campaign, draw_below, freeze_both, strata
+from tests.worlds import World
 
 
 def test_two_campaigns_come_back_with_their_pools_panels_and_samples(world: World) -> None:

@@ -20,18 +20,12 @@ from lookalike.release.diff import diff
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import write_json
 from lookalike.release.layout import FILES, MANIFEST
-from lookalike.release.manifest import manifest_of, paths_in
+from lookalike.release.manifest import paths_in
 from lookalike.release.verify import verify
 from releases.models import Release
 from releases.storage import archive_of, files_of
-from tests.evaluation.campaign.conftest import World
-from tests.releases.conftest import freeze_now, request_for
-
-
-def sealed(folder: Path) -> None:
-    """Write a fitting manifest over whatever the folder holds, as a forger would."""
-    text = manifest_of(folder, "small", "1.0.0").text()
-    (folder / MANIFEST).write_text(text)
+from tests.releases.cases import sealed
+from tests.worlds import World, freeze_now, request_for
 
 
 @pytest.fixture

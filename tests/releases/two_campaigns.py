@@ -20,8 +20,7 @@ from pooling.sources.fill import store_proposals
 from pooling.sources.nearest import nearest_candidates
 from pooling.sources.proposers import Answer
 from releases.models import Release
-from tests.evaluation.campaign.conftest import SPECS, World, answer_all, same_colour
-from tests.releases.conftest import freeze_now, request_for
+from tests.worlds import SPECS, World, answer_all, freeze_now, request_for, same_colour
 
 STRATUM = "ranks 5-20"
 

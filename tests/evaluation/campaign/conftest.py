@@ -2,165 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import timedelta
-
-import numpy as np
 import pytest
-from django.utils import timezone
 
 from accounts.models import Role, User
-from annotation.answering.submissions import RejectedError, Submission
-from annotation.models import Campaign
-from annotation.queries.judges import find_judge
-from annotation.queries.serving import next_questions
-from annotation.services import record_answers
-from catalog.embeddings import write_shard
-from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
-from lookalike.pooling.query_rule import QueryRule
-from pooling.campaign.services import open_pool_campaign
-from pooling.models import Pool
-from pooling.pools.requests import PoolRequest
-from pooling.pools.services import create_pool
-from pooling.pools.statistics import update_stats
-from pooling.sources.fill import store_proposals
-from pooling.sources.nearest import nearest_candidates
-from pooling.sources.proposers import Answer
-
-SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
-Truth = Callable[[Image, Image], bool]
-
-
-@dataclass
-class World:
-    """What the fixtures made."""
-
-    catalog: Catalog
-    images: list[Image]
-    vectors: dict[str, np.ndarray]
-    pool: Pool
-    campaign: Campaign
-    judges: list[User]
-
-
-def embed(catalog: Catalog, spec: str, vectors: np.ndarray) -> EmbeddingSet:
-    """Store vectors of all images of a catalog, in the order of their ids."""
-    made = EmbeddingSet.objects.create(
-        catalog=catalog,
-        spec=spec,
-        fingerprint=hashlib.sha256(spec.encode()).hexdigest(),
-        dim=vectors.shape[1],
-        is_complete=True,
-    )
-    EmbeddingShard.objects.create(
-        embedding_set=made,
-        position=0,
-        image_ids=list(catalog.images.order_by("id").values_list("id", flat=True)),
-        sha256=write_shard(vectors.astype(np.float32)),
-        dtype="float32",
-    )
-    return made
-
-
-def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
-    """Answer every open question of a judge."""
-    by_uid = {image.uid: image for image in Image.objects.all()}
-    while asked := next_questions(find_judge(campaign.uid, judge.pk), after=0, n=100):
-        now = timezone.now()
-        batch = [
-            Submission(
-                uuid=uuid.uuid4(),
-                question=question.uid,
-                answer="similar"
-                if truth(by_uid[question.query.uid], by_uid[question.candidate.uid])
-                else "different",
-                reason="",
-                mode="pair",
-                device="keyboard",
-                guideline_version=1,
-                shown_at=now - timedelta(seconds=3),
-                decided_at=now,
-                visible_ms=3000,
-                load_ms=0,
-                undoes=None,
-            )
-            for question in asked
-        ]
-        receipt = record_answers(
-            campaign_uid=campaign.uid,
-            annotator_id=judge.pk,
-            submissions=[(one.uuid, one) for one in batch],
-        )
-        assert not [r for r in receipt.results if isinstance(r, RejectedError)]
-
-
-def build_world() -> World:
-    """Make thirty images of ten products, two pooled models, one outsider, and a campaign.
-
-    The first world of a database is the same in every run, down to the images' hashes.
-    """
-    rng = np.random.default_rng(5)
-    number = hashlib.sha256(f"world {Catalog.objects.count()}".encode()).hexdigest()
-    catalog = Catalog.objects.create(slug=f"c-{number[:8]}", name="Small")
-    images = Image.objects.bulk_create(
-        Image(
-            catalog=catalog,
-            sha256=hashlib.sha256(f"{catalog.slug} {row}".encode()).hexdigest(),
-            product_id=f"p{row // 3}",
-            attributes={"colour": ["red", "blue"][row % 2], "kind": "abc"[row % 3]},
-            width=8,
-            height=8,
-            image_format="PNG",
-            n_bytes=1,
-            perceptual_hash="0" * 16,
-        )
-        for row in range(30)
-    )
-    SourceFile.objects.bulk_create(
-        SourceFile(catalog=catalog, image=image, path=f"views of/{row}.png")
-        for row, image in enumerate(images)
-    )
-    vectors = {spec: rng.normal(size=(30, 6)) for spec in (*SPECS, "descriptor:lbp-texture")}
-    sets = {spec: embed(catalog, spec, array) for spec, array in vectors.items()}
-    pool = create_pool(
-        request=PoolRequest(
-            name=f"Pool {catalog.slug}", catalog=catalog, specs=SPECS, k=4, rule=QueryRule(n=8)
-        ),
-        created_by=None,
-    )
-    for source in pool.sources.all():
-        used = sets[source.spec]
-        found = nearest_candidates(pool, source.k, used, used)
-        store_proposals(source=source, answer=Answer(found, used, used))
-    update_stats(pool=pool)
-    judges = [
-        User.objects.create_user(f"judge-{number[8 * place : 8 * place + 6]}", role=Role.ANNOTATOR)
-        for place in range(1, 4)
-    ]
-    campaign = open_pool_campaign(pool=pool, name=f"Campaign {catalog.slug}", panel=judges)
-    return World(catalog, images, vectors, pool, campaign, judges)
+from tests.worlds import (
+    World,
+    build_world,
+    judge_world,
+)
 
 
 @pytest.fixture
 def open_world(db: None) -> World:
     """A world in which nothing is judged yet."""
     return build_world()
-
-
-def same_colour(query: Image, candidate: Image) -> bool:
-    """The judges' truth."""
-    return bool(query.attributes["colour"] == candidate.attributes["colour"])
-
-
-def judge_world(world: World) -> World:
-    """Let all three judge every pair; the third always disagrees."""
-    for judge in world.judges[:2]:
-        answer_all(world.campaign, judge, same_colour)
-    answer_all(world.campaign, world.judges[2], lambda q, c: not same_colour(q, c))
-    return world
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from evaluation.results.details import details_path, load_details, store_details
 from lookalike.io.errors import InputError
 from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.metrics.uncertainty import significance_letters
-from tests.evaluation.campaign.conftest import World
+from tests.worlds import World
 
 pytestmark = pytest.mark.django_db
 

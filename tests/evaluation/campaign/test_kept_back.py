@@ -17,7 +17,7 @@ from evaluation.results.leaderboard import model_key
 from evaluation.results.services import EVALUATE_TASK, add_run, store_result
 from jobs.models import Job
 from lookalike.io.tables import Run as Scores
-from tests.evaluation.campaign.conftest import SPECS, World
+from tests.worlds import SPECS, World
 
 pytestmark = pytest.mark.django_db
 WORDS = "are kept back"

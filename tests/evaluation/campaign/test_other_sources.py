@@ -7,7 +7,7 @@ import pytest
 from evaluation.results.assessment import assess
 from lookalike.core.dataclass_json import as_json
 from pooling.models import PoolSource
-from tests.evaluation.campaign.conftest import SPECS, World
+from tests.worlds import SPECS, World
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.stats.proportion import Interval
-from tests.evaluation.campaign.conftest import SPECS, World
+from tests.worlds import SPECS, World
 
 pytestmark = pytest.mark.django_db
 OUTSIDER = "descriptor:lbp-texture"

@@ -24,7 +24,7 @@ from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.metrics.embedding_runs import unit_rows
-from tests.evaluation.campaign.conftest import World, answer_all, same_colour
+from tests.worlds import World, answer_all, same_colour
 
 pytestmark = pytest.mark.django_db
 

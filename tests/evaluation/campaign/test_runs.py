@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import pickle
@@ -30,44 +29,15 @@ from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.tables import Run as Scores
-from tests.evaluation.campaign.conftest import SPECS, World
+from tests.worlds import SPECS, Name, World, by_path, by_sha256, scores_csv
 
 pytestmark = pytest.mark.django_db
-Name = Callable[[World, int], str]
 HEAD = "query,candidate,score"
 FIRST = "views of/0.png,views of/4.png"
 
 
-def by_path(world: World, row: int) -> str:
-    return f"views of/{row}.png"
-
-
 def by_uid(world: World, row: int) -> str:
     return str(world.images[row].uid)
-
-
-def by_sha256(world: World, row: int) -> str:
-    return world.images[row].sha256
-
-
-def cosines(world: World, spec: str = SPECS[0]) -> np.ndarray:
-    unit = world.vectors[spec].astype(np.float32)
-    unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
-    found: np.ndarray = unit @ unit.T
-    return found
-
-
-def scores_csv(world: World, path: Path, name: Name = by_path) -> Path:
-    """Every pair of images by the first model's cosine."""
-    scores = cosines(world)
-    with path.open("w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(["query", "candidate", "score"])
-        for q in range(30):
-            for c in range(30):
-                if q != c:
-                    out.writerow([name(world, q), name(world, c), repr(float(scores[q, c]))])
-    return path
 
 
 def runs_page(client: Client, world: World) -> str:

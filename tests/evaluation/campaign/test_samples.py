@@ -29,7 +29,7 @@ from jobs.models import Job, JobState
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from pooling.pools.queries import pool_pairs
-from tests.evaluation.campaign.conftest import World, judge_world, same_colour
+from tests.worlds import World, judge_world, same_colour
 
 pytestmark = pytest.mark.django_db
 

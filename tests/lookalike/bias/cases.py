@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 
 from lookalike.bias.evidence import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
+from lookalike.io.tables import Qrels, Run
 
 T = TypeVar("T")
 IMAGES = "abcdefgh"
@@ -99,3 +100,33 @@ def rich_pool(seed=0):
         unjudged_ranks=np.array([[1, 0], [0, 2], [0, 0]]),
         n_outside_pool=7,
     )
+
+
+def g5_rows():
+    rows = []
+    for model, by_query in G5_SCORES.items():
+        for query, scores in by_query.items():
+            best = sorted(zip(scores, IMAGES, strict=True), reverse=True)[:2]
+            rows += [(query, image, model, rank) for rank, (_, image) in enumerate(best, 1)]
+    return rows
+
+
+def g5_qrels(queries=("q1", "q2"), images=IMAGES):
+    pool = {(q, c) for q, c, _, _ in g5_rows()}
+    pairs = [(q, c, int(c in G5_POSITIVE[q])) for q in queries for c in images if (q, c) in pool]
+    return Qrels.of(pairs)
+
+
+def g5_runs(images=IMAGES):
+    return [
+        Run.of(
+            model,
+            [
+                (q, c, s)
+                for q, scores in by_query.items()
+                for c, s in zip(IMAGES, scores, strict=True)
+                if c in images
+            ],
+        )
+        for model, by_query in G5_SCORES.items()
+    ]

@@ -10,37 +10,14 @@ from lookalike.bias.text import as_text
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import MissingScoresError
-from tests.lookalike.bias.cases import G5_POSITIVE, G5_SCORES, IMAGES, g5, some
-
-
-def g5_rows():
-    rows = []
-    for model, by_query in G5_SCORES.items():
-        for query, scores in by_query.items():
-            best = sorted(zip(scores, IMAGES, strict=True), reverse=True)[:2]
-            rows += [(query, image, model, rank) for rank, (_, image) in enumerate(best, 1)]
-    return rows
-
-
-def g5_qrels(queries=("q1", "q2"), images=IMAGES):
-    pool = {(q, c) for q, c, _, _ in g5_rows()}
-    pairs = [(q, c, int(c in G5_POSITIVE[q])) for q in queries for c in images if (q, c) in pool]
-    return Qrels.of(pairs)
-
-
-def g5_runs(images=IMAGES):
-    return [
-        Run.of(
-            model,
-            [
-                (q, c, s)
-                for q, scores in by_query.items()
-                for c, s in zip(IMAGES, scores, strict=True)
-                if c in images
-            ],
-        )
-        for model, by_query in G5_SCORES.items()
-    ]
+from tests.lookalike.bias.cases import (
+    IMAGES,
+    g5,
+    g5_qrels,
+    g5_rows,
+    g5_runs,
+    some,
+)
 
 
 def test_the_golden_files_make_the_golden_pool():

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lookalike.cli.main import main
-from tests.lookalike.bias.test_assemble import g5_qrels, g5_rows, g5_runs
+from tests.lookalike.bias.cases import g5_qrels, g5_rows, g5_runs
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 
 from lookalike.cli.main import main
 from lookalike.conditional.formats.vaw import write_vaw
-from tests.lookalike.conditional.cases import vaw_instances
-from tests.lookalike.conditional.formats.test_template_files import cirr_entry, object_entry
+from tests.lookalike.conditional.cases import cirr_entry, object_entry, vaw_instances
 
 
 def called(capsys, *arguments):

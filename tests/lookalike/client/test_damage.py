@@ -10,7 +10,7 @@ import pytest
 
 from lookalike.client import verify
 from lookalike.client.errors import DamagedError
-from tests.lookalike.release.test_damage import (
+from tests.lookalike.release.damage import (
     OLD,
     check_data,
     check_entries,

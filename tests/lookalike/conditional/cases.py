@@ -75,3 +75,29 @@ def random_scenes(seed, n=600, n_categories=16):
         )
         for number in range(n)
     ]
+
+
+def object_entry(**changes):
+    entry = {
+        "condition": "wall",
+        "gallery": [{"val_image_id": 100 + place} for place in range(14)],
+        "reference": {"val_image_id": 1},
+        "target": {"val_image_id": 2},
+    }
+    return {**entry, **changes}
+
+
+def cirr_entry(**changes):
+    entry = {
+        "pairid": 12060,
+        "reference": "dev-244-0-img0",
+        "target_hard": "dev-244-0-img1",
+        "target_soft": {"dev-244-0-img1": 1.0},
+        "caption": "show three bottles of soft drink",
+        "img_set": {
+            "id": 148,
+            "members": [f"dev-244-0-img{n}" for n in (3, 0, 2, 1, 5, 4)],
+            "reference_rank": 3,
+        },
+    }
+    return {**entry, **changes}

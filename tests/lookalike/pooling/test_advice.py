@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from lookalike.pooling.advice import Gain, depth_advice, gains_by_depth, gains_by_model
-from tests.lookalike.pooling.test_differences import proposals_of
+from tests.lookalike.pooling.cases import proposals_of
 
 # (query, candidate, model, rank): pair 0-10 by both, 0-11 and 0-12 by one each
 ROWS = [(0, 10, 0, 0), (0, 11, 0, 1), (0, 10, 1, 1), (0, 12, 1, 0)]

@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookalike.pooling.differences import changes_of, difference
-from lookalike.pooling.eds import Proposals
-
-
-def proposals_of(rows):
-    """Proposals from (query, candidate, model, rank)."""
-    table = np.array(rows, np.int64).reshape(-1, 4)
-    query, candidate, model, rank = table.T
-    return Proposals(query, candidate, model, rank, np.zeros(len(table), np.float32), n_models=3)
+from tests.lookalike.pooling.cases import proposals_of
 
 
 def test_a_worked_difference():

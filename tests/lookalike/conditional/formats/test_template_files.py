@@ -9,17 +9,7 @@ from lookalike.conditional.formats.genecis import genecis_entries, read_genecis,
 from lookalike.conditional.types import Box, DistractorKind, Task, View
 from lookalike.conditional.validate import counts_of, defects_of
 from lookalike.io.errors import FormatError, InputError
-from tests.lookalike.conditional.cases import template
-
-
-def object_entry(**changes):
-    entry = {
-        "condition": "wall",
-        "gallery": [{"val_image_id": 100 + place} for place in range(14)],
-        "reference": {"val_image_id": 1},
-        "target": {"val_image_id": 2},
-    }
-    return {**entry, **changes}
+from tests.lookalike.conditional.cases import cirr_entry, object_entry, template
 
 
 def crop(image, *box, **more):
@@ -154,22 +144,6 @@ def test_the_task_must_be_known(tmp_path):
         read_genecis(path)
     with pytest.raises(InputError, match="not a task of GeneCIS"):
         read_genecis(path, Task.COMPOSED)
-
-
-def cirr_entry(**changes):
-    entry = {
-        "pairid": 12060,
-        "reference": "dev-244-0-img0",
-        "target_hard": "dev-244-0-img1",
-        "target_soft": {"dev-244-0-img1": 1.0},
-        "caption": "show three bottles of soft drink",
-        "img_set": {
-            "id": 148,
-            "members": [f"dev-244-0-img{n}" for n in (3, 0, 2, 1, 5, 4)],
-            "reference_rank": 3,
-        },
-    }
-    return {**entry, **changes}
 
 
 def test_cirr_files_come_back_as_they_were(tmp_path):

@@ -11,10 +11,8 @@ from lookalike.client import Client, NotAuthenticatedError, NotFoundError, Refus
 from releases.models import Download, Release, Visibility
 from releases.site.queries import SCORE_TASK
 from releases.tasks import score
-from tests.evaluation.campaign.test_runs import by_sha256, scores_csv
-from tests.releases.conftest import release, world
+from tests.worlds import by_sha256, scores_csv
 
-__all__ = ["release", "world"]  # fixtures
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

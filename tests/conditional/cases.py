@@ -1,0 +1,111 @@
+"""Catalogs with attributes, sets of templates over them, and answers to templates."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from typing import Any
+
+from catalog.models import Catalog, Image, SourceFile
+from conditional.models import TemplateSet
+from conditional.template_sets.services import BUILD_TASK, build_set
+from conditional.verification.answers import read_answers
+from conditional.verification.services import (
+    record_verdicts,
+)
+from jobs.services import run_here
+from lookalike.conditional.recipes import Recipe
+from lookalike.conditional.types import Task
+
+
+def entry(number, **changes):
+    views = [{"val_image_id": number + place} for place in range(16)]
+    return {
+        "condition": "chair",
+        "reference": views[0],
+        "target": views[1],
+        "gallery": views[2:],
+        **changes,
+    }
+
+
+SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
+
+
+def answer(template, choice="pick", place=0, **changes):
+    given = {
+        "uuid": str(uuid.uuid4()),
+        "question": str(template.uid),
+        "choice": choice,
+        "device": "keyboard",
+        "shown_at": SHOWN,
+        "decided_at": DECIDED,
+    }
+    if choice == "pick":
+        given["place"] = place
+    return {**given, **changes}
+
+
+def record(verifier, *answers):
+    return record_verdicts(
+        verification_uid=verifier.verification.uid,
+        annotator_id=verifier.annotator_id,
+        batch=read_answers({"answers": list(answers)}),
+    )
+
+
+COLOURS = ("red", "green", "blue", "black")
+KINDS = ("bag", "coat", "hat")
+
+
+def make_catalog(slug: str = "shop", n: int = 120) -> Catalog:
+    """Make a catalog without files: each colour of each kind, every image a product."""
+    catalog = Catalog.objects.create(slug=slug, name=slug.title())
+    images = Image.objects.bulk_create(
+        Image(
+            catalog=catalog,
+            sha256=hashlib.sha256(f"{slug} {number}".encode()).hexdigest(),
+            product_id=f"secret-product-{number}",
+            attributes={
+                "kind": KINDS[number % len(KINDS)],
+                "colour": COLOURS[number % len(COLOURS)],
+                "view": "main" if number % 5 else "back",
+            },
+            width=300,
+            height=200,
+            image_format="JPEG",
+            n_bytes=1,
+            perceptual_hash="0" * 16,
+        )
+        for number in range(n)
+    )
+    SourceFile.objects.bulk_create(
+        SourceFile(catalog=catalog, image=image, path=f"photos/{number:012d}.jpg")
+        for number, image in enumerate(images)
+    )
+    return catalog
+
+
+def recipe_of(**changes: Any) -> Recipe:
+    """Ask for templates "this kind of thing, but in another colour"."""
+    given: dict[str, Any] = {
+        "task": Task.CHANGE_ATTRIBUTE,
+        "same": ("kind",),
+        "ask": ("colour",),
+        "n_templates": 30,
+        "seed": 3,
+    }
+    return Recipe(**{**given, **changes})
+
+
+def built_set(catalog: Catalog, name: str = "Other colours", **changes: Any) -> TemplateSet:
+    """Build a set as the command does."""
+    recipe = recipe_of(**changes)
+    job = run_here(
+        task=BUILD_TASK,
+        subject=f"template set {uuid.uuid4()}",
+        title="Build",
+        arguments={"catalog": catalog.pk, "name": name, "recipe": recipe.as_json()},
+        work=build_set,
+    )
+    return TemplateSet.objects.get(slug=job.result["set"])

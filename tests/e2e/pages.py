@@ -1,0 +1,122 @@
+"""What people do and see in a browser."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from os import environ
+from pathlib import Path
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import (
+    Browser,
+    Page,
+    ViewportSize,
+    expect,
+)
+
+from accounts.models import User
+from demo.drawing.catalog import render_catalog
+from tests.clients import PASSWORD, session_of
+from tests.paths import SHARED_DATA
+from tests.site import Site
+
+MAKE_PEOPLE = f"""
+from accounts.models import User
+for name, role in [("chief", "admin"), ("ann", "annotator"), ("reader", "researcher")]:
+    User.objects.create_user(name, password={PASSWORD!r}, role=role)
+"""
+MINUTES = 60_000
+# What keeps a judge's vote from counting: a picture of the question that is not on screen.
+NOT_HERE = (
+    ".pair:not([hidden]):not([data-ready]), "
+    ".sheet:not([hidden]):not(:has([data-sheet-query] img)), "
+    ".sheet:not([hidden]) .cell[aria-current]:not(:has(img))"
+)
+ALL_LOADED = """() => [...document.querySelectorAll("#verify img")]
+    .every((image) => !image.checkVisibility() || (image.complete && image.naturalWidth > 0))"""
+SIZES: dict[str, ViewportSize] = {
+    "desktop": {"width": 1280, "height": 850},
+    "phone": {"width": 390, "height": 844},
+}
+
+
+def sign_in(browser: Browser, site: Site, name: str) -> Page:
+    page = browser.new_context(base_url=site.url, viewport=SIZES["desktop"]).new_page()
+    page.goto("/")
+    page.fill("input[name=login]", name)
+    page.fill("input[name=password]", PASSWORD)
+    page.press("input[name=password]", "Enter")
+    page.wait_for_url(lambda url: "/accounts/login/" not in url)
+    return page
+
+
+def photos_of(name: str, n: int, folder: Path) -> list[str]:
+    """Lay so many pictures with a metadata.csv into a folder; return their paths in it."""
+    source = SHARED_DATA / name
+    if not source.exists():
+        manifest = render_catalog(folder, n_products=n, views_per_product=1, seed=len(name))
+        return [image.path for image in manifest.images]
+    with (source / "metadata.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["product_id"] or "clothing" in name]
+    chosen = rows[:: len(rows) // n][:n]
+    folder.mkdir()
+    with (folder / "metadata.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, ["path", "product_id", "category"], extrasaction="ignore")
+        table.writeheader()
+        table.writerows(chosen)
+    for row in chosen:
+        path = folder / row["path"]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((source / row["path"]).read_bytes())
+    return [row["path"] for row in chosen]
+
+
+def run_command(site: Site, *arguments: object) -> None:
+    subprocess.run(
+        [sys.executable, "manage.py", *map(str, arguments)],
+        cwd=settings.BASE_DIR,
+        env={**environ, "LOOKALIKE_DATA": str(site.data_dir)},
+        check=True,
+        capture_output=True,
+    )
+
+
+def see_pair(page: Page) -> None:
+    """Wait for a pair, and check that it can be seen."""
+    expect(page.locator(".pair .frame img")).to_have_count(2)
+    for image in page.locator(".pair .frame img").all():
+        expect(image).to_be_in_viewport(ratio=1)
+        box = image.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) > 150
+
+
+def session_cookie(person: User, url: str) -> Any:
+    """The cookie of somebody who has signed in."""
+    return {"name": settings.SESSION_COOKIE_NAME, "value": session_of(person), "url": url}
+
+
+def serious_problems(page: Page) -> list[str]:
+    """What axe finds on a page that is serious or critical (WCAG 2.2 AA and best practice)."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{problem['id']}: {node['html']} {node['failureSummary']}"
+        for problem in found
+        if problem["impact"] in {"serious", "critical"}
+        for node in problem["nodes"]
+    ]
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels a page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+def see_pictures(page: Page) -> None:
+    """Wait until the question on a judging page can be seen, so that it can be voted on."""
+    expect(page.locator(NOT_HERE)).to_have_count(0)
+    page.wait_for_function(ALL_LOADED)
