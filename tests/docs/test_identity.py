@@ -34,6 +34,7 @@ def test_it_ranks_all_other_photos_by_cosine_or_by_l1() -> None:
     assert by_l1(histograms).tolist() == [[3, 1, 2], [3, 0, 2], [1, 3, 0], [1, 0, 2]]
 
 
+@pytest.mark.daily
 @pytest.mark.skipif(not LUMA.exists(), reason=f"the photos of {LUMA} are not here")
 def test_imagenet_weights_find_products_better_than_a_colour_histogram() -> None:
     paths, products = read_photos(LUMA, LUMA / "metadata.csv")

@@ -80,6 +80,7 @@ def files(site: Site, tmp_path: Path) -> tuple[Path, Path]:
     return embeddings, ranking
 
 
+@pytest.mark.daily
 def test_eight_sources_of_every_kind_pool_and_a_ninth_tops_up(
     browser: Browser, site: Site, files: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         site.end()
 
 
+@pytest.mark.daily
 def test_a_release_is_frozen_downloaded_verified_and_scored_on(
     browser: Browser, site: Site, tmp_path: Path
 ) -> None:

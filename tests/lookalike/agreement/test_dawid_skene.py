@@ -12,6 +12,7 @@ from crowdkit.aggregation.classification import DawidSkene
 from lookalike.agreement.dawid_skene import label_chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_chances_are_those_of_crowd_kit(seed: int, n_labels: int) -> None:

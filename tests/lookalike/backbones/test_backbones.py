@@ -38,6 +38,8 @@ from lookalike.backbones.networks import NetworkBackbone, Pixels
 from lookalike.backbones.spec import DESCRIPTORS, parse_spec
 from lookalike.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
 
+pytestmark = pytest.mark.slow
+
 PHOTOS = Path(skimage.__file__).parent / "data"
 CATS = {281, 282, 283, 284, 285}
 COFFEE = {504, 967, 968}  # mug, espresso, cup

@@ -211,6 +211,7 @@ def test_a_model_that_gives_nan_is_reported_with_the_picture(pictures: list[Path
         embed_images(MeanColour(), pictures, batch_size=0)
 
 
+@pytest.mark.slow
 def test_the_same_files_give_the_same_bytes_whatever_the_number_of_threads(
     tmp_path: Path,
 ) -> None:

@@ -1,22 +1,19 @@
-"""The examples of docs/api.md and of the client's README name only what there is."""
+"""The examples of docs/api.md name only what there is."""
 
 from __future__ import annotations
 
 import ast
 import re
 
-import pytest
-
 import lookalike.client as lookalike_client
 from lookalike.client import Client
 from tests.paths import ROOT
 
-GUIDES = [ROOT / "docs" / "api.md", ROOT / "client" / "README.md"]
+GUIDE = (ROOT / "docs" / "api.md").read_text()
 
 
-@pytest.mark.parametrize("path", GUIDES, ids=lambda path: path.name)
-def test_the_examples_use_only_what_the_client_has(path):
-    blocks = re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+def test_the_examples_use_only_what_the_client_has():
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
     assert blocks
     for block in blocks:
         nodes = list(ast.walk(ast.parse(block)))
@@ -29,7 +26,7 @@ def test_the_examples_use_only_what_the_client_has(path):
 
 
 def test_the_guide_names_every_error():
-    named = set(re.findall(r"`(\w+Error)`", GUIDES[0].read_text()))
+    named = set(re.findall(r"`(\w+Error)`", GUIDE))
     assert named | {"ApiError"} == {
         name for name in lookalike_client.__all__ if name.endswith("Error")
     }

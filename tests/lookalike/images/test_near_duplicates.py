@@ -58,9 +58,10 @@ def test_a_picture_repeated_often_keeps_only_its_nearest_partners():
     assert first.tolist() == [[10, 12, 0], [10, 14, 0], [10, 16, 0]]
 
 
+@pytest.mark.slow
 def test_50_000_pictures_take_seconds():
     hashes = np.random.default_rng(0).integers(0, 2**63, 50_000, np.uint64)
     hashes[40_000] = hashes[5] ^ np.uint64(3)
-    start = time.perf_counter()
+    start = time.process_time()
     assert near_pairs(hashes).tolist() == [[5, 40_000, 2]]
-    assert time.perf_counter() - start < 30  # about 3 s on an idle core
+    assert time.process_time() - start < 30  # of a processor; about 3 on an idle one

@@ -39,10 +39,12 @@ def named(source: Path) -> set[str]:
         return {MANIFEST} if MANIFEST in str(problem) else {str(problem)}
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_any_file_in_a_zip_is_named(tmp_path: Path) -> None:
     check_data(named, tmp_path)
 
 
+@pytest.mark.slow
 def test_damage_to_what_a_zip_says_of_a_file_is_named_or_harmless(tmp_path: Path) -> None:
     check_entries(named, tmp_path)
 
