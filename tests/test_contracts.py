@@ -28,7 +28,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lint(tree: Path) -> str:
-    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False).stdout
 
 

@@ -67,11 +67,11 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "lookalike", source / "lookalike")
-    uv = Path(sys.executable).with_name("uv")
-    python = environment / "bin" / "python"
+    uv = str(Path(sys.executable).with_name("uv"))
+    python = str(environment / "bin" / "python")
     install = ["pip", "install", "--compile-bytecode", "--python", python, "-c", "constraints.txt"]
-    for command in (["venv", "--python", sys.executable, environment], [*install, source]):
-        subprocess.run([uv, "--quiet", *command], cwd=ROOT, check=True)
+    for words in (["venv", "--python", sys.executable, str(environment)], [*install, str(source)]):
+        subprocess.run([uv, "--quiet", *words], cwd=ROOT, check=True)
     return environment
 
 
@@ -89,7 +89,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(bare: Path, folder: Path, *arguments: str) -> str:
-    command = [bare / "bin" / "lookalike", *arguments]
+    command = [str(bare / "bin" / "lookalike"), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -155,7 +155,7 @@ def test_a_matrix_that_is_not_square_is_aligned_without_pot(bare: Path, tmp_path
 
 def test_mace_says_which_extra_it_needs(bare: Path, tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("item,worker,label\na,1,x\na,2,y\n")
-    command = [bare / "bin" / "lookalike", "aggregate", "votes.csv", "--rule", "mace"]
+    command = [str(bare / "bin" / "lookalike"), "aggregate", "votes.csv", "--rule", "mace"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: MACE needs crowd-kit: pip install 'lookalike[voters]'\n"

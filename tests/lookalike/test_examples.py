@@ -64,4 +64,4 @@ def test_every_public_function_has_an_example_or_stands_in_the_document() -> Non
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'recall'"):
-        lookalike.recall  # type: ignore[attr-defined]  # noqa: B018
+        lookalike.recall  # noqa: B018

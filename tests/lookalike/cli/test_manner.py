@@ -38,11 +38,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SCORE = ["score", "--qrels", "labels.txt", "--run", "beit.csv", "--measures", "P@1,macro_roc_auc"]
 
 
-def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lookalike", *arguments]
+def process(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder with a text on stdin."""
     return subprocess.run(
-        command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        check=False, **options,  # type: ignore[call-overload]
+        [sys.executable, "-m", "lookalike", *arguments],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, input=text,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -174,12 +175,12 @@ def test_a_damaged_file_is_named_as_it_was_given(
 
 def test_a_run_is_read_from_stdin_and_its_mistakes_are_named(folder: Path) -> None:
     arguments = ["score", "--qrels", "labels.txt", "--run", "-", "--measures", "P@1", "--json"]
-    done = process(*arguments, input=RUN, cwd=folder)
+    done = process(folder, RUN, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     run = json.loads(done.stdout)["runs"][0]
     assert (run["name"], run["file"]) == ("stdin", "stdin")
     assert run["measures"]["P@1"]["value"] == 0.5
-    done = process(*arguments, input="query,candidate,score\nq1,a,x\n", cwd=folder)
+    done = process(folder, "query,candidate,score\nq1,a,x\n", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: stdin, line 2: ")
 
