@@ -7,17 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
 from config import settings
-
-START_SECONDS = 240  # ten times what it needs on a quiet machine
+from tests.waiting import wait_until
 
 
 class Site:
@@ -99,10 +96,3 @@ class Site:
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=60)
-
-
-def wait_until(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not is_true():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.2)

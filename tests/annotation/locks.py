@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from django.db import connection
+
+from tests.waiting import wait_until
 
 WAITING = """
 select exists (select from pg_stat_activity
@@ -12,14 +12,13 @@ select exists (select from pg_stat_activity
 """
 
 
-def wait_for_a_lock(seconds: float = 30) -> None:
-    """Return once somebody waits for a lock of this database; fail after so many seconds."""
-    deadline = time.monotonic() + seconds
+def wait_for_a_lock() -> None:
+    """Return once somebody waits for a lock of this database."""
+    wait_until(somebody_waits, pause=0.01)
+
+
+def somebody_waits() -> bool:
     with connection.cursor() as cursor:
-        while True:
-            cursor.execute("select pg_stat_clear_snapshot()")
-            cursor.execute(WAITING)
-            if cursor.fetchone() == (True,):
-                return
-            assert time.monotonic() < deadline, "nobody waits for a lock"
-            time.sleep(0.01)
+        cursor.execute("select pg_stat_clear_snapshot()")
+        cursor.execute(WAITING)
+        return cursor.fetchone() == (True,)

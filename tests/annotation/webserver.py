@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests.clients import HttpJudge
+from tests.waiting import wait_until
 
 
 class WebServer:
@@ -40,11 +40,12 @@ class WebServer:
             env={**os.environ, "DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
             start_new_session=True,
         )
-        deadline = time.monotonic() + 60
-        while not self.answers():
-            assert time.monotonic() < deadline, "the web server does not answer"
-            assert self.process.poll() is None, "the web server has ended"
-            time.sleep(0.1)
+        wait_until(self.answers_or_ended)
+        assert self.process.poll() is None, "the web server has ended"
+
+    def answers_or_ended(self) -> bool:
+        """Whether a page comes, or none will."""
+        return self.process is None or self.process.poll() is not None or self.answers()
 
     def answers(self) -> bool:
         """Whether a page comes."""

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +23,7 @@ from jobs.models import Job, JobState
 from tests.catalog.state import files_in, state_of
 from tests.paths import ROOT
 from tests.pictures import jpeg, write_folder
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -144,11 +144,14 @@ def test_killed_in_mid_import_and_started_again_ends_like_an_undisturbed_run(
 
     for n_stored in (32, 128):
         command = process(data_dir, "shaken", folder, *wanted)
-        deadline = time.monotonic() + 120
-        while Image.objects.filter(catalog__slug="shaken").count() < n_stored:
-            assert command.poll() is None, command.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        images = Image.objects.filter(catalog__slug="shaken")
+        wait_until(
+            lambda command=command, n_stored=n_stored, images=images: (  # type: ignore[misc]
+                command.poll() is not None or images.count() >= n_stored
+            ),
+            pause=0.005,
+        )
+        assert command.poll() is None, command.communicate()
         command.send_signal(signal.SIGKILL)
         command.communicate()
         assert Image.objects.filter(catalog__slug="shaken").count() < 228

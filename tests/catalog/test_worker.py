@@ -13,7 +13,8 @@ import pytest
 
 from config import embedded
 from tests.pictures import jpeg, write_folder
-from tests.site import Site, wait_until
+from tests.site import Site
+from tests.waiting import wait_until
 
 N_IMAGES = 300
 QUEUE = """

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.site import Site, wait_until
+from tests.site import Site
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.faults]
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path / "var")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("site") / "var")
     yield site
     site.end()
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from accounts.models import Role, User
 from annotation.models import Campaign
@@ -24,6 +24,7 @@ from tests.e2e.pictures import make_images
 # Playwright's synchronous interface runs an event loop in this thread, and Django would refuse
 # to touch the database beside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+expect.set_options(timeout=30_000)  # five seconds are few for a busy machine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ from accounts.models import Role, User
 from jobs import running, services
 from jobs.models import Job, JobState, Worker
 from jobs.progress import LEASE
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -300,13 +301,6 @@ def ended(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[str]:
     return found
 
 
-def wait_for(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize("in_worker", [False, True])
 def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
     ended: list[str], in_worker: bool, monkeypatch: pytest.MonkeyPatch, settings: Any
@@ -320,7 +314,7 @@ def test_work_that_hangs_loses_its_job_and_in_a_worker_its_process(
     def work(progress: services.JobProgress) -> dict[str, Any]:
         progress.start(0, 3, "embedding")
         settings.JOB_SILENT_MINUTES = 0
-        wait_for(is_given_up)
+        wait_until(is_given_up)
         lease = Job.objects.get(pk=job.pk).lease_until
         time.sleep(0.2)  # some twenty heartbeats, were there any
         assert Job.objects.get(pk=job.pk).lease_until == lease
@@ -344,10 +338,10 @@ def test_a_phase_that_says_it_is_long_may_be_silent(ended: list[str], settings: 
             begin(0, 3, "searching", is_long=True)
             settings.JOB_SILENT_MINUTES = 0
             lease = Job.objects.get(pk=job.pk).lease_until
-            wait_for(lambda lease=lease: Job.objects.get(pk=job.pk).lease_until > lease)  # type: ignore[misc]
+            wait_until(lambda lease=lease: Job.objects.get(pk=job.pk).lease_until > lease)  # type: ignore[misc]
         assert not progress.is_hung
         progress.start(0, 3, "embedding")
-        wait_for(lambda: progress.is_hung)
+        wait_until(lambda: progress.is_hung)
         return {}
 
     services.run_job(job.uid, work)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,18 +13,11 @@ from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState
 from pooling.models import PlannedShard, Pool, Proposal
 from tests.pooling.run_command import started
+from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.faults, pytest.mark.django_db(transaction=True)]
 MODELS = "descriptor:hog-shape,descriptor:colour-layout"
 N_IMAGES = 1100  # five shards
-
-
-def wait_until(is_true: Callable[[], bool], process: Any, seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def finished(process: Any) -> dict[str, Any]:
@@ -66,7 +58,8 @@ def test_killed_in_each_phase_and_started_again_ends_like_an_undisturbed_run(cat
 
     def killed_when(is_true: Callable[[], bool]) -> None:
         process = fill("shaken")
-        wait_until(is_true, process)
+        wait_until(lambda: process.poll() is not None or is_true(), pause=0.01)
+        assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGKILL)
         process.communicate()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from datetime import timedelta
 
 import numpy as np
@@ -30,6 +29,7 @@ from pooling.sources import proposers
 from tests.catalogs import MODELS, add_photo
 from tests.pictures import jpeg
 from tests.pooling.cases import everything, running_job
+from tests.waiting import PATIENCE_SECONDS, wait_until
 
 pytestmark = pytest.mark.django_db
 COLOUR, LAYOUT = MODELS
@@ -369,13 +369,11 @@ def test_a_worker_waits_for_the_shards_of_others_and_takes_over_those_of_the_dea
 
     thread = threading.Thread(target=work)
     thread.start()
-    deadline = time.monotonic() + 60
-    while "the rest is with other workers" not in Job.objects.get(pk=mine.pk).note:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    rest = "the rest is with other workers"
+    wait_until(lambda: rest in Job.objects.get(pk=mine.pk).note, pause=0.02)
     assert list(embedding_set.shards.values_list("position", flat=True)) == [1, 2]
     Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    thread.join(timeout=60)
+    thread.join(timeout=PATIENCE_SECONDS)
     assert list(embedding_set.shards.values_list("position", flat=True)) == [0, 1, 2]
 
 
@@ -403,7 +401,7 @@ def test_two_workers_share_one_catalog_and_the_result_is_that_of_one(catalog_of,
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=PATIENCE_SECONDS)
     assert len(n_stored) == 2
     assert everything(EmbeddingSet.objects.get()) == expected
     assert EmbeddingSet.objects.get().is_complete

@@ -21,7 +21,8 @@ import pytest
 from catalog.embeddings import shard_path
 from config import embedded, settings
 from config.server import MARK
-from tests.site import Site, wait_until
+from tests.site import Site
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
