@@ -51,40 +51,42 @@ def reference(request: HttpRequest) -> HttpResponse:
 
 def groups_of(document: Document) -> dict[str, list[Route]]:
     """Return the routes by tag, in the order of the document."""
-    found: dict[str, list[Route]] = {}
+    groups: dict[str, list[Route]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             [tag] = operation["tags"]
-            found.setdefault(tag, []).append(_route(method.upper(), path, operation))
-    return found
+            groups.setdefault(tag, []).append(_route(method.upper(), path, operation))
+    return groups
 
 
 def schemas_of(document: Document) -> list[tuple[str, str, list[Field]]]:
     """Return (name, text, fields) of every schema that an answer is made of."""
     schemas = document["components"]["schemas"]
     return [
-        (name, one.get("description", ""), _fields(one))
-        for name, one in sorted(schemas.items())
-        if not name.endswith("Query") and one.get("type") == "object"
+        (name, schema.get("description", ""), _fields(schema))
+        for name, schema in sorted(schemas.items())
+        if not name.endswith("Query") and schema.get("type") == "object"
     ]
 
 
 def _route(method: str, path: str, operation: Document) -> Route:
     fields = [
         Field(
-            one["name"],
-            _kind(one["schema"]),
+            parameter["name"],
+            _kind(parameter["schema"]),
             "",
-            bool(one.get("required")),
-            one.get("description") or one["schema"].get("description", ""),
+            bool(parameter.get("required")),
+            parameter.get("description") or parameter["schema"].get("description", ""),
         )
-        for one in operation.get("parameters", [])
+        for parameter in operation.get("parameters", [])
     ]
     for body in operation.get("requestBody", {}).get("content", {}).values():
         fields += _fields(body["schema"])
-    answers = {int(status): one for status, one in operation["responses"].items()}
-    good: Document = next((one for status, one in sorted(answers.items()) if status < 400), {})
-    kinds = [_link(one.get("schema", {})) for one in good.get("content", {}).values()]
+    answers = {int(status): answer for status, answer in operation["responses"].items()}
+    good: Document = next(
+        (answer for status, answer in sorted(answers.items()) if status < 400), {}
+    )
+    kinds = [_link(answer.get("schema", {})) for answer in good.get("content", {}).values()]
     return Route(
         method=method,
         path=path,
@@ -99,8 +101,8 @@ def _route(method: str, path: str, operation: Document) -> Route:
 def _fields(schema: Document) -> list[Field]:
     required = schema.get("required", [])
     return [
-        Field(name, _kind(one), _link(one), name in required, one.get("description", ""))
-        for name, one in schema.get("properties", {}).items()
+        Field(name, _kind(field), _link(field), name in required, field.get("description", ""))
+        for name, field in schema.get("properties", {}).items()
     ]
 
 
@@ -109,7 +111,7 @@ def _kind(schema: Document) -> str:
     if "$ref" in schema:
         return _link(schema)
     if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"])
+        return " or ".join(_kind(kind) for kind in schema["anyOf"])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("type") == "array":
@@ -119,7 +121,7 @@ def _kind(schema: Document) -> str:
 
 def _link(schema: Document) -> str:
     """Return the name of the schema that a value is, or is a list of; "" if of none."""
-    for one in (schema, schema.get("items", {}), *schema.get("anyOf", [])):
-        if "$ref" in one:
-            return str(one["$ref"]).rpartition("/")[2]
+    for place in (schema, schema.get("items", {}), *schema.get("anyOf", [])):
+        if "$ref" in place:
+            return str(place["$ref"]).rpartition("/")[2]
     return ""

@@ -42,13 +42,13 @@ class Api(NinjaAPI):
 
     def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
         """Return the document; routes that strangers may ask say that a token is optional."""
-        found = super().get_openapi_schema(**given)
-        found["components"]["securitySchemes"].pop(PublicAccess.__name__, None)
-        for routes in found["paths"].values():
+        document = super().get_openapi_schema(**given)
+        document["components"]["securitySchemes"].pop(PublicAccess.__name__, None)
+        for routes in document["paths"].values():
             for route in routes.values():
                 if {PublicAccess.__name__: []} in route.get("security", []):
                     route["security"] = [{}, {TokenAccess.__name__: []}]
-        return found
+        return document
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Return the name of the route's function: programs make methods of it."""

@@ -116,28 +116,28 @@ class FreezeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Check all of it as a request."""
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         if self.errors:
-            return given
+            return cleaned
         try:
-            self.request = _request(given)
+            self.request = _request(cleaned)
             check_request(self.request)
         except ReleaseError as problem:
             raise forms.ValidationError(str(problem)) from problem
-        return given
+        return cleaned
 
 
-def _request(given: dict[str, Any]) -> FreezeRequest:
+def _request(cleaned: dict[str, Any]) -> FreezeRequest:
     names = ("slug", "title", "version", "description", "changes", "url", "label_licence",
              "image_terms", "with_images", "with_runs", "is_public", "hidden_percent",
              "expertise", "payment", "intended", "excluded")  # fmt: skip
     return FreezeRequest(
-        campaigns=tuple(campaign.slug for campaign in given["campaigns"]),
-        template_sets=tuple(sorted(one.slug for one in given.get("template_sets", ()))),
-        triplet_sets=tuple(sorted(one.slug for one in given.get("triplet_sets", ()))),
+        campaigns=tuple(campaign.slug for campaign in cleaned["campaigns"]),
+        template_sets=tuple(sorted(chosen.slug for chosen in cleaned.get("template_sets", ()))),
+        triplet_sets=tuple(sorted(chosen.slug for chosen in cleaned.get("triplet_sets", ()))),
         date=f"{timezone.localdate():%Y-%m-%d}",
-        authors=tuple(line.strip() for line in given["authors"].splitlines() if line.strip()),
-        **{name: given[name] for name in names},
+        authors=tuple(line.strip() for line in cleaned["authors"].splitlines() if line.strip()),
+        **{name: cleaned[name] for name in names},
     )
 
 
@@ -163,8 +163,8 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "image_terms": info["licence"]["images"],
         "with_images": info["licence"]["with_images"],
         "hidden_percent": info["hidden_percent"],
-        "template_sets": [one["slug"] for one in info.get("template_sets", ())],
-        "triplet_sets": [one["slug"] for one in info.get("triplet_sets", ())],
+        "template_sets": [entry["slug"] for entry in info.get("template_sets", ())],
+        "triplet_sets": [entry["slug"] for entry in info.get("triplet_sets", ())],
         "expertise": info["panel"]["expertise"],
         "payment": info["panel"]["payment"],
         "intended": info["uses"]["intended"],
@@ -204,13 +204,13 @@ class ImportForm(forms.Form):
 
     def clean_file(self) -> UploadedFile[bytes]:
         """Refuse what no reader takes, before it is stored."""
-        found: UploadedFile[bytes] = self.cleaned_data["file"]
-        ending = Path(str(found.name)).suffix.lower()
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        ending = Path(str(file.name)).suffix.lower()
         if ending not in {".zip", *LABELS}:
             raise forms.ValidationError(
-                f"“{found.name}” is neither a zip nor one of {', '.join(LABELS)}."
+                f"“{file.name}” is neither a zip nor one of {', '.join(LABELS)}."
             )
-        return found
+        return file
 
     def clean_slug(self) -> str:
         """Refuse a name that another campaign has."""
@@ -254,13 +254,13 @@ class SubmissionForm(forms.Form):
 
     def clean_file(self) -> UploadedFile[bytes]:
         """Refuse what cannot be scored before it is stored."""
-        found: UploadedFile[bytes] = self.cleaned_data["file"]
-        if problem := file_problem(str(found.name)):
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        if problem := file_problem(str(file.name)):
             raise forms.ValidationError(problem)
-        return found
+        return file
 
     @property
     def upload(self) -> UploadedFile[bytes]:
         """The file, once the form is valid."""
-        found: UploadedFile[bytes] = self.cleaned_data["file"]
-        return found
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        return file

@@ -140,10 +140,10 @@ def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:
 
 def _changes(before: Release, files: Folder) -> dict[str, Any]:
     """Return what is new against an earlier version, as text and as counts."""
-    found = difference(Folder(files_of(before)), files)
-    kept = found.as_json()
+    change = difference(Folder(files_of(before)), files)
+    kept = change.as_json()
     flipped = kept.pop("flipped")
-    return {"text": difference_text(found), "n_flipped": len(flipped), **kept}
+    return {"text": difference_text(change), "n_flipped": len(flipped), **kept}
 
 
 def set_visibility(*, release: Release, is_public: bool) -> None:

@@ -23,8 +23,8 @@ def building_folder(request: FreezeRequest, job: Job) -> Path:
 
 def left_building(request: FreezeRequest, job: Job) -> list[Path]:
     """Return the folders of a job's earlier attempts, which died or lost the job."""
-    found = (releases_folder() / ".building").glob(f"{request.root}.{job.uid}.*")
-    return [path for path in found if int(path.name.rpartition(".")[2]) < job.n_attempts]
+    folders = (releases_folder() / ".building").glob(f"{request.root}.{job.uid}.*")
+    return [path for path in folders if int(path.name.rpartition(".")[2]) < job.n_attempts]
 
 
 def final_folder(slug: str, version: str) -> Path:

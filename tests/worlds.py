@@ -36,10 +36,9 @@ from pooling.sources.fill import store_proposals
 from pooling.sources.nearest import nearest_candidates
 from pooling.sources.proposers import Answer
 from releases.freeze.freeze import build
-from releases.freeze.requests import FreezeRequest
+from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Release
 from releases.services import freeze, freeze_job
-from releases.site.queries import find_release_of
 
 SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
 Truth = Callable[[Image, Image], bool]
@@ -229,9 +228,8 @@ def request_for(world: World, version: str = "1.0.0", **changes: object) -> Free
 def freeze_now(request: FreezeRequest) -> Release:
     """Freeze as the command does."""
     run_here(**freeze_job(request), work=lambda progress: freeze(request, progress))
-    release = find_release_of(request)
-    assert release is not None
-    return release
+    major, minor, patch = parse_version(request.version)
+    return Release.objects.get(slug=request.slug, major=major, minor=minor, patch=patch)
 
 
 def build_now(request: FreezeRequest, target: Path) -> Path:

@@ -49,7 +49,7 @@ def write_templates(
         _check_catalog(scope, row.name, row.catalog)
     templates = frozen_templates(view, slugs)
     write_rows(folder, "templates", [_template(row, scope.images) for row in templates])
-    candidates = [row for one in templates for row in _candidates(one, scope.images)]
+    candidates = [row for template in templates for row in _candidates(template, scope.images)]
     write_rows(folder, "template_candidates", candidates)
     votes = [
         {"set": row.verification, "position": row.position, "annotator": names[row.annotator],

@@ -82,7 +82,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
         write_queries(scope, files)
         progress.note("Reading pairs and proposals")
         pairs = write_pairs(view, scope, files)
-        write_pool(view, scope, files, {one.name: one.id for one in reversed(entrants)})
+        write_pool(view, scope, files, {entrant.name: entrant.id for entrant in reversed(entrants)})
         progress.note("Reading judgements")
         moment = {
             **_info(request, scope, pools_of_campaigns(view, scope.campaign_ids)),

@@ -64,7 +64,7 @@ def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     Raises:
         ReleaseError: there is none.
     """
-    found: list[Entrant] = []
+    entrants: list[Entrant] = []
     pools = list(Pool.objects.filter(pk__in=scope.pool_ids).order_by("slug"))
     done = PoolSource.objects.filter(pool__in=pools, done_at__isnull=False)
     sources = list(done.select_related("embedding_set").order_by("pool__slug", "position"))
@@ -72,46 +72,46 @@ def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     families = {family_of(spec) for spec in pooled}
     embedded = models_on(pools[0], sources) if pools else []
     for model in embedded:
-        found.append(_embedded(model, sources, pooled, families))
+        entrants.append(_embedded(model, sources, pooled, families))
     vectors = {model.name for model in embedded}
     for source in sources:
-        if source.spec not in vectors | {entrant.name for entrant in found}:
+        if source.spec not in vectors | {entrant.name for entrant in entrants}:
             about: dict[str, Any] = {
                 "family": family_of(source.spec),
                 "badge": "pooled",
                 "card": {},
             }
             about |= {"k": source.k, "n_proposals": source.n_proposals, "fingerprint": ""}
-            found.append(Entrant("", source.spec, "proposals", about))
+            entrants.append(Entrant("", source.spec, "proposals", about))
     if with_runs:
-        _add_runs(found, scope, families)
-    if all(entrant.kind == "proposals" for entrant in found):
+        _add_runs(entrants, scope, families)
+    if all(entrant.kind == "proposals" for entrant in entrants):
         raise ReleaseError(
             "No model takes part: embed the pool’s catalog, or upload a run to the campaign and "
             "let uploaded runs take part."
         )
-    return list(_numbered(found))
+    return list(_numbered(entrants))
 
 
-def _add_runs(found: list[Entrant], scope: Scope, families: set[str]) -> None:
+def _add_runs(entrants: list[Entrant], scope: Scope, families: set[str]) -> None:
     """Add the uploaded runs; one named like a source without vectors is that source's scores."""
-    place = {one.name: at for at, one in enumerate(found) if one.kind == "proposals"}
+    place = {entrant.name: at for at, entrant in enumerate(entrants) if entrant.kind == "proposals"}
     runs = UploadedRun.objects.filter(campaign__in=scope.campaign_ids)
     for run in runs.order_by("campaign__slug", "name"):
         at = place.pop(run.name, None)
         if at is not None:
-            proposed = found[at].about
+            proposed = entrants[at].about
             about = {
                 **proposed,
                 "family": run.family or proposed["family"],
                 "fingerprint": run.sha256,
             }
-            found[at] = Entrant("", run.name, "scores", about, sha256=run.sha256)
+            entrants[at] = Entrant("", run.name, "scores", about, sha256=run.sha256)
             continue
         badge = "sibling" if run.family and run.family in families else "outsider"
         about = {"family": run.family or run.name, "badge": badge, "card": {}}
         about["fingerprint"] = run.sha256
-        found.append(Entrant("", run.name, "scores", about, sha256=run.sha256))
+        entrants.append(Entrant("", run.name, "scores", about, sha256=run.sha256))
 
 
 def _embedded(
@@ -133,10 +133,10 @@ def _embedded(
     return Entrant("", model.name, "embeddings", about, embedded=model)
 
 
-def _numbered(found: list[Entrant]) -> Iterator[Entrant]:
+def _numbered(entrants: list[Entrant]) -> Iterator[Entrant]:
     """Give each entrant an id made from its name that no other has."""
     used: set[str] = set()
-    for entrant in found:
+    for entrant in entrants:
         stem = re.sub(r"[^a-z0-9]+", "-", entrant.name.lower()).strip("-")[:60] or "model"
         name, number = stem, 2
         while name in used:
@@ -224,13 +224,13 @@ def findings_of(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
     """
     if is_hidden:
         return {"findings": [LEFT_OUT], "reports": []}
-    found: list[str] = []
+    findings: list[str] = []
     results = []
     for campaign in Campaign.objects.filter(pk__in=campaigns).order_by("slug"):
         result = campaign.results.order_by("-id").first()
         if result is None or not result.bias:
             continue
-        found += result.bias.get("findings", [])
+        findings += result.bias.get("findings", [])
         results.append(
             {
                 "campaign": campaign.slug,
@@ -239,4 +239,4 @@ def findings_of(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
                 "labels": result.inputs.get("labels", ""),
             }
         )
-    return {"findings": found, "reports": results}
+    return {"findings": findings, "reports": results}

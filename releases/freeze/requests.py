@@ -90,15 +90,15 @@ class FreezeRequest:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, given: dict[str, Any]) -> FreezeRequest:
+    def from_json(cls, arguments: dict[str, Any]) -> FreezeRequest:
         """Read it back."""
         return cls(
             **{
-                **given,
-                "campaigns": tuple(given["campaigns"]),
-                "authors": tuple(given["authors"]),
-                "template_sets": tuple(given.get("template_sets", ())),
-                "triplet_sets": tuple(given.get("triplet_sets", ())),
+                **arguments,
+                "campaigns": tuple(arguments["campaigns"]),
+                "authors": tuple(arguments["authors"]),
+                "template_sets": tuple(arguments.get("template_sets", ())),
+                "triplet_sets": tuple(arguments.get("triplet_sets", ())),
             }
         )
 
@@ -119,8 +119,8 @@ def parse_version(text: str) -> tuple[int, int, int]:
     Raises:
         ReleaseError: not MAJOR.MINOR.PATCH.
     """
-    found = _VERSION.fullmatch(text)
-    if found is None:
+    match = _VERSION.fullmatch(text)
+    if match is None:
         raise ReleaseError(f"“{text}” is no version like 1.0.0 (MAJOR.MINOR.PATCH).")
-    major, minor, patch = map(int, found.groups())
+    major, minor, patch = map(int, match.groups())
     return major, minor, patch

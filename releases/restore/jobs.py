@@ -14,7 +14,7 @@ from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.progress import Steps
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import InputError, message_with_names
 from releases.restore.release import Imported, import_any
 from releases.site.queries import IMPORT_TASK
 
@@ -65,33 +65,33 @@ def import_back(progress: JobProgress) -> dict[str, Any]:
         JobError: why it cannot be imported, a line for each thing that is wrong.
         JobLostError: the job was cancelled.
     """
-    given = progress.job.arguments
-    path = kept_path(given["file"])
+    arguments = progress.job.arguments
+    path, file_name = kept_path(arguments["file"]), arguments["file_name"]
+    query_catalog = arguments["query_catalog"]
     if stored := _stored_before(progress.job):
-        drop_run_file(given["file"])
+        drop_run_file(arguments["file"])
         return stored
     if not path.exists():
-        raise JobError(f"The upload of {given['file_name']} is no longer kept. Import it again.")
+        raise JobError(f"The upload of {file_name} is no longer kept. Import it again.")
     steps = Steps(progress, N_STEPS)
     try:
         made = import_any(
             source=path,
-            slug=given["slug"],
-            name=given["name"],
-            catalog=_catalog(given["catalog"]),
-            query_catalog=_catalog(given["query_catalog"]) if given["query_catalog"] else None,
+            slug=arguments["slug"],
+            name=arguments["name"],
+            catalog=_catalog(arguments["catalog"]),
+            query_catalog=_catalog(query_catalog) if query_catalog else None,
             progress=steps,
             mark=lambda made: _mark(progress, made),
         )
-    except FormatError as problem:
-        theirs = FormatError(given["file_name"], problem.line, problem.reason, unit=problem.unit)
-        raise JobError(str(theirs)) from problem
     except (InputError, CampaignError, OSError) as problem:
-        told = str(problem).replace(str(path), given["file_name"])
-        raise JobError(told.replace(path.name, given["file_name"])) from problem
-    drop_run_file(given["file"])
+        raise JobError(message_with_names(problem, {path: file_name})) from problem
+    drop_run_file(arguments["file"])
     steps.end("Imported")
-    return {"campaigns": [one.slug for one in made.campaigns], "n_judgements": made.n_judgements}
+    return {
+        "campaigns": [campaign.slug for campaign in made.campaigns],
+        "n_judgements": made.n_judgements,
+    }
 
 
 def _mark(progress: JobProgress, made: Imported) -> None:
@@ -101,7 +101,7 @@ def _mark(progress: JobProgress, made: Imported) -> None:
         JobLostError: the job was cancelled, or another worker has it: nothing is made.
     """
     noted = {
-        "campaigns": [str(one.uid) for one in made.campaigns],
+        "campaigns": [str(campaign.uid) for campaign in made.campaigns],
         "n_judgements": made.n_judgements,
     }
     progress.hold()
@@ -112,13 +112,13 @@ def _mark(progress: JobProgress, made: Imported) -> None:
 def _stored_before(job: Job) -> dict[str, Any]:
     """Return what an earlier attempt of this job made, if it died before it could say so."""
     noted = job.arguments.get("made", {})
-    found = Campaign.objects.filter(uid__in=noted.get("campaigns", [])).order_by("slug")
-    slugs = list(found.values_list("slug", flat=True))
+    campaigns = Campaign.objects.filter(uid__in=noted.get("campaigns", [])).order_by("slug")
+    slugs = list(campaigns.values_list("slug", flat=True))
     return {"campaigns": slugs, "n_judgements": noted["n_judgements"]} if slugs else {}
 
 
 def _catalog(slug: str) -> Catalog:
-    found = Catalog.objects.filter(slug=slug).first()
-    if found is None:
+    catalog = Catalog.objects.filter(slug=slug).first()
+    if catalog is None:
         raise JobError(f"The catalog “{slug}” was deleted.")
-    return found
+    return catalog

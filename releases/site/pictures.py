@@ -52,8 +52,8 @@ def _example(files: Path) -> Example | None:
     mixed = [query for query, labels in by_query.items() if len(set(labels.values())) == 2]
     if not mixed:
         return None
-    ranked = sorted(by_query[mixed[0]].items(), key=lambda one: (-one[1], one[0]))
-    similar = [one for one in ranked if one[1] == 1][: N_CANDIDATES // 2]
-    different = [one for one in ranked if one[1] == 0][: N_CANDIDATES - len(similar)]
+    ranked = sorted(by_query[mixed[0]].items(), key=lambda pair: (-pair[1], pair[0]))
+    similar = [pair for pair in ranked if pair[1] == 1][: N_CANDIDATES // 2]
+    different = [pair for pair in ranked if pair[1] == 0][: N_CANDIDATES - len(similar)]
     shown = [(sha256[image], label) for image, label in (*similar, *different)]
     return Example(sha256[mixed[0]], shown)

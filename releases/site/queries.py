@@ -22,7 +22,7 @@ from jobs.models import Job
 from lookalike.release.errors import ReleaseError
 from lookalike.release.layout import MANIFEST
 from lookalike.release.manifest import Entry, Manifest, parse_manifest
-from releases.freeze.requests import FreezeRequest, parse_version
+from releases.freeze.requests import parse_version
 from releases.models import Release, Submission, Visibility
 from releases.storage import archive_of, files_of
 
@@ -89,15 +89,10 @@ def newest_releases(person: Person) -> list[Release]:
 
 def earlier_versions(slug: str, version: tuple[int, int, int]) -> list[Release]:
     """Return the versions below one, highest first."""
-    found = Release.objects.filter(slug=slug).order_by("-major", "-minor", "-patch")
-    return [one for one in found if (one.major, one.minor, one.patch) < version]
-
-
-def find_release_of(request: FreezeRequest) -> Release | None:
-    """Return the release that a request asks for, None if it is not frozen yet."""
-    major, minor, patch = parse_version(request.version)
-    found = Release.objects.filter(slug=request.slug, major=major, minor=minor, patch=patch)
-    return found.first()
+    releases = Release.objects.filter(slug=slug).order_by("-major", "-minor", "-patch")
+    return [
+        release for release in releases if (release.major, release.minor, release.patch) < version
+    ]
 
 
 @dataclass(frozen=True)
@@ -166,10 +161,10 @@ def n_downloads(release: Release) -> int:
 
 def visible_submissions(release: Release, person: Person) -> QuerySet[Submission]:
     """Return what was submitted to a release: what is published, and one's own."""
-    found = Submission.objects.filter(release=release).select_related("job", "owner")
+    submissions = Submission.objects.filter(release=release).select_related("job", "owner")
     if isinstance(person, User):
-        return found.filter(Q(is_published=True) | Q(owner=person))
-    return found.filter(is_published=True)
+        return submissions.filter(Q(is_published=True) | Q(owner=person))
+    return submissions.filter(is_published=True)
 
 
 def submission_or_404(person: Person, uid: uuid.UUID) -> Submission:
@@ -200,9 +195,9 @@ class Quota:
 def quota(person: User, release: Release) -> Quota:
     """Return how many submissions a person has left for a release today."""
     now = timezone.now()
-    mine = Job.objects.filter(task=SCORE_TASK, owner=person)  # these stay when one is deleted
-    recent = mine.filter(arguments__release=release.pk, created_at__gt=now - timedelta(days=1))
-    last = mine.order_by("-created_at").values_list("created_at", flat=True).first()
+    jobs = Job.objects.filter(task=SCORE_TASK, owner=person)  # these stay when one is deleted
+    recent = jobs.filter(arguments__release=release.pk, created_at__gt=now - timedelta(days=1))
+    last = jobs.order_by("-created_at").values_list("created_at", flat=True).first()
     wait = 0 if last is None else max(0, math.ceil((last + PAUSE - now).total_seconds()))
     return Quota(max(0, DAILY_QUOTA - recent.count()), wait)
 
@@ -226,8 +221,8 @@ class BoardLine:
     @property
     def coverage(self) -> float | None:
         """The share of the pairs that a submission scores, None for a model of the release."""
-        said = self.submission.coverage if self.submission else {}
-        return said["n_scored"] / said["n_pairs"] if said.get("n_pairs") else None
+        coverage = self.submission.coverage if self.submission else {}
+        return coverage["n_scored"] / coverage["n_pairs"] if coverage.get("n_pairs") else None
 
 
 def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool) -> list[BoardLine]:
@@ -239,19 +234,19 @@ def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool)
         measure: to sort by.
         hidden: by the hidden labels rather than the public ones.
     """
-    of = {one["id"]: one for one in release.entrants}
+    of = {model["id"]: model for model in release.entrants}
     results = release.hidden_results if hidden else release.results
     lines = [
         BoardLine(
             of[model["id"]]["name"],
             of[model["id"]]["badge"],
-            {name: found["value"] for name, found in model["measures"].items()},
+            {name: outcome["value"] for name, outcome in model["measures"].items()},
         )
         for model in results.get("models", [])
     ]
     for submission in visible_submissions(release, person).filter(scored_at__isnull=False):
-        given = submission.hidden_results if hidden else submission.results
-        values = {name: found["value"] for name, found in given.items()}
+        outcomes = submission.hidden_results if hidden else submission.results
+        values = {name: outcome["value"] for name, outcome in outcomes.items()}
         lines.append(BoardLine(submission.name, "submitted", values, submission))
     return sorted(lines, key=lambda line: _falling(line.values.get(measure)))
 

@@ -60,10 +60,10 @@ def parse_range(asked: str, size: int) -> tuple[int, int] | str:
         Both ends included; "whole" where nothing usable is asked for, "unsatisfiable" where it
         lies past the end.
     """
-    found = _RANGE.fullmatch(asked.strip())
-    if found is None or found.groups() == ("", ""):
+    match = _RANGE.fullmatch(asked.strip())
+    if match is None or match.groups() == ("", ""):
         return "whole"
-    begin, end = found.groups()
+    begin, end = match.groups()
     if not begin:
         n = min(int(end), size)
         return (size - n, size - 1) if n else "unsatisfiable"
@@ -85,6 +85,5 @@ def _blocks(path: Path, first: int, last: int) -> Iterator[bytes]:
 
 def begins_download(request: HttpRequest) -> bool:
     """Whether a request starts a download, rather than going on with one or asking about it."""
-    asked = request.headers.get("Range", "")
-    found = _RANGE.fullmatch(asked.strip())
-    return request.method == "GET" and (found is None or found.group(1) in {"", "0"})
+    match = _RANGE.fullmatch(request.headers.get("Range", "").strip())
+    return request.method == "GET" and (match is None or match.group(1) in {"", "0"})

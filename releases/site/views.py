@@ -72,42 +72,42 @@ def newest(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
-    found = release_or_404(request.user, slug, version)
-    facts = facts_of(found)
+    release = release_or_404(request.user, slug, version)
+    facts = facts_of(release)
     by = request.GET.get("by", "")
     by = by if by in BOARD else BOARD[0]
-    hidden = found.has_hidden_labels and request.GET.get("labels") == "hidden"
+    hidden = release.has_hidden_labels and request.GET.get("labels") == "hidden"
     person = request.user
-    files = list(file_lines(found))
+    files = list(file_lines(release))
     context: dict[str, Any] = {
-        "release": found,
+        "release": release,
         "facts": facts,
-        "labels": found.statistics["labels"]["label"],
+        "labels": release.statistics["labels"]["label"],
         "columns": [(name, TITLES.get(name, name)) for name in BOARD],
         "by": by,
         "hidden": hidden,
-        "board": _board(found, request, by, hidden=hidden),
-        "archive": archive_line(found),
+        "board": _board(release, request, by, hidden=hidden),
+        "archive": archive_line(release),
         "groups": _grouped(files),
         "n_files": len(files),
-        "n_downloads": n_downloads(found),
+        "n_downloads": n_downloads(release),
         "bibtex": bibtex(facts),
         "cite_as": cite_as(facts),
         "versions": versions_of(person, slug),
-        "example": shown_pair(found),
+        "example": shown_pair(release),
         "may_submit": is_reader(person),
         "is_admin": person.is_authenticated and person.is_admin,
     }
     if person.is_authenticated and is_reader(person):
-        context["mine"] = visible_submissions(found, person).filter(owner=person)
-        context["quota"] = quota(person, found)
+        context["mine"] = visible_submissions(release, person).filter(owner=person)
+        context["quota"] = quota(person, release)
     return render(request, "releases/release.html", context)
 
 
 def _board(
-    found: Release, request: HttpRequest, by: str, *, hidden: bool
+    release: Release, request: HttpRequest, by: str, *, hidden: bool
 ) -> list[tuple[Any, list[float | None]]]:
-    lines = leaderboard(found, request.user, by, hidden=hidden)
+    lines = leaderboard(release, request.user, by, hidden=hidden)
     return [(line, [line.values.get(name) for name in BOARD]) for line in lines]
 
 
@@ -135,10 +135,10 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
 @require_safe
 def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
-    found = release_or_404(request.user, slug, version)
+    release = release_or_404(request.user, slug, version)
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
-    body = mark_safe(_scrolling(datasheet_html(facts_of(found))))  # noqa: S308
-    return render(request, "releases/datasheet.html", {"release": found, "body": body})
+    body = mark_safe(_scrolling(datasheet_html(facts_of(release))))  # noqa: S308
+    return render(request, "releases/datasheet.html", {"release": release, "body": body})
 
 
 def _scrolling(page: str) -> str:
@@ -182,17 +182,17 @@ def freeze(request: HttpRequest) -> HttpResponse:
 @admin_required
 def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Show a release to everybody, or to members alone."""
-    found = release_or_404(request.user, slug, version)
-    set_visibility(release=found, is_public=request.POST.get("show") == "public")
-    messages.success(request, f"{found} is now for: {found.get_visibility_display().lower()}.")
+    release = release_or_404(request.user, slug, version)
+    set_visibility(release=release, is_public=request.POST.get("show") == "public")
+    messages.success(request, f"{release} is now for: {release.get_visibility_display().lower()}.")
     return redirect("releases:release", slug=slug, version=version)
 
 
 @require_safe
 def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpResponseBase:
     """A small picture of an image that is part of a release."""
-    found = release_or_404(request.user, slug, version)
-    if not has_picture(found, sha256):
+    release = release_or_404(request.user, slug, version)
+    if not has_picture(release, sha256):
         raise Http404
     try:
         opened = open_blob(sha256, "thumb")

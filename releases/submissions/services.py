@@ -111,34 +111,38 @@ def score(progress: JobProgress) -> dict[str, Any]:
     Raises:
         JobError: what is wrong with the upload, as its giver knows it.
     """
-    given = progress.job.arguments
-    found = Submission.objects.select_related("release").filter(uid=given["submission"]).first()
-    if found is None:
+    arguments = progress.job.arguments
+    submission = (
+        Submission.objects.select_related("release").filter(uid=arguments["submission"]).first()
+    )
+    if submission is None:
         raise JobError("The submission was deleted.")
-    if found.scored_at is not None:
-        return {"submission": str(found.uid), "results": found.results}
-    path = kept_path(given["file"])
+    if submission.scored_at is not None:
+        return {"submission": str(submission.uid), "results": submission.results}
+    path = kept_path(arguments["file"])
     if not path.exists():
-        raise JobError(f"The upload of {given['file_name']} is no longer kept. Submit it again.")
-    judged = judged_of(found.release)
+        raise JobError(
+            f"The upload of {arguments['file_name']} is no longer kept. Submit it again."
+        )
+    judged = judged_of(submission.release)
     try:
         progress.update(0, 2, "Reading the file")
-        missing = given.get("missing", "worst")  # what those queued by an older version meant
-        run, scored = read_submission(judged, found.name, path, missing=missing)
+        missing = arguments.get("missing", "worst")  # what those queued by an older version meant
+        run, scored = read_submission(judged, submission.name, path, missing=missing)
         progress.update(1, 2, "Computing measures")
         scores = score_submission(judged, run)
     except InputError as problem:
-        raise JobError(message_with_names(problem, {path: given["file_name"]})) from problem
+        raise JobError(message_with_names(problem, {path: arguments["file_name"]})) from problem
     progress.check()
-    Submission.objects.filter(pk=found.pk).update(
+    Submission.objects.filter(pk=submission.pk).update(
         coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
         results=scores.results,
         hidden_results=scores.hidden_results,
         scored_at=timezone.now(),
     )
-    drop_run_file(given["file"])
+    drop_run_file(arguments["file"])
     progress.update(2, 2, "Scored")
-    return {"submission": str(found.uid), "results": scores.results}
+    return {"submission": str(submission.uid), "results": scores.results}
 
 
 def publish(*, submission: Submission, is_published: bool) -> None:

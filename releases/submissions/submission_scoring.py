@@ -156,7 +156,7 @@ def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Gallery:
     number = {product: at for at, product in enumerate(sorted(set(products.values()) - {""}))}
 
     def numbers(ids: list[str]) -> Ints:
-        return np.array([number.get(products.get(one, ""), -1) for one in ids], np.int64)
+        return np.array([number.get(products.get(image, ""), -1) for image in ids], np.int64)
 
     place = {image: row for row, image in enumerate(ranked)}
     asked = {query: row for row, query in enumerate(queries)}
@@ -202,8 +202,8 @@ def score_submission(judged: Judged, run: Run) -> Score:
 
 def _values(scored: Scored) -> dict[str, Any]:
     return {
-        name: {"value": rounded(found.value), "n_queries": found.n_defined}
-        for name, found in scored.outcomes.items()
+        name: {"value": rounded(outcome.value), "n_queries": outcome.n_defined}
+        for name, outcome in scored.outcomes.items()
     }
 
 
@@ -211,6 +211,6 @@ def _aggregates(scored: Scored, qrels: Qrels) -> dict[str, Any]:
     """Return means alone, in coarse steps: never a value of a query."""
     n = len(qrels.query_ids)
     return {
-        name: {"value": coarse(found.value, found.n_defined or n)}
-        for name, found in scored.outcomes.items()
+        name: {"value": coarse(outcome.value, outcome.n_defined or n)}
+        for name, outcome in scored.outcomes.items()
     }

@@ -33,20 +33,20 @@ def submit(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 
 def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool:
-    given = form.cleaned_data
+    details = form.cleaned_data
     try:
         services.submit(
             release=release,
             owner=signed_in(request),
-            name=given["name"],
+            name=details["name"],
             file=form.upload,
-            description=given["description"],
-            missing=given["missing"],
+            description=details["description"],
+            missing=details["missing"],
         )
     except (InputError, JobConflictError, OSError) as problem:
         form.add_error(None, str(problem))
         return False
-    messages.success(request, f"“{given['name']}” is being scored; only you see it.")
+    messages.success(request, f"“{details['name']}” is being scored; only you see it.")
     return True
 
 
