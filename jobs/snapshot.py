@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 from django.db import connection
@@ -14,7 +14,7 @@ from psycopg.types.json import JsonbLoader
 from pyarrow import csv
 
 _BLOCK = 2**22  # bytes of text turned into columns at a time
-Row = TypeVar("Row")
+Row = TypeVar("Row", bound=NamedTuple)
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,23 @@ class Snapshot:
 
     wrapper: BaseDatabaseWrapper
 
-    def rows(
-        self, kind: Callable[..., Row], statement: str, parameters: Sequence[Any]
-    ) -> list[Row]:
-        """Return the rows of a small table, each made from its columns by name.
+    def rows(self, kind: type[Row], statement: str, parameters: Sequence[Any]) -> list[Row]:
+        """Return the rows of a small table.
 
         Args:
-            kind: a NamedTuple with a field for each column of the statement.
+            kind: a NamedTuple with the columns of the statement, in their order.
             statement: a select; JSON comes parsed.
             parameters: of the statement.
+
+        Raises:
+            TypeError: the statement gives other columns.
         """
         with self.wrapper.cursor() as cursor:
             cursor.execute(statement, parameters)
-            names = [column.name for column in cursor.description]
-            return [kind(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+            names = tuple(column.name for column in cursor.description)
+            if names != kind._fields:
+                raise TypeError(f"{kind.__name__} is made of {kind._fields}, not of {names}")
+            return [kind._make(row) for row in cursor.fetchall()]
 
     def values(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         """Return the only column of a small table."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pyarrow as pa
 import pytest
 
@@ -38,3 +40,20 @@ def test_columns_are_the_rows_of_the_database(
     assert found["share"].to_pylist() == [one.pk / 4 for one in made]
     assert none.num_rows == 0
     assert none.schema.names == list(KINDS)
+
+
+class Named(NamedTuple):
+    name: str
+    slug: str
+
+
+def test_rows_are_named_and_their_names_are_those_of_the_statement(
+    transactional_db: None,
+) -> None:
+    Catalog.objects.create(slug="c", name="Catalog")
+    with snapshot() as view:
+        assert view.rows(Named, "select name, slug from catalog_catalog", []) == [
+            Named(name="Catalog", slug="c")
+        ]
+        with pytest.raises(TypeError, match="not of"):
+            view.rows(Named, "select slug, name from catalog_catalog", [])
