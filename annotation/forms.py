@@ -49,7 +49,7 @@ class PeopleField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     """People by name, with a word about those who are programs."""
 
     def label_from_instance(self, obj: User) -> str:
-        """Say who somebody is."""
+        """Return a person’s name and username."""
         name = obj.get_full_name()
         known = f"{name} ({obj.username})" if name else obj.username
         return f"{known}, simulated" if obj.is_simulated else known

@@ -22,14 +22,14 @@ def read_gold(name: str, content: bytes, images: ImageNames) -> list[GoldPair]:
         ids = []
         for image in (query, candidate):
             try:
-                found = images.find(image)
+                image_id = images.find(image)
             except LookupError as problem:
                 problems.append(f"row {row}: {problem}")
                 continue
-            if found is None:
+            if image_id is None:
                 problems.append(f"row {row}: no image of these catalogs is called {image!r}")
             else:
-                ids.append(found)
+                ids.append(image_id)
         if answer not in {"similar", "different"}:
             problems.append(f"row {row}: the answer {answer!r} is neither similar nor different")
         if len(ids) == 2:

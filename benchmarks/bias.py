@@ -21,7 +21,7 @@ if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the
 
 import numpy as np
 
-from lookalike.bias.evidence import Lists, PoolEvidence, Votes
+from lookalike.bias.evidence.pool import Lists, PoolEvidence, Votes
 from lookalike.bias.report import BiasSettings, bias_report
 from lookalike.core.dataclass_json import as_json
 

@@ -14,9 +14,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import Role, User
+from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import Campaign, Judgement, Question
 from annotation.queries.frozen import frozen_judges
-from annotation.services.bulk import copy_rows, refresh_statistics
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
 from catalog.embeddings import write_shard

@@ -4,7 +4,8 @@ from django.urls import path
 
 from evaluation.below_pool import views as below_pool_views
 from evaluation.bias_report import views as bias_report_views
-from evaluation.results import model_views, views
+from evaluation.model_pages import views as model_views
+from evaluation.results import views
 from evaluation.runs import views as runs_views
 
 app_name = "evaluation"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lookalike.agreement.aggregate import aggregate, measure_agreement
     from lookalike.agreement.votes import Votes, read_truth, read_votes, votes_of
-    from lookalike.bias.assemble import Extras, assemble_evidence
+    from lookalike.bias.evidence.assemble import Extras, assemble_evidence
+    from lookalike.bias.evidence.files import proposals_of, read_proposals
     from lookalike.bias.report import BiasSettings, bias_report
-    from lookalike.bias.tables import proposals_of, read_proposals
     from lookalike.client import Client
     from lookalike.conditional.alignment import align
     from lookalike.conditional.formats.triplet_files import read_triplets
@@ -65,9 +65,9 @@ __all__ = [
 _PLACES = {
     "lookalike.agreement.aggregate": "aggregate measure_agreement",
     "lookalike.agreement.votes": "Votes read_truth read_votes votes_of",
-    "lookalike.bias.assemble": "Extras assemble_evidence",
+    "lookalike.bias.evidence.assemble": "Extras assemble_evidence",
     "lookalike.bias.report": "BiasSettings bias_report",
-    "lookalike.bias.tables": "proposals_of read_proposals",
+    "lookalike.bias.evidence.files": "proposals_of read_proposals",
     "lookalike.client": "Client",
     "lookalike.conditional.alignment": "align",
     "lookalike.conditional.formats.triplet_files": "read_triplets",

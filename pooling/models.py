@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
@@ -11,6 +12,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from catalog.models import Catalog, EmbeddingSet, Image
 from jobs.models import Job, JobState
+from lookalike.core.arrays import Ints
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.pooling.source_spec import SourceKind, kind_of
@@ -84,6 +86,12 @@ class Pool(models.Model):
     def asking(self) -> Catalog:
         """The catalog that the queries come from."""
         return self.query_catalog or self.catalog
+
+    @property
+    def query_ids(self) -> Ints:
+        """Image ids of the queries, in the order in which they were drawn."""
+        listed = self.queries.order_by("position").values_list("image_id", flat=True)
+        return np.array(listed, np.int64)
 
     @property
     def rule(self) -> QueryRule:
@@ -274,7 +282,7 @@ class PoolCampaign(models.Model):
 
 
 class PlannedShard(models.Model):
-    """A block of images still to be embedded, and the job that is at it.
+    """A block of images still to be embedded, and the job holding it.
 
     The plan of an embedding set is made in one transaction before the first image is read, so
     the same images meet in the same batches however often the work is interrupted. A row goes

@@ -1,6 +1,8 @@
 from django.urls import path
 
-from pooling.pools import change_views, new_views, views
+from pooling.campaign import views as campaign_views
+from pooling.new_pool import views as new_views
+from pooling.pools import change_views, views
 from pooling.probe import views as probe_views
 from pooling.top_up import views as top_up_views
 
@@ -14,7 +16,7 @@ urlpatterns = [
     path("pools/new/attributes/", new_views.attributes, name="attributes"),
     path("pools/<slug:slug>/", views.pool, name="pool"),
     path("pools/<slug:slug>/progress/", views.progress, name="progress"),
-    path("pools/<slug:slug>/campaign/", new_views.new_campaign, name="new_campaign"),
+    path("pools/<slug:slug>/campaign/", campaign_views.new_campaign, name="new_campaign"),
     path("pools/<slug:slug>/top-up/", top_up_views.top_up, name="top_up"),
     path("pools/<slug:slug>/settle/", top_up_views.settle, name="settle"),
     path("pools/<slug:slug>/start/", change_views.start, name="start"),

@@ -29,7 +29,7 @@ from lookalike.core.progress import SILENT
 from lookalike.pooling.query_rule import QueryRule
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from pooling.pools.statistics import update_stats
 from pooling.sources.fill import store_proposals

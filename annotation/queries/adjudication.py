@@ -47,7 +47,7 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
         only_undecided: leave out pairs in which one answer has more votes.
     """
     votes = Q(judgements__is_surplus=False)
-    found = (
+    questions = (
         _finished(campaign)
         .annotate(
             n_similar=Count("judgements", filter=votes & Q(judgements__answer=Answer.SIMILAR)),
@@ -59,7 +59,7 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
         .filter(Q(n_similar__gt=0, n_different__gt=0) | Q(n_unsure__gt=0))
         .order_by(Abs(F("n_similar") - F("n_different")), "pk")
     )
-    return found.filter(n_similar=F("n_different")) if only_undecided else found
+    return questions.filter(n_similar=F("n_different")) if only_undecided else questions
 
 
 def _finished(campaign: Campaign) -> QuerySet[Question]:
@@ -93,12 +93,12 @@ def rulings(campaign: Campaign) -> QuerySet[Adjudication]:
 
 def _case(question: Question) -> OpenCase:
     judgements = Judgement.objects.filter(question=question)
-    said = Counter(judgements.values_list("answer", flat=True))
+    votes = Counter(judgements.values_list("answer", flat=True))
     reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))
     return OpenCase(
         question,
         question.query,
         question.candidate,
-        [(answer.label, said[answer]) for answer in Answer if said[answer]],
+        [(answer.label, votes[answer]) for answer in Answer if votes[answer]],
         [(reason.label, reasons[reason]) for reason in Reason if reason and reasons[reason]],
     )

@@ -85,8 +85,8 @@ class AgreementReport:
 
 def campaigns_shown_to(person: User) -> QuerySet[Campaign]:
     """Return the campaigns that a reader may know: drafts are their admins' alone."""
-    found = Campaign.objects.all()
-    return found if person.is_admin else found.exclude(state=CampaignState.DRAFT)
+    campaigns = Campaign.objects.all()
+    return campaigns if person.is_admin else campaigns.exclude(state=CampaignState.DRAFT)
 
 
 def campaign_rows(campaigns: QuerySet[Campaign] | None = None) -> list[CampaignRow]:
@@ -189,11 +189,11 @@ def _kappas(campaign: Campaign) -> list[KappaRow]:
     column = {member.annotator_id: place for place, member in enumerate(members)}
     judge_of = np.array([column[person] for person in table.annotator_ids.tolist()], dtype=np.int64)
     shape = (int(pair_of.max(initial=-1)) + 1, len(members))
-    said = np.zeros(shape, dtype=np.int64)
+    counts = np.zeros(shape, dtype=np.int64)
     is_given = np.zeros(shape, dtype=bool)
-    said[pair_of, judge_of] = table.is_similar
+    counts[pair_of, judge_of] = table.is_similar
     is_given[pair_of, judge_of] = True
-    kappas: list[list[Any]] = cohen_kappas(said, is_given).tolist()
+    kappas: list[list[Any]] = cohen_kappas(counts, is_given).tolist()
     return [
         KappaRow(member.annotator.username, [None if k != k else k for k in row])  # noqa: PLR0124
         for member, row in zip(members, kappas, strict=True)

@@ -14,9 +14,9 @@ def judgements_of(campaign: Campaign, *, kind: str = "") -> QuerySet[Judgement]:
         campaign: whose questions.
         kind: only of questions of this kind; "" for all.
     """
-    found = Judgement.objects.filter(question__campaign=campaign)
+    judgements = Judgement.objects.filter(question__campaign=campaign)
     if kind:
-        found = found.filter(question__kind=kind)
-    return found.select_related(
+        judgements = judgements.filter(question__kind=kind)
+    return judgements.select_related(
         "question__query", "question__candidate", "member__annotator", "event"
     )

@@ -141,10 +141,10 @@ def _with_others(table: VoteTable, pair_of: Ints, annotator_id: int) -> Share:
 
 def _from_timeline(rows: list[tuple[Any, ...]]) -> tuple[Pace, SequenceEffect, list[Share]]:
     times = np.array([row[3:5] for row in rows], dtype=np.int64).reshape(-1, 2)
-    given = [row for row in rows if row[1] in {"similar", "different"}]
-    is_similar = np.array([row[1] == "similar" for row in given], dtype=bool)
-    in_pair_mode = np.array([row[2] == "pair" for row in given], dtype=bool)
-    queries = np.array([row[0] for row in given], dtype=np.int64)
+    votes = [row for row in rows if row[1] in {"similar", "different"}]
+    is_similar = np.array([row[1] == "similar" for row in votes], dtype=bool)
+    in_pair_mode = np.array([row[2] == "pair" for row in votes], dtype=bool)
+    queries = np.array([row[0] for row in votes], dtype=np.int64)
     effect = sequence_effect(is_similar[in_pair_mode], queries[in_pair_mode])
     return pace(times[:, 0], times[:, 1]), effect, share_by_part(is_similar)
 

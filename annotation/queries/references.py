@@ -12,15 +12,15 @@ class ImageNames:
     """The images of one side of a campaign's pairs, by path, uid and SHA-256."""
 
     def __init__(self, image_ids: set[int]) -> None:
-        found: dict[str, set[int]] = defaultdict(set)
+        ids_by_name: dict[str, set[int]] = defaultdict(set)
         images = Image.objects.filter(pk__in=image_ids).values_list("pk", "uid", "sha256")
         for pk, uid, sha256 in images:
-            found[str(uid)].add(pk)
-            found[sha256].add(pk)
+            ids_by_name[str(uid)].add(pk)
+            ids_by_name[sha256].add(pk)
         paths = SourceFile.objects.filter(image_id__in=image_ids).values_list("image_id", "path")
         for pk, path in paths:
-            found[path].add(pk)
-        self._found = dict(found)
+            ids_by_name[path].add(pk)
+        self._found = dict(ids_by_name)
 
     def find(self, name: str) -> int | None:
         """Return the image's id, or None if there is no such image here.

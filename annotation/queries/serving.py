@@ -129,9 +129,9 @@ def may_be_lent_more(judge: Judge) -> bool:
     """
     if not judge.is_leased or judge.stage != Stage.JUDGING or judge.refusal is not None:
         return False
-    found = MAY_COME.format(campaign="%s", member="%s")
+    statement = MAY_COME.format(campaign="%s", member="%s")
     with prepared_cursor() as cursor:
-        cursor.execute(f"select exists ({found})", [judge.campaign_id, judge.member_id])
+        cursor.execute(f"select exists ({statement})", [judge.campaign_id, judge.member_id])
         [(may_come,)] = cursor.fetchall()
         return bool(may_come)
 

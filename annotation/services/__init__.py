@@ -13,7 +13,6 @@ from annotation.services.campaigns import (
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.imports import import_judgements
 from annotation.services.leases import claim_questions, reap_leases
-from annotation.services.preferences import save_preference
 from annotation.services.reconciling import reconcile
 from annotation.services.settings import change_settings, publish_guidelines, set_member_active
 from annotation.services.stages import admit
@@ -37,7 +36,6 @@ __all__ = [
     "reconcile",
     "record_answers",
     "remove_gold",
-    "save_preference",
     "set_member_active",
     "withdraw_ruling",
 ]

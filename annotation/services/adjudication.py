@@ -43,6 +43,6 @@ def withdraw_ruling(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
     Raises:
         CampaignError: there is no such ruling.
     """
-    found = Adjudication.objects.filter(question__campaign=campaign, question__uid=question_uid)
-    if not found.delete()[0]:
+    rulings = Adjudication.objects.filter(question__campaign=campaign, question__uid=question_uid)
+    if not rulings.delete()[0]:
         raise CampaignError("There is no such ruling.")

@@ -182,7 +182,7 @@ def _record(
 def _entries(judge: Judge, answers: Iterable[Submission]) -> dict[uuid.UUID, Entry]:
     """Return the judge's entries that the answers name, by question uid."""
     with prepared_cursor() as cursor:
-        cursor.execute(FIND_ENTRIES, [judge.member_id, [given.question for given in answers]])
+        cursor.execute(FIND_ENTRIES, [judge.member_id, [answer.question for answer in answers]])
         return {
             uid: Entry(Register(*register), kind, stage)
             for uid, kind, stage, *register in cursor.fetchall()

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from accounts.models import User
+from annotation.bulk import copy_rows
 from annotation.errors import CampaignError
 from annotation.models import (
     AskingOrder,
@@ -25,7 +26,6 @@ from annotation.models import (
     TieRule,
 )
 from annotation.ordering import shuffled_by_query, shuffled_in_phases
-from annotation.services.bulk import copy_rows
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from catalog.models import Image
@@ -116,12 +116,12 @@ def add_questions(
     known = set(
         campaign.questions.filter(kind=QuestionKind.PAIR).values_list("query_id", "candidate_id")
     )
-    given = _checked(pairs)
-    fresh = np.array([pair for pair in given if pair not in known], dtype=np.int64).reshape(-1, 2)
+    new_pairs = _checked(pairs)
+    fresh = np.array([pair for pair in new_pairs if pair not in known], np.int64).reshape(-1, 2)
     if not fresh.size:
         return 0
     first = campaign.n_questions
-    _write_questions(campaign, fresh, _phase_of(campaign, given, phases))
+    _write_questions(campaign, fresh, _phase_of(campaign, new_pairs, phases))
     campaign.n_questions = first + len(fresh)
     campaign.save(update_fields=["n_questions"])
     if campaign.state != CampaignState.DRAFT:
@@ -181,10 +181,10 @@ def _phases(
 
 def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     """Return the pairs, or say which of them cannot be asked."""
-    given = list(pairs)
-    unique = set(given)
-    if len(unique) < len(given):
-        [(repeated, _)] = Counter(given).most_common(1)
+    listed = list(pairs)
+    unique = set(listed)
+    if len(unique) < len(listed):
+        [(repeated, _)] = Counter(listed).most_common(1)
         raise CampaignError(f"The pair {repeated} is given twice.")
     selves = [query for query, candidate in unique if query == candidate]
     if selves:
@@ -193,7 +193,7 @@ def _checked(pairs: Iterable[Pair]) -> list[Pair]:
     known = set(Image.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if ids - known:
         raise CampaignError(f"Unknown images: {sorted(ids - known)[:5]}.")
-    return given
+    return listed
 
 
 @transaction.atomic

@@ -108,10 +108,10 @@ def _drawn(member: PanelMember, kind: QuestionKind, n: int, salt: str) -> list[A
                 "n": n,
             },
         )
-        found = cursor.fetchall()
+        rows = cursor.fetchall()
     if kind == QuestionKind.MIRROR:
-        return [Again(kind, candidate, query, pair) for pair, query, candidate in found]
-    return [Again(kind, query, candidate, pair) for pair, query, candidate in found]
+        return [Again(kind, candidate, query, pair) for pair, query, candidate in rows]
+    return [Again(kind, query, candidate, pair) for pair, query, candidate in rows]
 
 
 def _questions(campaign: Campaign, wanted: list[Again]) -> list[int]:
@@ -124,15 +124,15 @@ def _questions(campaign: Campaign, wanted: list[Again]) -> list[int]:
         return []
     Question.objects.bulk_create(
         [
-            Question(uid=uuid.uuid4(), campaign=campaign, position=0, **one._asdict())
-            for one in sorted(wanted)
+            Question(uid=uuid.uuid4(), campaign=campaign, position=0, **control._asdict())
+            for control in sorted(wanted)
         ],
         ignore_conflicts=True,
     )
-    made = Question.objects.filter(original_id__in=[one.original_id for one in wanted])
-    found = {(kind, original): pk for pk, kind, original in
+    made = Question.objects.filter(original_id__in=[control.original_id for control in wanted])
+    id_of = {(kind, original): pk for pk, kind, original in
              made.values_list("pk", "kind", "original_id")}  # fmt: skip
-    return [found[one.kind.value, one.original_id] for one in wanted]
+    return [id_of[control.kind.value, control.original_id] for control in wanted]
 
 
 def _append(member: PanelMember, questions: list[int]) -> None:

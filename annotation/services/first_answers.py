@@ -138,7 +138,7 @@ def _serving(campaign_uid: uuid.UUID) -> str:
     Raises:
         NotOnPanelError: there is no such campaign, or it is a draft.
     """
-    found = Campaign.objects.exclude(state=CampaignState.DRAFT).filter(uid=campaign_uid)
-    for serving in found.values_list("serving", flat=True):
+    campaigns = Campaign.objects.exclude(state=CampaignState.DRAFT).filter(uid=campaign_uid)
+    for serving in campaigns.values_list("serving", flat=True):
         return str(serving)
     raise NotOnPanelError

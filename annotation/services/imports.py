@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
+from annotation.bulk import copy_into, refresh_statistics
 from annotation.errors import CampaignError
 from annotation.models import (
     Campaign,
@@ -18,7 +19,6 @@ from annotation.models import (
     Serving,
 )
 from annotation.queries.judges import rules_of
-from annotation.services.bulk import copy_into, refresh_statistics
 from annotation.services.counting import count_votes, lock_panel, lock_questions
 
 IMPORTABLE = ("similar", "different", "cant_tell", "skip")

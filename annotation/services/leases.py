@@ -100,17 +100,17 @@ def claim_questions(
     if n_ahead >= n_wanted or n_held >= MAX_HELD:
         return 0
     n_missing = min(max(n_wanted - n_ahead, AT_ONCE), MAX_HELD - n_held)
-    found = _free_questions(judge, judge.claimed_to - 1, [], n_missing)
-    claimed_to = max((position + 1 for _, position in found), default=judge.claimed_to)
-    if len(found) < n_missing:  # the end: look again for what came back meanwhile
+    free = _free_questions(judge, judge.claimed_to - 1, [], n_missing)
+    claimed_to = max((position + 1 for _, position in free), default=judge.claimed_to)
+    if len(free) < n_missing:  # the end: look again for what came back meanwhile
         reap_leases(campaign_id=judge.campaign_id)
-        taken = [question for question, _ in found]
-        found += _free_questions(judge, -1, taken, n_missing - len(found))
-    if found:
-        _lend(judge, [question for question, _ in found], claimed_to, until)
+        taken = [question for question, _ in free]
+        free += _free_questions(judge, -1, taken, n_missing - len(free))
+    if free:
+        _lend(judge, [question for question, _ in free], claimed_to, until)
         if judge.has_controls:
             append_due_controls(judge=judge)
-    return len(found)
+    return len(free)
 
 
 def reap_leases(*, campaign_id: int | None = None) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import F
 
+from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import (
     Campaign,
     EntryState,
@@ -32,7 +33,6 @@ from annotation.ordering import (
     sampled_repeats,
     shuffled_by_query,
 )
-from annotation.services.bulk import copy_rows, refresh_statistics
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
@@ -152,8 +152,8 @@ def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
 def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) -> Ints:
     """Return (n, 3): question id, query id and phase, by id."""
     rows = campaign.questions.filter(kind=kind, position__gte=first_position)
-    found = list(rows.order_by("id").values_list("id", "query_id", "phase"))
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+    questions = list(rows.order_by("id").values_list("id", "query_id", "phase"))
+    return np.array(questions, dtype=np.int64).reshape(-1, 3)
 
 
 def _controls(campaign: Campaign) -> Controls:

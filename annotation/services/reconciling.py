@@ -75,15 +75,15 @@ def reconcile(*, campaign: Campaign, repairs: bool = False) -> list[Difference]:
     """
     rules = rules_of(campaign)
     lock_panel(campaign.pk)
-    found = _campaign(campaign, repairs) + _members(campaign, repairs) + _states(campaign)
+    drifts = _campaign(campaign, repairs) + _members(campaign, repairs) + _states(campaign)
     if rules.counts_votes:
-        found += _questions(campaign, repairs)
+        drifts += _questions(campaign, repairs)
     if rules.is_leased:
-        found += [
+        drifts += [
             Difference(campaign.slug, f"question {uid}", "counted votes beyond k", n, rules.k)
             for uid, n in _rows(OVERFULL, [campaign.pk, rules.k])
         ]
-    return found
+    return drifts
 
 
 def _campaign(campaign: Campaign, repairs: bool) -> list[Difference]:

@@ -51,7 +51,7 @@ def compare(progress: JobProgress) -> dict[str, Any]:
     pairs = np.stack([table.query_ids, table.candidate_ids], axis=1)
     unique, item_of = np.unique(pairs, axis=0, return_inverse=True)
     people, worker_of = np.unique(table.annotator_ids, return_inverse=True)
-    given = Votes(
+    unique_votes = Votes(
         items=[str(index) for index in range(len(unique))],
         workers=[str(person) for person in people],
         labels=["different", "similar"],
@@ -60,11 +60,11 @@ def compare(progress: JobProgress) -> dict[str, Any]:
         label_of=table.is_similar.astype(np.int64),
     )
     is_similar = _majority(campaign, unique)
-    found: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
+    comparison: dict[str, Any] = {"n_pairs": len(unique), "n_judges": len(people), "models": []}
     for n_done, model in enumerate(MODELS):
         progress.update(n_done, len(MODELS), f"Fitting {model}", is_long=True)
-        says = posterior(given, model)[:, 1] > 0.5
-        found["models"].append(
+        says = posterior(unique_votes, model)[:, 1] > 0.5
+        comparison["models"].append(
             {
                 "model": model,
                 "n_to_similar": int((says & ~is_similar).sum()),
@@ -72,7 +72,7 @@ def compare(progress: JobProgress) -> dict[str, Any]:
             }
         )
     progress.update(len(MODELS), len(MODELS), "")
-    return found
+    return comparison
 
 
 def _majority(campaign: Campaign, pairs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -48,12 +48,12 @@ def qualification_score(member: PanelMember) -> tuple[int, int]:
             question__entries__member=member, question__entries__stage=Stage.QUALIFICATION
         ).values_list("question_id", "answer")
     )
-    given = dict(
+    answers = dict(
         Judgement.objects.filter(member=member, question_id__in=golds).values_list(
             "question_id", "answer"
         )
     )
-    return sum(given.get(question) == answer for question, answer in golds.items()), len(golds)
+    return sum(answers.get(question) == answer for question, answer in golds.items()), len(golds)
 
 
 @transaction.atomic

@@ -148,16 +148,16 @@ def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
 @admin_required
 def member(request: HttpRequest, slug: str, number: int, verb: str) -> HttpResponse:
     """Take a judge off the panel, put them back, or admit them in spite of the round."""
-    found = get_object_or_404(PanelMember, campaign__slug=slug, number=number)
+    panel_member = get_object_or_404(PanelMember, campaign__slug=slug, number=number)
     work = {
-        "remove": lambda: set_member_active(member=found, is_active=False),
-        "restore": lambda: set_member_active(member=found, is_active=True),
-        "admit": lambda: admit(member=found),
+        "remove": lambda: set_member_active(member=panel_member, is_active=False),
+        "restore": lambda: set_member_active(member=panel_member, is_active=True),
+        "admit": lambda: admit(member=panel_member),
     }.get(verb)
     if work is None:
         raise Http404
     told = {"remove": "is off the panel", "restore": "is back", "admit": "may judge now"}[verb]
-    return _done(request, "panel", slug, work, f"{found.annotator} {told}.")
+    return _done(request, "panel", slug, work, f"{panel_member.annotator} {told}.")
 
 
 @require_POST
@@ -222,8 +222,8 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     form = GoldFromCampaignForm(request.POST, campaign=campaign)
     if not form.is_valid():
         return _refused(request, "gold", slug, form)
-    given = form.cleaned_data
-    pairs = consensus_gold(given["source"], given["n"], campaign.seed, given["why"])
+    fields = form.cleaned_data
+    pairs = consensus_gold(fields["source"], fields["n"], campaign.seed, fields["why"])
     if not pairs:
         messages.error(request, "That panel has no pair on which two or more judges all agree.")
         return redirect("annotation:gold", slug)
@@ -233,11 +233,11 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
         slug,
         lambda: add_gold(
             campaign=campaign,
-            purpose=given["purpose"],
+            purpose=fields["purpose"],
             pairs=pairs,
             source=Gold.Source.CONSENSUS,
         ),
-        f"{len(pairs)} pairs of “{given['source']}” are added.",
+        f"{len(pairs)} pairs of “{fields['source']}” are added.",
     )
 
 
@@ -263,8 +263,8 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
     form = RulingForm(request.POST)
     if form.is_valid():
         question_uid = form.cleaned_data.pop("question")
-        given = {"campaign": campaign, "question_uid": question_uid, **form.cleaned_data}
-        _tell(request, lambda: adjudicate(by=by, **given), "The ruling is kept.")
+        arguments = {"campaign": campaign, "question_uid": question_uid, **form.cleaned_data}
+        _tell(request, lambda: adjudicate(by=by, **arguments), "The ruling is kept.")
     else:
         _say_errors(request, form)
     return _to_case(request, slug)

@@ -49,7 +49,7 @@ def campaign_named(slug: str) -> Campaign:
 def campaigns(request: HttpRequest) -> HttpResponse:
     """List the campaigns."""
     page = Paginator(Campaign.objects.order_by("-pk"), A_PAGE).get_page(request.GET.get("page"))
-    rows = campaign_rows(Campaign.objects.filter(pk__in=[one.pk for one in page]))
+    rows = campaign_rows(Campaign.objects.filter(pk__in=[campaign.pk for campaign in page]))
     return render(request, "annotation/campaigns.html", {"page": page, "rows": rows})
 
 

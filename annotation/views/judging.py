@@ -24,6 +24,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.access import annotator_required, signed_in
 from annotation.answering.keys import ALLOWED_KEYS, DEFAULT_KEYS, KeyMapError
+from annotation.answering.preferences import preferred, save_preference
 from annotation.answering.replies import (
     guidelines_reply,
     next_reply,
@@ -36,7 +37,6 @@ from annotation.markdown import to_html
 from annotation.models import Campaign, Mode, Stage
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
-from annotation.queries.preferences import preferred
 from annotation.queries.serving import (
     AskedQuestion,
     are_lent_for_long,
@@ -46,7 +46,7 @@ from annotation.queries.serving import (
     recent_answers,
     standings_of,
 )
-from annotation.services import claim_questions, record_answers, save_preference
+from annotation.services import claim_questions, record_answers
 from catalog.images.serving import image_response
 
 AHEAD = 24
@@ -179,10 +179,10 @@ def image(
     request: HttpRequest, campaign_uid: uuid.UUID, image_uid: uuid.UUID, size: str
 ) -> HttpResponseBase:
     """Return a picture of one of the judge's own questions; any other does not exist."""
-    found = image_for(_judge(request, campaign_uid), image_uid)
-    if found is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
+    picture = image_for(_judge(request, campaign_uid), image_uid)
+    if picture is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
         raise Http404
-    return image_response(request, found, size)
+    return image_response(request, picture, size)
 
 
 @annotator_required

@@ -183,7 +183,7 @@ def sampled_images(catalog: Catalog, n: int, seed: int) -> list[int]:
 
 def sampled_queries(pool: Pool, n: int | None, seed: int) -> list[int]:
     """Draw the image ids of so many queries of a pool, or return all for None."""
-    known = list(pool.queries.order_by("position").values_list("image_id", flat=True))
+    known: list[int] = pool.query_ids.tolist()
     if n is None or n >= len(known):
         return known
     chosen: list[int] = np.random.default_rng([seed, 3]).permutation(known)[:n].tolist()

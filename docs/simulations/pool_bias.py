@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lookalike.bias.evidence import Lists, PoolEvidence, RandomNegatives  # noqa: E402
+from lookalike.bias.evidence.pool import Lists, PoolEvidence, RandomNegatives  # noqa: E402
 from lookalike.bias.measurements import Measured, measure  # noqa: E402
 from lookalike.bias.outsiders import (  # noqa: E402
     equal_outsider,

@@ -112,9 +112,8 @@ def drawn_pairs(
 
 def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Below:
     """Rank every image for every query by every model that has vectors."""
-    asked = pool.queries.order_by("position").values_list("image_id", flat=True)
     held = Image.objects.filter(catalog=pool.catalog).order_by("id").values_list("id", flat=True)
-    query_ids, image_ids = np.array(asked, np.int64), np.array(held, np.int64)
+    query_ids, image_ids = pool.query_ids, np.array(held, np.int64)
     n = image_ids.size
     strata = rank_strata(min((source.k for source in sources), default=1), BOUNDS)
     depth = max((s.last for s in strata if s.last is not None), default=1)
@@ -125,10 +124,10 @@ def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Belo
         if source.embedding_set is None:
             continue
         queries = source.query_embedding_set or source.embedding_set
-        found = nearest_candidates(pool, depth, source.embedding_set, queries)
-        at = found.nearest.indices
-        rows = rows_of(found.query_ids, query_ids)[:, None] * n
-        keys = rows + rows_of(found.candidate_ids, image_ids)[at]
+        answer = nearest_candidates(pool, depth, source.embedding_set, queries)
+        at = answer.nearest.indices
+        rows = rows_of(answer.query_ids, query_ids)[:, None] * n
+        keys = rows + rows_of(answer.candidate_ids, image_ids)[at]
         listed.append(keys[at >= 0])
         ranks.append(np.broadcast_to(np.arange(1, at.shape[1] + 1), at.shape)[at >= 0])
     if not listed:

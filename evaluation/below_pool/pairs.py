@@ -10,8 +10,8 @@ from django.db.models import Q
 from annotation.models import Campaign
 from annotation.queries.labels import LabelTable
 from evaluation.models import Sample, SampledPair
-from pooling.models import PoolCampaign, Proposal
-from pooling.pools.queries import pool_pairs
+from pooling.models import Proposal
+from pooling.pools.queries import pool_of, pool_pairs
 
 Pairs = set[tuple[int, int]]
 
@@ -23,8 +23,8 @@ def drawn_beside_pool(campaign: Campaign) -> Pairs:
             "query_id", "candidate_id"
         )
     )
-    link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
-    return drawn.difference(pool_pairs(link.pool)) if drawn and link else drawn
+    pool = pool_of(campaign) if drawn else None
+    return drawn.difference(pool_pairs(pool)) if pool else drawn
 
 
 def pooled_at_draw(sample: Sample) -> Pairs:

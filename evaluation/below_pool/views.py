@@ -48,10 +48,10 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _queued(request: HttpRequest, form: SampleForm, campaign: Campaign) -> bool:
     """Queue the draw; on failure say why in the form."""
-    given = form.cleaned_data
+    fields = form.cleaned_data
     try:
         request_sample(
-            campaign=campaign, n_pairs=given["n_pairs"], aim=given["aim"], seed=given["seed"],
+            campaign=campaign, n_pairs=fields["n_pairs"], aim=fields["aim"], seed=fields["seed"],
             owner=signed_in(request),
         )  # fmt: skip
     except (InputError, JobConflictError) as problem:

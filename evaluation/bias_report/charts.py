@@ -10,7 +10,7 @@ from lookalike.bias.comparison import Estimate
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import MacroColumn, ModelRow
 from lookalike.bias.report import BiasReport
-from lookalike.bias.report_tables import agreement_on_auc
+from lookalike.bias.words.tables import agreement_on_auc
 
 MOST_VALUES = 12
 KINDS = {

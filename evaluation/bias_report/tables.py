@@ -15,7 +15,8 @@ from evaluation.bias_report.charts import (
     self_delta_chart,
 )
 from lookalike.bias.report import BiasReport
-from lookalike.bias.report_tables import (
+from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
+from lookalike.bias.words.tables import (
     ATTRIBUTES,
     GENERATORS,
     NEIGHBOURS,
@@ -25,7 +26,6 @@ from lookalike.bias.report_tables import (
     page_table,
     paper_columns,
 )
-from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
 from lookalike.core.dataclass_json import as_json
 
 Row = TypeVar("Row")

@@ -1,1 +1,1 @@
-"""What evaluations found: computed, stored, shown."""
+"""Results: computed, stored, shown."""

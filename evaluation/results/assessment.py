@@ -22,13 +22,14 @@ from evaluation.results.stored import (
     MeasureValue,
     ModelScores,
     QueryValues,
+    SampleEstimates,
     ScoredPairs,
     Summary,
     defined,
 )
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
-from lookalike.agreement.coefficients import agreement
-from lookalike.bias.assemble import Extras, assemble_evidence
+from lookalike.agreement.coefficients import Agreement, agreement
+from lookalike.bias.evidence.assemble import Extras, assemble_evidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
@@ -110,24 +111,17 @@ def assess(
         report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
         board = pending.result()
     progress.update(n_steps - 1, note="Putting the result together")
-    sample = sample_of(campaign)
-    rng = np.random.default_rng([seed, 2])
-    counts = np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1)
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
         summary=Summary(
             labels=_label_counts(inputs),
-            agreement=agreement(counts),
+            agreement=_agreement(inputs),
             is_simulated=campaign.is_simulated,
             left_out=tuple(models.left_out),
             tests=tuple(board.tests),
             models=_model_scores(board, models, report),
-            sample=sample_estimates(
-                sample, inputs.all_labels, pooled_at_draw(sample), rng, n_bootstraps
-            )
-            if sample
-            else None,
+            sample=_sample(inputs, seed, n_bootstraps),
         ),
         report=report,
         by_query=_by_query(inputs.qrels, board.scored),
@@ -210,6 +204,20 @@ def _model_scores(
         )
         for m, scored in enumerate(board.scored)
     )
+
+
+def _agreement(inputs: EvaluationInputs) -> Agreement:
+    return agreement(np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1))
+
+
+def _sample(inputs: EvaluationInputs, seed: int, n_bootstraps: int) -> SampleEstimates | None:
+    """Return the estimates from the sample below the pool, None without one."""
+    sample = sample_of(inputs.campaign)
+    if sample is None:
+        return None
+    rng = np.random.default_rng([seed, 2])
+    pooled = pooled_at_draw(sample)
+    return sample_estimates(sample, inputs.all_labels, pooled, rng, n_bootstraps)
 
 
 def _label_counts(inputs: EvaluationInputs) -> LabelCounts:

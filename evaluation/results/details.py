@@ -55,10 +55,10 @@ class Details:
         Raises:
             InputError: it is not there.
         """
-        found = np.flatnonzero(self.models == model)
-        if not found.size:
+        places = np.flatnonzero(self.models == model)
+        if not places.size:
             raise InputError(f"the result has no scores of {model}; evaluate again")
-        return int(found[0])
+        return int(places[0])
 
     def label_of(self) -> dict[tuple[int, int], int]:
         """Return {(position of the query, image id): label}."""

@@ -17,13 +17,13 @@ from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
-from lookalike.bias.tables import Proposals, VoteTable
+from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels
 from lookalike.pooling import eds
-from pooling.models import Pool, PoolCampaign, PoolSource
-from pooling.pools.queries import stored_proposals
+from pooling.models import Pool, PoolSource
+from pooling.pools.queries import pool_of, stored_proposals
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,12 @@ class ImageTable:
         number = {name: code for code, name in enumerate(sorted(set(self.products) - {""}))}
         return np.array([number.get(name, -1) for name in self.products], np.int64)
 
+    def products_apart(self, pool: Pool | None) -> dict[str, str] | None:
+        """Return the product of each image, None where a pool admits the query's own product."""
+        if pool is not None and not pool.exclude_same_product:
+            return None
+        return dict(zip(self.names, self.products, strict=True))
+
     def named(self, image_ids: Ints) -> list[str]:
         """Return the names of images."""
         return [self.names[row] for row in self.rows(image_ids).tolist()]
@@ -102,9 +108,7 @@ class EvaluationInputs:
     @property
     def products(self) -> dict[str, str] | None:
         """Product of each image, or None where the pool admits the query's own product."""
-        if self.pool is not None and not self.pool.exclude_same_product:
-            return None
-        return dict(zip(self.images.names, self.images.products, strict=True))
+        return self.images.products_apart(self.pool)
 
 
 def read_inputs(campaign: Campaign) -> EvaluationInputs:
@@ -113,8 +117,7 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
     Raises:
         InputError: no pair has a decided label yet.
     """
-    link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
-    pool = link.pool if link else None
+    pool = pool_of(campaign)
     all_labels = labels(campaign)
     table = without_pairs(all_labels, drawn_beside_pool(campaign))
     if not table.is_decided.any():
@@ -127,7 +130,7 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
     sources, stored = stored_proposals(pool) if pool else ([], None)
-    given = votes(campaign)
+    cast = votes(campaign)
     return EvaluationInputs(
         campaign=campaign,
         pool=pool,
@@ -137,13 +140,13 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
         qrels=_qrels(table, images),
         proposals=_proposals(pool, sources, stored, images) if pool and stored else None,
         sources=sources,
-        vote_table=_vote_table(campaign, given, images),
+        vote_table=_vote_table(campaign, cast, images),
         hashes={
             "labels": _digest(
                 table.query_ids, table.candidate_ids, table.is_similar, table.is_decided
             ),
             "votes": _digest(
-                given.query_ids, given.candidate_ids, given.annotator_ids, given.is_similar
+                cast.query_ids, cast.candidate_ids, cast.annotator_ids, cast.is_similar
             ),
             "all labels": _digest(
                 all_labels.query_ids, all_labels.candidate_ids, all_labels.is_similar,
@@ -174,8 +177,7 @@ def _proposals(
     pool: Pool, sources: list[PoolSource], stored: eds.Proposals, images: ImageTable
 ) -> Proposals:
     """Name the pool's proposals; ids ascend, as everywhere in measures."""
-    asked = np.array(pool.queries.order_by("position").values_list("image_id", flat=True), np.int64)
-    query_ids, queries = _coded(images.named(asked), stored.query)
+    query_ids, queries = _coded(images.named(pool.query_ids), stored.query)
     candidate_ids, candidates = _named(stored.candidate, images)
     return Proposals(
         query_ids=query_ids,
@@ -235,12 +237,12 @@ def embedded_models(inputs: EvaluationInputs) -> list[EmbeddedModel]:
 
 def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
     """Return every model with complete vectors of a pool's catalogs: its sources first."""
-    found: dict[str, EmbeddedModel] = {}
+    models: dict[str, EmbeddedModel] = {}
     for source in sources:
         if source.embedding_set is not None:
             queries = source.query_embedding_set or source.embedding_set
-            found[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)
-    used = {model.images.pk for model in found.values()}
+            models[source.spec] = EmbeddedModel(source.spec, source.embedding_set, queries)
+    used = {model.images.pk for model in models.values()}
     others = EmbeddingSet.objects.filter(catalog=pool.catalog, is_complete=True)
     asking = {
         row.fingerprint: row
@@ -248,9 +250,9 @@ def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
     }
     for row in others.exclude(pk__in=used).order_by("spec", "id"):
         if row.fingerprint in asking:
-            name = row.spec if row.spec not in found else f"{row.spec} #{row.fingerprint[:8]}"
-            found[name] = EmbeddedModel(name, row, asking[row.fingerprint])
-    return list(found.values())
+            name = row.spec if row.spec not in models else f"{row.spec} #{row.fingerprint[:8]}"
+            models[name] = EmbeddedModel(name, row, asking[row.fingerprint])
+    return list(models.values())
 
 
 def family_of(spec: str) -> str:

@@ -7,18 +7,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.results.charts import Axis, Chart
-from evaluation.results.presentation import BADGES, TITLES
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
-from lookalike.bias.advice import NOBODY, ColumnAdvice
 from lookalike.bias.model_rows import ModelRow
+from lookalike.bias.words.advice import NOBODY, ColumnAdvice
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
 from lookalike.stats.significance import PairedTest
 
 EQUAL_OUTSIDER = "equal_outsider_auc"
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5")
 ANNOTATED = ("macro_roc_auc", "AP'")
+COVERAGE = ("judged@5", "hole@5", "P_max@5")
 COLUMNS = (*CUTOFFS, *ANNOTATED, EQUAL_OUTSIDER)
+TITLES = {
+    "macro_roc_auc": "ROC-AUC macro",
+    "micro_roc_auc": "ROC-AUC micro",
+    "macro_pr_auc": "PR-AUC macro",
+    "micro_pr_auc": "PR-AUC micro",
+    "vsd_hr@5": "VSD HR@5",
+    "vsd_mrr@5": "VSD MRR@5",
+    "vsd_hr@9": "VSD HR@9",
+    "vsd_mrr@9": "VSD MRR@9",
+    "P_max@5": "P@5 at most",
+    "judged@5": "Judged@5",
+    "hole@5": "Holes@5",
+}
 HEADINGS = {EQUAL_OUTSIDER: "Equal-outsider AUC", "AP'": "AP′", **TITLES}
+BADGES = {"pooled": "badge-info", "sibling": "badge-warn", "outsider": ""}
 ADVICE_COLUMN = {
     **dict.fromkeys(CUTOFFS, "P@k, Success@k, MRR@k"),
     **dict.fromkeys(ANNOTATED, "annotated AUC and AP"),
@@ -110,11 +124,20 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
         by: a name of COLUMNS; otherwise the column that all models may be compared by, which
             is the equal-outsider AUC as soon as one of them is not pooled.
     """
-    models = result.summary.models
     names = [name for name in COLUMNS if name != EQUAL_OUTSIDER or result.report]
     if by not in names:
-        is_mixed = any(model.badge != "pooled" for model in models)
+        is_mixed = any(model.badge != "pooled" for model in result.summary.models)
         by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
+    return _table(result, names, by)
+
+
+def coverage_table(result: StoredResult) -> Leaderboard:
+    """Return how much of the top of each model’s lists is judged, the most first."""
+    return _table(result, COVERAGE, COVERAGE[0])
+
+
+def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
+    models = result.summary.models
     cells = {name: _column(result, name) for name in names}
     order = sorted(range(len(models)), key=lambda m: _falling(cells[by][m].value))
     lines = [
@@ -249,7 +272,7 @@ def _letters(tests: Sequence[PairedTest], values: Mapping[str, float | None]) ->
 
 def _advice(row: ModelRow | None, name: str) -> ColumnAdvice | None:
     entries = row.advice if row else ()
-    return next((entry for entry in entries if entry.column == ADVICE_COLUMN[name]), None)
+    return next((entry for entry in entries if entry.column == ADVICE_COLUMN.get(name)), None)
 
 
 def _falling(value: float | None) -> float:

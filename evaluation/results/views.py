@@ -12,8 +12,13 @@ from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.models import Result
-from evaluation.results.leaderboard import area_lines, interval_chart, leaderboard, share_within
-from evaluation.results.presentation import COVERAGE, measure_table
+from evaluation.results.leaderboard import (
+    area_lines,
+    coverage_table,
+    interval_chart,
+    leaderboard,
+    share_within,
+)
 from evaluation.results.queries import (
     campaign_lines,
     latest_evaluation,
@@ -60,7 +65,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "chart": interval_chart(board),
             "areas": area_lines(stored),
             "share_within": share_within(stored),
-            "coverage": measure_table(stored, COVERAGE),
+            "coverage": coverage_table(stored),
         }
     return render(request, "evaluation/results.html", context)
 

@@ -98,27 +98,27 @@ def check_and_add_run(
 
 def check_upload(progress: JobProgress) -> dict[str, Any]:
     """Do the job that `request_run` queued; the uploaded files go once the run is stored."""
-    given = progress.job.arguments
-    found = check_and_add_run(
-        Campaign.objects.get(pk=given["campaign"]),
-        User.objects.filter(pk=given["owner"]).first(),
+    arguments = progress.job.arguments
+    outcome = check_and_add_run(
+        Campaign.objects.get(pk=arguments["campaign"]),
+        User.objects.filter(pk=arguments["owner"]).first(),
         ArrivingRun(
-            name=given["name"],
-            path=_still_there(given["file"], given["file_name"]),
-            file_name=given["file_name"],
-            ids_path=_still_there(given["ids_file"], given["ids_file_name"])
-            if given["ids_file"]
+            name=arguments["name"],
+            path=_still_there(arguments["file"], arguments["file_name"]),
+            file_name=arguments["file_name"],
+            ids_path=_still_there(arguments["ids_file"], arguments["ids_file_name"])
+            if arguments["ids_file"]
             else None,
-            ids_file_name=given["ids_file_name"],
-            family=given["family"],
-            description=given["description"],
-            missing=given["missing"],
+            ids_file_name=arguments["ids_file_name"],
+            family=arguments["family"],
+            description=arguments["description"],
+            missing=arguments["missing"],
         ),
         progress,
     )
-    drop_run_file(given["file"])
-    drop_run_file(given["ids_file"])
-    return found
+    drop_run_file(arguments["file"])
+    drop_run_file(arguments["ids_file"])
+    return outcome
 
 
 def _still_there(kept: str, name: str) -> Path:

@@ -203,14 +203,14 @@ def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, 
         FormatError: a name that stands for no image, or two vectors of one image.
     """
     row_of: dict[str, int] = {}
-    for row, given in enumerate(table.ids):
+    for row, name in enumerate(table.ids):
         try:
-            image = name_of(given)
+            image = name_of(name)
         except UnknownImageError as problem:
             raise FormatError(path, row + 1, str(problem), unit="row") from problem
         first = row_of.setdefault(image, row)
         if first != row and (table.vectors[first] != table.vectors[row]).any():
-            reason = f"{given!r} has another vector in row {first + 1}"
+            reason = f"{name!r} has another vector in row {first + 1}"
             raise FormatError(path, row + 1, reason, unit="row")
     return row_of
 

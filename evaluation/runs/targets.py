@@ -14,7 +14,8 @@ from lookalike.core.arrays import Ints
 from lookalike.images.paths import UnsafePathError, clean_path
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels
-from pooling.models import Pool, PoolCampaign
+from pooling.models import Pool
+from pooling.pools.queries import pool_of
 
 _TWO_IMAGES = ""
 
@@ -48,8 +49,7 @@ class Target:
         Raises:
             InputError: it has no pairs.
         """
-        link = PoolCampaign.objects.filter(campaign=campaign).select_related("pool").first()
-        pool = link.pool if link else None
+        pool = pool_of(campaign)
         rows = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("query", "candidate")
         below = drawn_beside_pool(campaign)
         asked = [p for p in rows.values_list("query_id", "candidate_id") if p not in below]
@@ -73,9 +73,7 @@ class Target:
     @property
     def products(self) -> dict[str, str] | None:
         """Product of each image, or None where the pool admits the query's own product."""
-        if self.pool is not None and not self.pool.exclude_same_product:
-            return None
-        return dict(zip(self.images.names, self.images.products, strict=True))
+        return self.images.products_apart(self.pool)
 
 
 class Namer:
@@ -101,18 +99,18 @@ class Namer:
         Raises:
             UnknownImageError: saying what the name is not.
         """
-        found = self._known.get(name)
-        if found is None:
+        sha256 = self._known.get(name)
+        if sha256 is None:
             try:
-                found = self._known.get(clean_path(name))
+                sha256 = self._known.get(clean_path(name))
             except UnsafePathError:
-                found = None
-        if found is None:
+                sha256 = None
+        if sha256 is None:
             raise UnknownImageError(
                 f"{name!r} is no image of the campaign’s catalogs (by SHA-256, uid or path)"
             )
-        if found == _TWO_IMAGES:
+        if sha256 == _TWO_IMAGES:
             raise UnknownImageError(
                 f"{name!r} is the path of two images; name it by SHA-256 or uid"
             )
-        return found
+        return sha256

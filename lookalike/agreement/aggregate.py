@@ -141,9 +141,9 @@ def _accuracy(
         raise AggregateError("No item of the truth has a vote.")
     split = accuracy_with_split_ties(table[kept], codes)
     sides = accuracy_by_tie_side(table[kept], codes)
-    given = [label for label, keep in zip(labels, kept, strict=True) if keep]
-    is_right = [label == true for label, true in zip(given, true_labels, strict=True)]
-    decided = [label is not None for label in given]
+    labelled = [label for label, keep in zip(labels, kept, strict=True) if keep]
+    is_right = [label == true for label, true in zip(labelled, true_labels, strict=True)]
+    decided = [label is not None for label in labelled]
     over_decided = sum(is_right) / sum(decided) if any(decided) else math.nan
     return {
         "n_items": int(codes.size),

@@ -40,8 +40,8 @@ class ImageTower(nn.Module):
         self.side: int | tuple[int, int] = model.visual.image_size
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        found = self.get_submodule("visual")(images)
-        pooled: torch.Tensor = found[0] if isinstance(found, tuple) else found
+        vectors = self.get_submodule("visual")(images)
+        pooled: torch.Tensor = vectors[0] if isinstance(vectors, tuple) else vectors
         return pooled
 
 
@@ -101,17 +101,17 @@ class ClipModel:
 
     def of_images(self, pictures: Sequence[Image.Image]) -> NDArray[np.float32]:
         """Return the features of RGB pictures, shape (n, dim)."""
-        batch = torch.stack([self._transform(one) for one in pictures]).to(self._device)
+        batch = torch.stack([self._transform(picture) for picture in pictures]).to(self._device)
         with torch.inference_mode():
-            found: NDArray[np.float32] = self._model.encode_image(batch).float().cpu().numpy()
-        return found
+            vectors: NDArray[np.float32] = self._model.encode_image(batch).float().cpu().numpy()
+        return vectors
 
     def of_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the features of texts, shape (n, dim); what is too long is cut off."""
         with torch.inference_mode():
             tokens = self._tokenizer(list(texts)).to(self._device)
-            found: NDArray[np.float32] = self._model.encode_text(tokens).float().cpu().numpy()
-        return found
+            vectors: NDArray[np.float32] = self._model.encode_text(tokens).float().cpu().numpy()
+        return vectors
 
 
 def load_clip(text: str, device: torch.device, folder: Path | None = None) -> ClipModel:

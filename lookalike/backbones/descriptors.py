@@ -56,14 +56,14 @@ def lbp_texture(pixels: Pixels) -> NDArray[np.floating]:
 
 def hog_shape(pixels: Pixels) -> NDArray[np.floating]:
     """Return histograms of oriented gradients, 16-pixel cells in 2 x 2 blocks, shape (1568,)."""
-    found: NDArray[np.floating] = hog(
+    histogram: NDArray[np.floating] = hog(
         rgb2gray(pixels),
         orientations=8,
         pixels_per_cell=(SIDE // 8, SIDE // 8),
         cells_per_block=(2, 2),
         block_norm="L2-Hys",
     )
-    return found
+    return histogram
 
 
 FUNCTIONS: Mapping[str, Callable[[Pixels], NDArray[np.floating]]] = {

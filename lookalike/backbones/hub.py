@@ -54,9 +54,9 @@ def find_weights(wanted: Wanted, endpoint: str = constants.ENDPOINT) -> Path:
     Raises:
         WeightsUnavailableError: they are nowhere; the message names the model and what to do.
     """
-    found = _in_folder(wanted) or _in_caches(wanted)
-    if found is not None:
-        return found
+    path = _in_folder(wanted) or _in_caches(wanted)
+    if path is not None:
+        return path
     if constants.HF_HUB_OFFLINE:
         raise WeightsUnavailableError(_message(wanted, "HF_HUB_OFFLINE is set"))
     if not wanted.repository:

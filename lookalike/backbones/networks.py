@@ -144,8 +144,8 @@ class NetworkBackbone:
 
     def _forward(self, batch: torch.Tensor) -> torch.Tensor:
         with torch.inference_mode(), self._autocast():
-            found: torch.Tensor = self._model(batch)
-        return found
+            vectors: torch.Tensor = self._model(batch)
+        return vectors
 
     def _autocast(self) -> AbstractContextManager[object]:
         dtype = _DTYPES.get(self._precision)

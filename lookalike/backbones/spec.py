@@ -102,8 +102,8 @@ def parse_spec(text: str) -> Spec:
 
 def _cut(ending: re.Pattern[str], text: str) -> tuple[str, str]:
     """Return what an ending says, "" where there is none, and the text without it."""
-    found = ending.search(text)
-    return (found.group(1), text[: found.start()]) if found else ("", text)
+    match = ending.search(text)
+    return (match.group(1), text[: match.start()]) if match else ("", text)
 
 
 def _timm(text: str, rest: str) -> Spec:

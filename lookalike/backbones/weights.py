@@ -41,7 +41,7 @@ def read_weights(path: Path) -> State:
     try:
         if path.suffix == ".safetensors":
             return dict(load_file(path))
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        state = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise WeightsError(f"{path}: there is no such file.") from None
     except Exception as problem:  # torch and safetensors raise many kinds for a damaged file
@@ -52,12 +52,12 @@ def read_weights(path: Path) -> State:
             ".safetensors file, or a checkpoint saved as a state_dict of tensors."
         ) from problem
     for key in ("state_dict_ema", "model_ema", "state_dict", "model"):
-        if isinstance(found, dict) and isinstance(found.get(key), dict):
-            found = found[key]
+        if isinstance(state, dict) and isinstance(state.get(key), dict):
+            state = state[key]
             break
-    if not isinstance(found, dict) or not all(isinstance(v, torch.Tensor) for v in found.values()):
+    if not isinstance(state, dict) or not all(isinstance(v, torch.Tensor) for v in state.values()):
         raise WeightsError(f"{path}: holds no state_dict of tensors.")
-    return found
+    return state
 
 
 def renamed_in_order(state: State, wanted: State, path: Path) -> State:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import Attribute, PoolEvidence
+from lookalike.bias.evidence.pool import Attribute, PoolEvidence
 from lookalike.stats.proportion import Interval, wilson
 
 

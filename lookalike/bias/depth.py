@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.bias.comparison import RankAgreement, compare_with_full, means_of, rank_agreements
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import set_means
 from lookalike.bias.measurements import MACRO_AUC, Measured, measure
 from lookalike.bias.subsets import DEPTH, FULL, LabelSet, kept_at_depth, kept_without
@@ -94,14 +94,14 @@ def _self_deltas(
             continue
         m = evidence.models.index(name)
         weights = np.stack([_without(evidence, s.kept, d, g) for d, s in enumerate(per_depth, 1)])
-        found = auc_and_ap(
+        alone = auc_and_ap(
             evidence.scores[[m]],
             evidence.labels,
             evidence.queries,
             evidence.n_queries,
             weights.astype(np.float64),
         )
-        change = found.auc[0] - measured.macro[MACRO_AUC][m, 1:]
+        change = alone.auc[0] - measured.macro[MACRO_AUC][m, 1:]
         for of_depth, row in zip(deltas, change, strict=True):
             of_depth[name] = float(means_of(row[~np.isnan(row)]))
     return deltas

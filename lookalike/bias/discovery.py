@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.core.arrays import Ints
 
 
@@ -158,9 +158,9 @@ def _next_depth(by_depth: tuple[DepthYield, ...]) -> NextDepth | None:
 
 def _extrapolate(points: list[tuple[int, int]], depth: int) -> tuple[float, float] | None:
     """Fit log count = a + b log depth and return the count at `depth` and b."""
-    found = [(d, n) for d, n in points if n > 0]
-    if len(found) < 2:
+    positive = [(d, n) for d, n in points if n > 0]
+    if len(positive) < 2:
         return None
-    x, y = np.log(np.array(found, dtype=np.float64)).T
+    x, y = np.log(np.array(positive, dtype=np.float64)).T
     slope, intercept = np.polyfit(x, y, 1)
     return float(np.exp(intercept + slope * np.log(depth))), float(slope)

@@ -15,7 +15,7 @@ from lookalike.bias.comparison import (
     rank_agreements,
     self_delta,
 )
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import Measured
 from lookalike.bias.subsets import FULL, LabelSet
 from lookalike.core.arrays import Bools, Floats
@@ -137,8 +137,8 @@ def set_means(measured: Measured, g: int) -> dict[str, list[float]]:
     """Return every measure of every model on set `g`, over the queries that set defines."""
     means = {}
     for name, values in measured.macro.items():
-        one = values[:, g, :]
-        means[name] = means_of(one[:, common_queries(one)]).tolist()
+        of_set = values[:, g, :]
+        means[name] = means_of(of_set[:, common_queries(of_set)]).tolist()
     return means | {name: values[:, g].tolist() for name, values in measured.micro.items()}
 
 

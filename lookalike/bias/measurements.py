@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import Lists, PoolEvidence
+from lookalike.bias.evidence.pool import Lists, PoolEvidence
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap

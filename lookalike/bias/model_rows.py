@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.advice import ColumnAdvice, CutoffRow, advice, notes_on
 from lookalike.bias.comparison import Estimate
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import (
     MACRO_AP,
     MACRO_AUC,
@@ -32,6 +31,7 @@ from lookalike.bias.outsiders import (
 )
 from lookalike.bias.overlap import forced_loss_ceiling
 from lookalike.bias.subsets import LabelSet
+from lookalike.bias.words.advice import ColumnAdvice, CutoffRow, advice, notes_on
 from lookalike.core.arrays import Floats
 from lookalike.metrics.contamination import corrected_auc
 from lookalike.stats.bootstrap import Resampling, bootstrap_means

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.bias.comparison import means_of
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, Measured
 from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet
 from lookalike.core.arrays import Floats

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.core.arrays import Floats, Ints
 
 

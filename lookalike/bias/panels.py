@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from lookalike.bias.comparison import means_of
-from lookalike.bias.evidence import PoolEvidence, Votes
+from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.grouped_auc import auc_and_ap
 from lookalike.stats.rank_correlation import kendall_tau_b, max_drop
@@ -90,9 +90,9 @@ def majority(votes: Votes, members: tuple[int, ...]) -> Labelling:
     Returns:
         Labels, and where they are missing or rest on a tie.
     """
-    given = votes.is_given[:, list(members)]
-    n_given = given.sum(axis=1)
-    n_yes = (votes.answers[:, list(members)] & given).sum(axis=1)
+    is_given = votes.is_given[:, list(members)]
+    n_given = is_given.sum(axis=1)
+    n_yes = (votes.answers[:, list(members)] & is_given).sum(axis=1)
     return Labelling(2 * n_yes > n_given, n_given > 0, (2 * n_yes == n_given) & (n_given > 0))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, MICRO_AUC, Measured
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Floats

@@ -11,8 +11,7 @@ from threadpoolctl import threadpool_limits
 from lookalike.bias.attributes import AttributeBias, attribute_bias
 from lookalike.bias.depth import DepthRow, depth_ablation
 from lookalike.bias.discovery import Discovery, discovery
-from lookalike.bias.evidence import PoolEvidence
-from lookalike.bias.findings import findings
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import LeaveOut, leave_out_report, micro_bootstrap
 from lookalike.bias.measurements import MACRO_AUC, Measured, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
@@ -29,6 +28,7 @@ from lookalike.bias.overlap import (
 from lookalike.bias.panels import PanelAblation, panel_ablation
 from lookalike.bias.paper_view import PaperRow, paper_table
 from lookalike.bias.subsets import CONTRIBUTIONS, FULL, UNIQUES, LabelSet, leave_out_sets
+from lookalike.bias.words.findings import findings
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.significance import MeasureTests, paired_tests
 

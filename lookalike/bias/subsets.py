@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.core.arrays import Bools, Ints
 
 FULL, UNIQUES, CONTRIBUTIONS, FAMILY, DEPTH = "full", "uniques", "contributions", "family", "depth"

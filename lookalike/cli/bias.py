@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.bias.assemble import Extras, assemble_evidence
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.assemble import Extras, assemble_evidence
+from lookalike.bias.evidence.files import read_attribute, read_families, read_proposals, read_votes
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
-from lookalike.bias.tables import read_attribute, read_families, read_proposals, read_votes
-from lookalike.bias.text import as_text
+from lookalike.bias.words.text import as_text
 from lookalike.cli.output import Report, Table
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError

@@ -44,8 +44,8 @@ class Areas:
 
     def macro_values(self, system: int, *, is_roc: bool) -> Floats:
         """Return the per-query area of one system, shape (n_queries,), NaN where undefined."""
-        found = self.by_query
-        values: Floats = (found.auc if is_roc else found.average_precision)[system, 0]
+        per_query = self.by_query
+        values: Floats = (per_query.auc if is_roc else per_query.average_precision)[system, 0]
         return values
 
     def macro_details(self, values: Floats, *, is_roc: bool) -> dict[str, float]:
@@ -61,13 +61,13 @@ class Areas:
         P, N = self.by_query.n_positive[0, kept], self.by_query.n_negative[0, kept]
         floor = P / (P + N)
         gain = (values[kept] - floor) / (1.0 - floor)
-        found = (floor.mean(), gain.mean()) if kept.any() else (np.nan, np.nan)
-        return {"prevalence": float(found[0]), "normalised_gain": float(found[1])}
+        means = (floor.mean(), gain.mean()) if kept.any() else (np.nan, np.nan)
+        return {"prevalence": float(means[0]), "normalised_gain": float(means[1])}
 
     def micro_value(self, system: int, *, is_roc: bool) -> float:
         """Return the area of one system over all pairs."""
-        found = self.over_all
-        return float((found.auc if is_roc else found.average_precision)[system, 0, 0])
+        pooled = self.over_all
+        return float((pooled.auc if is_roc else pooled.average_precision)[system, 0, 0])
 
     def micro_details(self, system: int, *, is_roc: bool) -> dict[str, float]:
         """Return what must stand beside a micro area.

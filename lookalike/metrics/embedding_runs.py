@@ -129,9 +129,9 @@ def _lists(
     filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
     while True:
         depth = min(depth, len(images))
-        found: TopK = search.top_k(queries, images, depth, filters=filters)
-        if depth == len(images) or _shows(found, gallery.image_products, n_products):
-            return found
+        nearest: TopK = search.top_k(queries, images, depth, filters=filters)
+        if depth == len(images) or _shows(nearest, gallery.image_products, n_products):
+            return nearest
         depth *= 4
 
 

@@ -1,4 +1,4 @@
-"""Lay a run beside the labels: one numbering of ids, and what must not be compared left out."""
+"""Align a run with the labels: one numbering of ids, without pairs that are never compared."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def pair_scores(aligned: AlignedRun, missing: Missing = "error") -> Floats:
 
 
 def has_list(aligned: AlignedRun) -> bool:
-    """Say whether a run ranks candidates of its own choice, so that a rank means something.
+    """Return whether a run ranks candidates of its own choice, so that a rank means something.
 
     A run made from the labelled pairs names exactly the judged candidates of a query; ranked
     among themselves, the positives stand far higher than in any list of the catalog. More than

@@ -179,9 +179,9 @@ def with_negatives(qrels: Qrels, negatives: Sequence[tuple[str, str]]) -> Qrels:
     kept = [pair for pair in kept if pair[:2] not in judged]
     if not kept:
         raise InputError("no random negative is left: all of them have been judged")
-    found = Qrels.of([pair for pair in qrels if pair[2] == 1] + kept)
-    codes = np.array([place[name] for name in found.query_ids])
-    return replace(found, query_ids=qrels.query_ids, queries=codes[found.queries])
+    labels = Qrels.of([pair for pair in qrels if pair[2] == 1] + kept)
+    codes = np.array([place[name] for name in labels.query_ids])
+    return replace(labels, query_ids=qrels.query_ids, queries=codes[labels.queries])
 
 
 def _barred(

@@ -112,7 +112,7 @@ def evaluate(
     Raises:
         InputError: if a measure needs areas that are not given.
     """
-    found: list[dict[str, Outcome]] = [{} for _ in systems]
+    outcomes_of: list[dict[str, Outcome]] = [{} for _ in systems]
     for measure in measures:
         if measure.is_area:
             source = random_areas if measure.needs_negatives else areas
@@ -124,9 +124,9 @@ def evaluate(
             outcomes = [_pair_mrr(s) for s in systems]
         else:
             outcomes = _ranked_outcomes(measure, systems)
-        for of_system, outcome in zip(found, outcomes, strict=True):
+        for of_system, outcome in zip(outcomes_of, outcomes, strict=True):
             of_system[measure.name] = outcome
-    return found
+    return outcomes_of
 
 
 def score_runs(

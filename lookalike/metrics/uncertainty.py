@@ -26,11 +26,11 @@ def mean_intervals(scored: Sequence[Scored], resampling: Resampling) -> dict[str
     Returns:
         {measure: one interval per model}; measures that are no mean over queries are left out.
     """
-    found = {}
+    intervals = {}
     for name, values in _by_query(scored).items():
         means = bootstrap_means(values.T, resampling.counts)
-        found[name] = [resampling.interval(means[:, m]) for m in range(len(scored))]
-    return found
+        intervals[name] = [resampling.interval(means[:, m]) for m in range(len(scored))]
+    return intervals
 
 
 def leaderboard_tests(
@@ -101,10 +101,10 @@ def _by_query(scored: Sequence[Scored]) -> dict[str, Floats]:
 
     A model that defines none of them is undefined itself, and no reason to leave out a query.
     """
-    found = {}
+    by_name = {}
     for name, outcome in scored[0].outcomes.items() if scored else ():
         if outcome.by_query is None:
             continue
-        values = np.stack([np.asarray(one.outcomes[name].by_query) for one in scored])
-        found[name] = np.where(common_queries(values), values, np.nan)
-    return found
+        values = np.stack([np.asarray(system.outcomes[name].by_query) for system in scored])
+        by_name[name] = np.where(common_queries(values), values, np.nan)
+    return by_name

@@ -32,8 +32,8 @@ def vsd_reciprocal_rank(ranks: JudgedRanks, k: int) -> Floats:
 
     The mean over defined queries is the official MRR@k.
     """
-    found = _reciprocals(ranks, k) / np.sum(1.0 / np.arange(1, k + 1))
-    return np.where(ranks.count(1) > 0, found, np.nan)
+    values = _reciprocals(ranks, k) / np.sum(1.0 / np.arange(1, k + 1))
+    return np.where(ranks.count(1) > 0, values, np.nan)
 
 
 def vsd_pair_reciprocal_rank(ranks: JudgedRanks, depth: int = OFFICIAL_DEPTH) -> float:

@@ -86,8 +86,8 @@ def uploaded_spec(kind: SourceKind, name: str) -> str:
 
 def split_depth(text: str) -> tuple[str, int | None]:
     """Return the spec and its own depth from `SPEC k=12`; the depth is None where none stands."""
-    found = _DEPTH.fullmatch(text.strip())
-    return (found["spec"], int(found["k"])) if found else (text.strip(), None)
+    match = _DEPTH.fullmatch(text.strip())
+    return (match["spec"], int(match["k"])) if match else (text.strip(), None)
 
 
 def parse_depths(lines: Iterable[str]) -> dict[str, int]:

@@ -84,10 +84,10 @@ class Frame:
         if stratum < len(self.upper):
             listed: Ints = keys[starts[queries] + positions] % self.n_images
             return listed
-        found = np.empty(queries.size, dtype=np.int64)
+        images = np.empty(queries.size, dtype=np.int64)
         for n, (query, position) in enumerate(zip(queries, positions, strict=True)):
             others = keys[starts[query] : starts[query + 1]] % self.n_images
             # the free images before the i-th of the others number others[i] - i
             n_before = np.searchsorted(others - np.arange(others.size), position, side="right")
-            found[n] = position + n_before
-        return found
+            images[n] = position + n_before
+        return images

@@ -96,7 +96,7 @@ def _coded(keys: Keys, firsts: Ints) -> tuple[Ints, Ints]:
 
     def code(values: Ints, otherwise: int) -> Ints:
         places = np.searchsorted(shared, values)
-        found = np.isin(values, shared)
-        return np.where(found, places + 2, otherwise)
+        is_shared = np.isin(values, shared)
+        return np.where(is_shared, places + 2, otherwise)
 
     return code(mine, 0), code(keys.queries, 1)

@@ -118,8 +118,8 @@ def panel_by_name(usernames: Sequence[str]) -> list[User]:
     Raises:
         Refused: somebody does not exist; names everybody who is unknown.
     """
-    found = {user.username: user for user in User.objects.filter(username__in=usernames)}
-    unknown = [name for name in usernames if name not in found]
+    user_of = {user.username: user for user in User.objects.filter(username__in=usernames)}
+    unknown = [name for name in usernames if name not in user_of]
     if unknown:
         raise Refused("panel", f"nobody here is called {', '.join(unknown)}.")
-    return [found[name] for name in usernames]
+    return [user_of[name] for name in usernames]

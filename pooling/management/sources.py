@@ -96,7 +96,7 @@ def work_on(pool: Pool, source: PoolSource) -> dict[str, Any]:
 
 
 def difference_lines(outcome: Mapping[str, Any], n_opened: int) -> Sequence[str]:
-    """Say what a change made of a pool."""
+    """Return in words what a change made of a pool."""
     if not outcome:
         return ["Nothing was proposed."]
     lines = [

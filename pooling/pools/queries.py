@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Count, Q, QuerySet
 
-from annotation.models import CampaignState, Judgement, QuestionKind
+from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from catalog.models import Catalog, Image, SourceFile
 from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
@@ -25,6 +25,11 @@ def pools_for_pages() -> QuerySet[Pool]:
         .annotate(n_queries=Count("queries"))
         .order_by("-id")
     )
+
+
+def pool_of(campaign: Campaign) -> Pool | None:
+    """Return the pool that a campaign judges, None for a campaign without one."""
+    return Pool.objects.filter(campaign_links__campaign=campaign).first()
 
 
 def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
@@ -44,14 +49,14 @@ def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
 def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:
     """Return the image id of every name that is a path, uid or SHA-256 in the catalog."""
     wanted = list(names)
-    found: dict[str, int] = dict(
+    id_of: dict[str, int] = dict(
         SourceFile.objects.filter(catalog=catalog, path__in=wanted).values_list("path", "image_id")
     )
     images = Image.objects.filter(catalog=catalog)
-    found |= dict(images.filter(sha256__in=wanted).values_list("sha256", "id"))
+    id_of |= dict(images.filter(sha256__in=wanted).values_list("sha256", "id"))
     uids = [name for name in wanted if _looks_like_uid(name)]
-    found |= {str(uid): pk for uid, pk in images.filter(uid__in=uids).values_list("uid", "id")}
-    return found
+    id_of |= {str(uid): pk for uid, pk in images.filter(uid__in=uids).values_list("uid", "id")}
+    return id_of
 
 
 def _looks_like_uid(name: str) -> bool:

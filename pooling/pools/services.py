@@ -24,7 +24,7 @@ from pooling.models import (
     PoolSource,
     SourceState,
 )
-from pooling.pools.requests import PoolRequest, check_candidates, check_request, choose_queries
+from pooling.new_pool.requests import PoolRequest, check_candidates, check_request, choose_queries
 from pooling.sources.uploads import Upload
 
 FILL_TASK = "pooling.tasks.run_source"

@@ -116,11 +116,8 @@ def _write_down(
 
 def _is_judged(pool: Pool, proposals: Proposals) -> Mask:
     """Return whether some judge has answered the pair of each proposal, shape (n_proposals,)."""
-    asked = np.array(
-        list(pool.queries.order_by("position").values_list("image_id", flat=True)), np.int64
-    )
     judged = judged_pairs(pool)
-    pairs = zip(asked[proposals.query].tolist(), proposals.candidate.tolist(), strict=True)
+    pairs = zip(pool.query_ids[proposals.query].tolist(), proposals.candidate.tolist(), strict=True)
     return np.fromiter((pair in judged for pair in pairs), bool, len(proposals))
 
 
@@ -130,21 +127,21 @@ def _add_outcome(
     """Write what some sources of a change brought beside what is written of its others."""
     is_first = change.settled_at is None
     before: dict[str, Any] = {} if is_first else change.outcome
-    found = made.as_dict()
-    rows = [{"spec": sources[row["model"]].spec, **row} for row in found["by_source"]]
+    outcome = made.as_dict()
+    rows = [{"spec": sources[row["model"]].spec, **row} for row in outcome["by_source"]]
     if not is_first:
-        found["n_pairs_before"] = change.n_pairs_before
-        found["n_pairs_after"] = made.n_new
-        found |= {name: before.get(name, 0) + found[name] for name in ADDED_UP}
+        outcome["n_pairs_before"] = change.n_pairs_before
+        outcome["n_pairs_after"] = made.n_new
+        outcome |= {name: before.get(name, 0) + outcome[name] for name in ADDED_UP}
     change.outcome = {
-        **found,
+        **outcome,
         "by_source": [*before.get("by_source", []), *rows],
         "counted": [*([] if is_first else counted_specs(change, sources)), *specs],
         "opened": change.outcome.get("opened", {}),
     }
-    change.n_proposals = found["n_proposals"]
-    change.n_pairs_before = found["n_pairs_before"]
-    change.n_new_pairs = found["n_new"]
+    change.n_proposals = outcome["n_proposals"]
+    change.n_pairs_before = outcome["n_pairs_before"]
+    change.n_new_pairs = outcome["n_new"]
     change.settled_at = timezone.now()
     change.save()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import numpy as np
 from django.db import transaction
 
 from catalog.models import Image
@@ -53,7 +52,7 @@ def update_stats(*, pool: Pool) -> None:
 def n_excluded_pairs(pool: Pool) -> int:
     """Return how many (query, image) pairs of queries and catalog may not be proposed."""
     if pool.candidates:
-        query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
+        query_ids = pool.query_ids
         n_of_query = n_admissible(pool, query_ids)
         return int(len(query_ids) * pool.catalog.images.count() - n_of_query.sum())
     asked = list(pool.queries.values_list("image__sha256", "image__product_id"))

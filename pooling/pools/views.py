@@ -8,9 +8,8 @@ from django.shortcuts import get_object_or_404, render
 
 from accounts.access import reader_required
 from pooling.models import Pool
+from pooling.pools.costs import Cost, CostForm, costs_in
 from pooling.pools.figures import histogram_of, overlap_table
-from pooling.pools.forms import CostForm
-from pooling.pools.prediction import Cost
 from pooling.pools.queries import pools_for_pages, shown_queries, unasked_pairs
 from pooling.pools.unsettled import has_unstarted, is_at_work
 from pooling.pools.yields import yields_of
@@ -81,9 +80,7 @@ def _is_at_work(slug: str) -> bool:
 def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
     """Return the cost of judging the pool or every pair there is, and what it has found."""
     form = CostForm(request.GET) if "seconds" in request.GET else CostForm()
-    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
-    n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
+    seconds, n_judges, _ = costs_in(form)
     return {
         "seconds": seconds,
         "yields": yields_of(shown, seconds),

@@ -86,10 +86,7 @@ def yields_of(pool: Pool, seconds: float) -> Yields | None:
     if not decided.any():
         return None
     sources, proposals = stored_proposals(pool)
-    asked = np.array(
-        list(pool.queries.order_by("position").values_list("image_id", flat=True)), np.int64
-    )
-    found = dict(
+    label_of = dict(
         zip(
             zip(table.query_ids[decided].tolist(), table.candidate_ids[decided].tolist(),
                 strict=True),
@@ -97,9 +94,11 @@ def yields_of(pool: Pool, seconds: float) -> Yields | None:
             strict=True,
         )
     )  # fmt: skip
-    pairs = list(zip(asked[proposals.query].tolist(), proposals.candidate.tolist(), strict=True))
-    is_judged = np.array([pair in found for pair in pairs], bool)
-    is_positive = np.array([found.get(pair, False) for pair in pairs], bool)
+    pairs = list(
+        zip(pool.query_ids[proposals.query].tolist(), proposals.candidate.tolist(), strict=True)
+    )
+    is_judged = np.array([pair in label_of for pair in pairs], bool)
+    is_positive = np.array([label_of.get(pair, False) for pair in pairs], bool)
     has_ranks = np.array([source.kind != SourceKind.RANDOM for source in sources], bool)
     by_depth = gains_by_depth(proposals, is_judged, is_positive, has_ranks)
     measured, n_timed = measured_pace(link.campaign)

@@ -21,7 +21,7 @@ from lookalike.core.arrays import Ints
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
 from lookalike.search.lean import top_k
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.sources.admission import filters_of, rows_of
 
 PROBE_TASK = "pooling.probe"
@@ -93,13 +93,13 @@ def probe(
         CandidateRule.from_json(candidate_rule),
     )
     progress.start(0, len(depths), "Looking for vectors", is_long=True)
-    found = {}
+    candidates = {}
     for number, (spec, k) in enumerate(depths):
         progress.update(number, len(depths), f"{spec}: searching for {len(query_ids)} queries")
         sets = _sets_of(spec, rules)
         if sets is not None:
-            found[spec] = _candidates(rules, sets, np.array(query_ids, np.int64), k)
-    rows, whole = additions(dict(depths), found, n_queries)
+            candidates[spec] = _candidates(rules, sets, np.array(query_ids, np.int64), k)
+    rows, whole = additions(dict(depths), candidates, n_queries)
     progress.update(len(depths), len(depths))
     return {
         "rows": [row.as_json() for row in rows],

@@ -12,8 +12,9 @@ from accounts.access import admin_required, signed_in
 from jobs.queries import job_of
 from lookalike.core.errors import Refused
 from lookalike.pooling.probe import Addition
-from pooling.pools.forms import CostForm, PoolForm
-from pooling.pools.prediction import Cost, costs_in, request_in
+from pooling.new_pool.forms import PoolForm
+from pooling.new_pool.prediction import request_in
+from pooling.pools.costs import Cost, CostForm, costs_in
 from pooling.probe.services import start_probe
 
 

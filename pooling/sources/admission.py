@@ -119,13 +119,13 @@ def _further(
 
 def _facts(image_ids: Ints) -> list[tuple[str, dict[str, Any], str]]:
     """Return content hash, attributes and perceptual hash of each image."""
-    found = {
+    facts = {
         row[0]: row[1:]
         for row in Image.objects.filter(pk__in=image_ids.tolist()).values_list(
             "pk", "sha256", "attributes", "perceptual_hash"
         )
     }
-    return [found[pk] for pk in image_ids.tolist()]
+    return [facts[pk] for pk in image_ids.tolist()]
 
 
 def _values(name: str, asked: list[Any], offered: list[Any]) -> Keys:

@@ -156,14 +156,14 @@ def _proposed(answer: Answer) -> tuple[Ints, Ints]:
 
 
 def _copy_proposals(source: PoolSource, answer: Answer, *, from_rank: int) -> int:
-    found = answer.found
+    nearest = answer.found
     queries, ranks = _proposed(answer)
     queries, ranks = queries[ranks >= from_rank], ranks[ranks >= from_rank]
     columns = (
-        found.query_ids[queries].tolist(),
-        found.candidate_ids[found.nearest.indices[queries, ranks]].tolist(),
+        nearest.query_ids[queries].tolist(),
+        nearest.candidate_ids[nearest.nearest.indices[queries, ranks]].tolist(),
         ranks.tolist(),
-        found.nearest.scores[queries, ranks].tolist(),
+        nearest.nearest.scores[queries, ranks].tolist(),
     )
     with (
         connection.cursor() as cursor,

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 from lookalike.backbones.spec import SpecError
 from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import SourceKind, Wish, uploaded_spec
-from pooling.pools.parsing import source_wishes
+from pooling.new_pool.parsing import source_wishes
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, Upload

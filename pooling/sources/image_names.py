@@ -34,13 +34,13 @@ class Names:
         Raises:
             UnknownNameError: it stands for none, or for files of different content.
         """
-        found = self._known.get(name) or self._known.get(_cleaned(name)) or set()
-        if not found:
+        ids = self._known.get(name) or self._known.get(_cleaned(name)) or set()
+        if not ids:
             slugs = " or ".join(f"“{catalog}”" for catalog in self._catalogs)
             raise UnknownNameError(f"{name!r} is no image of {slugs} (by SHA-256, uid or path)")
-        if len({self.sha256_of[pk] for pk in found}) > 1:
+        if len({self.sha256_of[pk] for pk in ids}) > 1:
             raise UnknownNameError(f"{name!r} is the path of two images; name it by SHA-256 or uid")
-        return sorted(found)
+        return sorted(ids)
 
 
 def _cleaned(name: str) -> str:

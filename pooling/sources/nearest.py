@@ -76,7 +76,7 @@ def nearest_by_index(
     asked = _question(pool, candidates, queries)
     depth = min(k, len(asked.candidate_ids))
     try:
-        found = approximate_top_k(
+        answer = approximate_top_k(
             asked.queries,
             asked.vectors,
             depth,
@@ -93,18 +93,18 @@ def nearest_by_index(
     sample = np.sort(rng.permutation(len(asked.queries))[:N_SAMPLED])
     rules = filters_for(asked.filters, sample)
     exact = _exact(asked.queries[sample], asked.vectors, depth, rules, progress)
-    mine = TopK(found.nearest.indices[sample], found.nearest.scores[sample])
+    mine = TopK(answer.nearest.indices[sample], answer.nearest.scores[sample])
     shares = recall(mine, exact)
     measured = {
         "k": depth,
         "mean": float(shares.mean()),
         "least": float(shares.min()),
         "n_sampled": len(sample),
-        "n_lists": found.n_lists,
-        "n_probed": found.n_probed,
-        "n_exact": found.n_exact,
+        "n_lists": answer.n_lists,
+        "n_probed": answer.n_probed,
+        "n_exact": answer.n_exact,
     }
-    return Found(asked.query_ids, asked.candidate_ids, found.nearest, measured)
+    return Found(asked.query_ids, asked.candidate_ids, answer.nearest, measured)
 
 
 def _exact(
@@ -122,7 +122,7 @@ def _exact(
 
 def _question(pool: Pool, candidates: EmbeddingSet, queries: EmbeddingSet) -> _Question:
     candidate_ids, vectors = living_vectors(candidates)
-    query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
+    query_ids = pool.query_ids
     asked_ids, asked = (
         (candidate_ids, vectors) if queries == candidates else living_vectors(queries)
     )

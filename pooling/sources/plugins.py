@@ -46,7 +46,7 @@ def is_allowed(dotted: str) -> bool:
 
 
 def refusal(dotted: str) -> str:
-    """Say why a plug-in may not run, and which may."""
+    """Return why a plug-in may not run, and which may."""
     known = ", ".join(settings.POOL_PLUGINS) or "none"
     return f"{dotted} is not among this installation's plug-ins (POOL_PLUGINS: {known})."
 

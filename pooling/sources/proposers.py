@@ -99,8 +99,8 @@ def _by_vectors(
     candidates, queries = sets
     search = nearest_candidates if source.pool.index == Index.EXACT else nearest_by_index
     notes = _NotesOfSource(source, progress)
-    found = search(source.pool, k, candidates, queries, notes)
-    return Answer(found, embedding_set=candidates, query_embedding_set=queries)
+    answer = search(source.pool, k, candidates, queries, notes)
+    return Answer(answer, embedding_set=candidates, query_embedding_set=queries)
 
 
 def _by_ranking(source: PoolSource, k: int, progress: JobProgress) -> Answer:
@@ -152,8 +152,8 @@ def _by_plugin(source: PoolSource, k: int, progress: JobProgress) -> Answer:
         candidates = [original_on_disk(images.sha256[row]) for row in allowed.tolist()]
         return scores_by(plugin, dotted, original_on_disk(sha256_of[query]), candidates)
 
-    found = _scored(source.pool, k, query_ids, images, scores_of)
-    return Answer(found, version=plugin.version)
+    answer = _scored(source.pool, k, query_ids, images, scores_of)
+    return Answer(answer, version=plugin.version)
 
 
 @dataclass(frozen=True)
@@ -166,15 +166,15 @@ class _Images:
 
 def _images_of(pool: Pool) -> tuple[Ints, _Images]:
     """Return the pool's query ids, and the images of its catalog."""
-    query_ids = np.array(list(pool.queries.values_list("image_id", flat=True)), np.int64)
+    query_ids = pool.query_ids
     rows = list(pool.catalog.images.order_by("sha256").values_list("pk", "sha256"))
     ids = np.array([pk for pk, _ in rows], np.int64)
     return query_ids, _Images(ids, [sha256 for _, sha256 in rows])
 
 
 def _sha256_of(image_ids: Ints) -> list[str]:
-    found = dict(Image.objects.filter(pk__in=image_ids.tolist()).values_list("pk", "sha256"))
-    return [found[pk] for pk in image_ids.tolist()]
+    sha256_of = dict(Image.objects.filter(pk__in=image_ids.tolist()).values_list("pk", "sha256"))
+    return [sha256_of[pk] for pk in image_ids.tolist()]
 
 
 def _scored(pool: Pool, k: int, query_ids: Ints, images: _Images, scores_of: ScoresOf) -> Found:

@@ -26,5 +26,4 @@ class RankingTask:
     @classmethod
     def of(cls, pool: Pool) -> RankingTask:
         """Return the task of a pool’s sources."""
-        query_ids = list(pool.queries.values_list("image_id", flat=True))
-        return cls(pool.catalog, pool.asking, query_ids)
+        return cls(pool.catalog, pool.asking, pool.query_ids.tolist())

@@ -78,7 +78,7 @@ def _stored_set(source: PoolSource, given: NamedVectors, catalog: Catalog) -> Em
     unit = _unit_rows(given.vectors[np.searchsorted(given.image_ids, held)])
     hashes = f"{source.file_sha256} {source.ids_sha256}"
     with transaction.atomic():
-        found, _ = EmbeddingSet.objects.get_or_create(
+        embedding_set, _ = EmbeddingSet.objects.get_or_create(
             catalog=catalog,
             fingerprint=hashlib.sha256(hashes.encode()).hexdigest(),
             defaults={
@@ -93,7 +93,7 @@ def _stored_set(source: PoolSource, given: NamedVectors, catalog: Catalog) -> Em
                 },
             },
         )
-        stored = EmbeddingSet.objects.select_for_update().get(pk=found.pk)
+        stored = EmbeddingSet.objects.select_for_update().get(pk=embedding_set.pk)
         _store_missing(stored, held, unit)
         stored.is_complete = len(held) == len(image_ids)
         stored.save(update_fields=["is_complete"])

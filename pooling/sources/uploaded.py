@@ -101,8 +101,8 @@ def _named_rows(
         if number > MAX_ROWS:
             raise FormatError(path, row.line, f"more than {MAX_ROWS:,} scores", unit=unit)
         query, candidate = (
-            str(_images(names, path, row.line, unit, given)[0]) if given else ""
-            for names, given in ((askers, row.query), (candidates, row.candidate))
+            str(_images(names, path, row.line, unit, name)[0]) if name else ""
+            for names, name in ((askers, row.query), (candidates, row.candidate))
         )
         yield Row(row.line, query, candidate, row.value)
 

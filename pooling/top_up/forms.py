@@ -8,7 +8,7 @@ from django import forms
 
 from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolSource
-from pooling.pools.parsing import depths_of
+from pooling.new_pool.parsing import depths_of
 from pooling.sources.forms import SourcesForm
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.uploads import Upload

@@ -11,7 +11,7 @@ from django.db.models import Max
 from accounts.models import User
 from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolChange, PoolSource, PoolState
-from pooling.pools.requests import check_depth, check_specs
+from pooling.new_pool.requests import check_depth, check_specs
 from pooling.pools.services import new_source, start_sources
 from pooling.pools.settle import settle_pool
 from pooling.pools.unsettled import has_open_job

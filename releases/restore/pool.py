@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.services.bulk import copy_rows
+from annotation.bulk import copy_rows
 from catalog.models import Catalog
 from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder

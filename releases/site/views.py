@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
 from catalog.images.blobs import open_blob
-from evaluation.results.presentation import TITLES
+from evaluation.results.leaderboard import TITLES
 from jobs.services import JobConflictError
 from lookalike.release.documents.citation import bibtex, cite_as
 from lookalike.release.documents.datasheet import datasheet_html

@@ -16,7 +16,7 @@ from jobs.models import Job
 from lookalike.images.decode import read_picture
 from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from pooling.tasks import probe, run_source
 from tests.catalogs import MODELS, catalog_of_photos, filled

@@ -43,7 +43,11 @@ def run(is_blocked: str, *modules: str) -> subprocess.CompletedProcess[str]:
     "module",
     [
         *("lookalike", "lookalike.metrics.score", "lookalike.metrics.classes"),
-        *("lookalike.bias.report", "lookalike.bias.assemble", "lookalike.prevalence.strata"),
+        *(
+            "lookalike.bias.report",
+            "lookalike.bias.evidence.assemble",
+            "lookalike.prevalence.strata",
+        ),
         *("lookalike.release.verify", "lookalike.release.diff", "lookalike.agreement.aggregate"),
         *("lookalike.conditional.alignment", "lookalike.pooling.eds", "lookalike.search.nearest"),
         "lookalike.cli.main",

@@ -12,7 +12,7 @@ from accounts.models import Role, User
 from catalog.models import Catalog
 from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from tests.catalogs import MODELS, catalog_of_photos
 

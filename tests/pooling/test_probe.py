@@ -13,7 +13,7 @@ from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
 from lookalike.pooling.query_rule import QueryRule
 from pooling.models import Pool
-from pooling.pools.requests import choose_queries
+from pooling.new_pool.requests import choose_queries
 from pooling.pools.services import create_pool
 from pooling.probe import services
 from pooling.probe.services import start_probe

@@ -14,7 +14,7 @@ from lookalike.pooling.source_spec import (
     split_depth,
     uploaded_spec,
 )
-from pooling.pools.parsing import depths_of, source_wishes
+from pooling.new_pool.parsing import depths_of, source_wishes
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ FILL = """
 from django.db import connection
 from catalog.models import Catalog
 from lookalike.pooling.query_rule import QueryRule
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool, start_pool
 catalog, is_new = Catalog.objects.get_or_create(slug={slug!r}, defaults={{"name": {slug!r}}})
 if is_new:

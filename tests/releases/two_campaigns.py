@@ -13,7 +13,7 @@ from evaluation.models import Sample, SampledPair
 from lookalike.pooling.query_rule import QueryRule
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Proposal
-from pooling.pools.requests import PoolRequest
+from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from pooling.pools.statistics import update_stats
 from pooling.sources.fill import store_proposals

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 
 from lookalike.core.errors import Refused
 from pooling.management.by_model import ByModelCommand
-from pooling.pools.parsing import catalog_by_slug, model_specs
-from pooling.pools.requests import check_specs
+from pooling.new_pool.parsing import catalog_by_slug, model_specs
+from pooling.new_pool.requests import check_specs
 from pooling.pools.services import EMBED_TASK
 
 

@@ -18,14 +18,14 @@ from pooling.management.sources import (
     work_on,
 )
 from pooling.models import Index, Pool
-from pooling.pools.parsing import (
+from pooling.new_pool.parsing import (
     candidate_rule,
     catalog_by_slug,
     depths_of,
     query_rule,
     source_wishes,
 )
-from pooling.pools.requests import PoolRequest, choose_queries
+from pooling.new_pool.requests import PoolRequest, choose_queries
 from pooling.pools.services import pool_as_requested
 from pooling.pools.settle import settle_pool
 from pooling.pools.statistics import summary
@@ -143,7 +143,7 @@ def _request(options: dict[str, Any]) -> PoolRequest:
 
 
 def _lines(pool: Pool, result: dict[str, Any]) -> list[str]:
-    """Say the figures to people."""
+    """Return a summary for the terminal."""
     if not result["models"]:
         return [f"“{pool}”: no model has proposed anything."]
     per_query = result["candidates_per_query"]

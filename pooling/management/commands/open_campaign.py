@@ -12,7 +12,7 @@ from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
 from lookalike.core.errors import Refused
 from pooling.campaign.services import open_pool_campaign, panel_by_name
-from pooling.pools.parsing import pool_by_slug
+from pooling.new_pool.parsing import pool_by_slug
 
 
 class Command(JobCommand):

@@ -20,7 +20,7 @@ from pooling.management.sources import (
     work_on,
 )
 from pooling.models import Pool, PoolChange
-from pooling.pools.parsing import depths_of, pool_by_slug, source_wishes
+from pooling.new_pool.parsing import depths_of, pool_by_slug, source_wishes
 from pooling.pools.settle import settle_pool
 from pooling.sources.ranking_task import RankingTask
 from pooling.top_up.services import TopUp, top_up_pool

@@ -10,11 +10,11 @@ from django.test import Client
 from accounts.models import Role, User
 from annotation.models import Campaign
 from evaluation.bias_report.tables import bias_context
+from evaluation.model_pages.content import paired_test
 from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.details import details_path
 from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key
-from evaluation.results.model_page import paired_test
 from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport

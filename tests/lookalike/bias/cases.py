@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from lookalike.bias.evidence import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
+from lookalike.bias.evidence.pool import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
 from lookalike.io.tables import Qrels, Run
 
 T = TypeVar("T")

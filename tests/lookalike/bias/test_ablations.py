@@ -9,7 +9,7 @@ import pytest
 
 from lookalike.bias.attributes import attribute_bias
 from lookalike.bias.depth import depth_ablation
-from lookalike.bias.evidence import Attribute, Votes
+from lookalike.bias.evidence.pool import Attribute, Votes
 from lookalike.bias.order import order_kept
 from lookalike.bias.panels import krippendorff_alpha, majority, panel_ablation, panels
 from lookalike.bias.subsets import kept_at_depth, kept_without

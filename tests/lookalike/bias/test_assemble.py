@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lookalike.bias.assemble import Extras, assemble_evidence
+from lookalike.bias.evidence.assemble import Extras, assemble_evidence
+from lookalike.bias.evidence.files import VoteTable, proposals_of
 from lookalike.bias.report import BiasSettings, bias_report
-from lookalike.bias.tables import VoteTable, proposals_of
-from lookalike.bias.text import as_text
+from lookalike.bias.words.text import as_text
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import MissingScoresError

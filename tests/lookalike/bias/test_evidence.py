@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lookalike.bias.evidence import Attribute, Lists, RandomNegatives, Votes
+from lookalike.bias.evidence.pool import Attribute, Lists, RandomNegatives, Votes
 from tests.lookalike.bias.cases import g5, rich_pool
 
 

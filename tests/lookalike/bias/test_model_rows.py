@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from lookalike.bias.evidence import RandomNegatives
+from lookalike.bias.evidence.pool import RandomNegatives
 from lookalike.bias.measurements import measure
 from lookalike.bias.model_rows import model_rows
 from lookalike.bias.outsiders import (

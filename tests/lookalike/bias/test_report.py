@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from lookalike.bias.evidence import Lists
+from lookalike.bias.evidence.pool import Lists
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
-from lookalike.bias.text import as_text
+from lookalike.bias.words.text import as_text
 from lookalike.core.dataclass_json import as_json
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lookalike.bias.tables import (
+from lookalike.bias.evidence.files import (
     read_attribute,
     read_families,
     read_proposals,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
-from lookalike.bias.text import as_text
+from lookalike.bias.words.text import as_text
 from lookalike.core.dataclass_json import as_json, from_json
 from tests.lookalike.bias.cases import rich_pool
 

@@ -1,4 +1,4 @@
-"""What a pool will cost, said before it is filled."""
+"""What a pool will cost, before it is filled."""
 
 from __future__ import annotations
 
@@ -11,37 +11,11 @@ from lookalike.core.arrays import Ints
 from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import parse_names
 from lookalike.pooling.source_spec import UPLOADED
-from pooling.pools.forms import CostForm, PoolForm
+from pooling.new_pool.forms import PoolForm
+from pooling.new_pool.requests import PoolRequest
+from pooling.pools.costs import Cost, CostForm, costs_in
 from pooling.pools.queries import images_matching
-from pooling.pools.requests import PoolRequest
 from pooling.sources.admission import n_admissible
-
-SECONDS_PER_HOUR = 3600
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Judging so many pairs, every judge every pair."""
-
-    n_pairs: int
-    seconds: float
-    n_judges: int
-    hourly: float | None = None
-
-    @property
-    def hours(self) -> float:
-        """Hours of one judge."""
-        return self.n_pairs * self.seconds / SECONDS_PER_HOUR
-
-    @property
-    def hours_of_all(self) -> float:
-        """Hours of all judges together."""
-        return self.hours * self.n_judges
-
-    @property
-    def money(self) -> float | None:
-        """What all judges cost together, None where an hour's price is not given."""
-        return None if self.hourly is None else self.hours_of_all * self.hourly
 
 
 @dataclass(frozen=True)
@@ -78,15 +52,15 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
     if not form.is_bound:
         return None
     form.is_valid()
-    given = form.cleaned_data
-    catalog, k = given.get("catalog"), given.get("k")
+    fields = form.cleaned_data
+    catalog, k = fields.get("catalog"), fields.get("k")
     n_queries = _n_queries(form)
-    n_uploads = sum(bool(given.get(f"{kind}_name")) for kind in UPLOADED)
-    wishes = given.get("models") or []
+    n_uploads = sum(bool(fields.get(f"{kind}_name")) for kind in UPLOADED)
+    wishes = fields.get("models") or []
     if catalog is None or not (wishes or n_uploads) or k is None or not n_queries:
         return None
     depths = [wish.k or k for wish in wishes] + [k] * n_uploads
-    asking = given.get("query_catalog")
+    asking = fields.get("query_catalog")
     n_candidates = catalog.images.count() - (0 if asking else 1)
     if not all(1 <= depth <= n_candidates for depth in depths):
         return None
@@ -105,14 +79,6 @@ def prediction_of(form: PoolForm, cost_form: CostForm) -> Prediction | None:
         brute_force=cost(int(n_of_query.sum())),
         candidates=rule,
     )
-
-
-def costs_in(form: CostForm) -> tuple[float, int, float | None]:
-    """Return seconds for each pair, judges, and the price of an hour if one is given."""
-    given = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    seconds = given.get("seconds") or CostForm.base_fields["seconds"].initial
-    n_judges = given.get("n_judges") or CostForm.base_fields["n_judges"].initial
-    return seconds, n_judges, given.get("hourly")
 
 
 def request_in(form: PoolForm) -> tuple[PoolRequest, list[int]]:
@@ -143,18 +109,18 @@ def _admitted(form: PoolForm) -> tuple[str, Ints] | None:
 
 def _n_queries(form: PoolForm) -> int:
     """Return how many queries the form asks for, 0 while that is not known."""
-    given = form.cleaned_data
-    asking = given.get("query_catalog") or given.get("catalog")
-    filters = given.get("filters")
+    fields = form.cleaned_data
+    asking = fields.get("query_catalog") or fields.get("catalog")
+    filters = fields.get("filters")
     if asking is None or filters is None:
         return 0
-    if given.get("how") == "list":
-        return len(parse_names(f"{given.get('names', '')}\n{given.get('names_file', '')}"))
+    if fields.get("how") == "list":
+        return len(parse_names(f"{fields.get('names', '')}\n{fields.get('names_file', '')}"))
     matching = images_matching(asking, filters)
     n_matching = matching.count()
-    if given.get("one_per_product"):
+    if fields.get("one_per_product"):
         unknown = Q(product_id="")
         of_products = matching.exclude(unknown).order_by().values("product_id").distinct()
         n_matching = matching.filter(unknown).count() + of_products.count()
-    wanted = given.get("n_queries") if given.get("how") == "sample" else n_matching
+    wanted = fields.get("n_queries") if fields.get("how") == "sample" else n_matching
     return min(wanted or 0, n_matching)

@@ -179,9 +179,9 @@ def _check_pairs(e: PoolEvidence) -> None:
         "ranks": (e.ranks.shape, (len(e.generators), n_pairs)),
         "scores": (e.scores.shape, (len(e.models), n_pairs)),
     }
-    for name, (given, wanted) in shapes.items():
-        if given != wanted:
-            raise ValueError(f"{name} has shape {given}, wanted {wanted}")
+    for name, (shape, wanted) in shapes.items():
+        if shape != wanted:
+            raise ValueError(f"{name} has shape {shape}, wanted {wanted}")
     if n_pairs == 0:
         raise ValueError("no judged pair was proposed by any model: there is no pool to analyse")
     if not np.isin(e.labels, (0.0, 1.0)).all():

@@ -25,11 +25,11 @@ def catalog_by_slug(slug: str, field: str) -> Catalog:
     Raises:
         Refused: there is none of that slug; names those that there are.
     """
-    found = Catalog.objects.filter(slug=slug).first()
-    if found is None:
+    catalog = Catalog.objects.filter(slug=slug).first()
+    if catalog is None:
         known = Catalog.objects.values_list("slug", flat=True)
         raise Refused(field, _unknown("catalog", slug, known))
-    return found
+    return catalog
 
 
 def pool_by_slug(slug: str) -> Pool:
@@ -38,10 +38,10 @@ def pool_by_slug(slug: str) -> Pool:
     Raises:
         Refused: there is none of that slug; names those that there are.
     """
-    found = Pool.objects.filter(slug=slug).first()
-    if found is None:
+    pool = Pool.objects.filter(slug=slug).first()
+    if pool is None:
         raise Refused("pool", _unknown("pool", slug, Pool.objects.values_list("slug", flat=True)))
-    return found
+    return pool
 
 
 def _unknown(what: str, slug: str, slugs: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lookalike.bias.comparison import Estimate
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.outsiders import OUTSIDER, POOLED, SIBLING, badge_of, siblings_of
 
 JUDGED_FLOOR = 0.8
@@ -53,7 +53,7 @@ class ColumnAdvice:
 def advice(
     evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], has_random: bool
 ) -> tuple[ColumnAdvice, ...]:
-    """Say of each column with whom this model may be compared.
+    """Return for each column with whom this model may be compared.
 
     P, success and MRR are fair among pooled models only; annotated AUC and AP' among outsiders
     only; the AUC on random negatives among all. So is the equal-outsider AUC, except for models
@@ -166,7 +166,7 @@ def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
 
 
 def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
-    """Say whether another model of its family is pooled, or is compared with a pooled one."""
+    """Return whether another model of its family is pooled, or is compared with a pooled one."""
     if siblings_of(evidence, model):
         return True
     family = evidence.family_of(model)

@@ -12,7 +12,8 @@ from lookalike.bias.overlap import Overlap
 from lookalike.bias.panels import PanelAblation
 from lookalike.bias.paper_view import PaperRow
 from lookalike.bias.report import BiasReport
-from lookalike.bias.report_tables import (
+from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
+from lookalike.bias.words.tables import (
     ATTRIBUTE_VALUES,
     GENERATORS,
     NEIGHBOURS,
@@ -26,7 +27,6 @@ from lookalike.bias.report_tables import (
     paper_columns,
     text_table,
 )
-from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
 from lookalike.stats.text_tables import TEXT, table
 
 _MOST_VALUES = 15

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lookalike.bias.comparison import SelfDelta
-from lookalike.bias.evidence import PoolEvidence
+from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import LeaveOut
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow

@@ -10,9 +10,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.models import Campaign
 from evaluation.access import of_campaign
-from evaluation.results.details import load_details
-from evaluation.results.leaderboard import HEADINGS, model_key
-from evaluation.results.model_page import (
+from evaluation.model_pages.content import (
     curves,
     difference_chart,
     distribution,
@@ -24,8 +22,9 @@ from evaluation.results.model_page import (
     paired_test,
     values_of,
 )
-from evaluation.results.presentation import BADGES, measure_lines
-from evaluation.results.query_rows import pair_rows
+from evaluation.model_pages.query_rows import pair_rows
+from evaluation.results.details import load_details
+from evaluation.results.leaderboard import BADGES, HEADINGS, TITLES, model_key
 from evaluation.results.stored import StoredResult
 from evaluation.results.views import latest_or_404
 from lookalike.core.dataclass_json import as_json
@@ -52,7 +51,7 @@ def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
         "badge_class": BADGES.get(scores.badge, ""),
         "row": result.model_row(name),
         "generator": as_json(generator_row(result, name)),
-        "lines": measure_lines(scores),
+        "lines": [(TITLES.get(name, name), value) for name, value in scores.measures.items()],
         "measures": measures,
         "measure": measure,
         "names": [name],

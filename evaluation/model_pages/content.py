@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from evaluation.model_pages.query_rows import QueryRow, query_rows
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.details import Details
 from evaluation.results.leaderboard import HEADINGS, model_key
-from evaluation.results.query_rows import QueryRow, query_rows
 from evaluation.results.stored import ModelScores, StoredResult
 from lookalike.bias.overlap import GeneratorRow
 from lookalike.core.arrays import Floats
@@ -122,8 +122,8 @@ def extremes(
 
 def _by_value(values: Floats) -> list[int]:
     defined = np.flatnonzero(~np.isnan(values))
-    found: list[int] = defined[np.argsort(values[defined], kind="stable")].tolist()
-    return found
+    order: list[int] = defined[np.argsort(values[defined], kind="stable")].tolist()
+    return order
 
 
 def difference_chart(first: str, second: str, differences: Floats, title: str) -> Chart:

@@ -1,4 +1,4 @@
-"""Pages that make something: a pool, and a campaign from a pool."""
+"""The page that asks for a pool, and what it shows while it is filled in."""
 
 from __future__ import annotations
 
@@ -6,23 +6,20 @@ from dataclasses import replace
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from accounts.models import User
-from annotation.models import CampaignState
 from catalog.facets import attribute_suggestions
 from catalog.models import Catalog
 from lookalike.core.errors import Refused
 from lookalike.pooling.presets import PRESETS
-from pooling.campaign.forms import CampaignForm
-from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool
-from pooling.pools.forms import CostForm, PoolForm
-from pooling.pools.prediction import prediction_of
-from pooling.pools.queries import pools_for_pages
-from pooling.pools.requests import PoolRequest, choose_queries
+from pooling.new_pool.forms import PoolForm
+from pooling.new_pool.prediction import prediction_of
+from pooling.new_pool.requests import PoolRequest, choose_queries
+from pooling.pools.costs import CostForm
 from pooling.pools.services import create_pool, start_pool
 from pooling.sources.ranking_task import RankingTask
 
@@ -67,7 +64,7 @@ def _created(form: PoolForm, owner: User) -> Pool | None:
 @admin_required
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """Say what the pool of a half-filled form would cost."""
+    """Show what the pool of a half-filled form would cost."""
     prediction = prediction_of(PoolForm(request.POST, request.FILES), CostForm(request.POST))
     return render(request, "pooling/_prediction.html", {"prediction": prediction})
 
@@ -79,27 +76,3 @@ def attributes(request: HttpRequest) -> HttpResponse:
     catalog = Catalog.objects.filter(pk=chosen).first() if chosen.isdigit() else None
     suggestions = attribute_suggestions(catalog) if catalog else []
     return render(request, "pooling/_attributes.html", {"suggestions": suggestions})
-
-
-@admin_required
-def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
-    pool = get_object_or_404(pools_for_pages(), slug=slug)
-    form = CampaignForm(request.POST or None, initial={"name": pool.name})
-    if request.method == "POST" and form.is_valid():
-        try:
-            campaign = open_pool_campaign(
-                pool=pool,
-                owner=signed_in(request),
-                is_draft="draft" in request.POST,
-                **form.cleaned_data,
-            )
-        except Refused as problem:
-            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
-        else:
-            if campaign.state == CampaignState.DRAFT:
-                messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
-                return redirect("annotation:campaign", campaign.slug)
-            messages.success(request, f"“{campaign}” is open: its panel can judge now.")
-            return redirect("pooling:pool", pool.slug)
-    return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})

@@ -1,4 +1,4 @@
-"""Forms of the pool pages."""
+"""The form that asks for a pool."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from django.db.models import Count
 from catalog.models import Catalog
 from lookalike.core.errors import Refused
 from pooling.models import Index
-from pooling.pools.parsing import candidate_rule, depths_of
-from pooling.pools.query_form import QueriesForm
-from pooling.pools.requests import (
+from pooling.new_pool.parsing import candidate_rule, depths_of
+from pooling.new_pool.query_form import QueriesForm
+from pooling.new_pool.requests import (
     PoolRequest,
     check_candidates,
     check_request,
@@ -23,8 +23,6 @@ from pooling.pools.requests import (
 )
 from pooling.sources.forms import SourcesForm
 from pooling.sources.uploads import Upload
-
-SECONDS_PER_PAIR = 15
 
 
 class CandidatesForm(forms.Form):
@@ -154,26 +152,3 @@ def _about(field: str, *, of: str | None = None) -> Iterator[None]:
         if of is not None and problem.field != of:
             raise
         raise Refused(field, problem.message) from problem
-
-
-class CostForm(forms.Form):
-    """How long an expert takes."""
-
-    seconds = forms.FloatField(
-        min_value=0.1,
-        max_value=3600,
-        initial=SECONDS_PER_PAIR,
-        label="Seconds for each pair",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )
-    n_judges = forms.IntegerField(
-        min_value=1, max_value=1000, initial=3, label="Judges of each pair"
-    )
-    hourly = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1_000_000,
-        label="Cost of an expert hour",
-        help_text="In any currency; empty leaves costs out.",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )

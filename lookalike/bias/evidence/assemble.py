@@ -1,4 +1,4 @@
-"""Lay labels, proposals and runs beside each other as the evidence of one pool."""
+"""Align labels, proposals and runs as the evidence of one pool."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.evidence import (
+from lookalike.bias.evidence.files import Proposals, VoteTable
+from lookalike.bias.evidence.judged_pairs import JoinedPool, join_pool
+from lookalike.bias.evidence.pool import (
     Attribute,
     Lists,
     PoolEvidence,
     RandomNegatives,
     Votes,
 )
-from lookalike.bias.judged_pairs import JoinedPool, join_pool
-from lookalike.bias.tables import Proposals, VoteTable
 from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
@@ -137,7 +137,7 @@ def _lists(matches: Sequence[AlignedRun]) -> Lists | None:
 
 
 def _votes(pool: JoinedPool, table: VoteTable) -> Votes:
-    """Put the answers beside the pairs; answers to other pairs are not of this pool."""
+    """Align the answers with the pairs; answers to other pairs are left out."""
     query_of = {name: code for code, name in enumerate(pool.qrels.query_ids)}
     code_of = {name: code for code, name in enumerate(pool.qrels.candidate_ids)}
     n = len(pool.qrels.candidate_ids)

@@ -168,8 +168,8 @@ def check_candidates(request: PoolRequest, query_ids: Sequence[int]) -> None:
 
 def _listed_queries(request: PoolRequest) -> list[int]:
     rule, catalog = request.rule, request.asking
-    found = image_ids_by_name(catalog, rule.names)
-    unknown = missing(rule.names, found)
+    id_of = image_ids_by_name(catalog, rule.names)
+    unknown = missing(rule.names, id_of)
     if unknown:
         more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
         raise Refused(
@@ -180,7 +180,7 @@ def _listed_queries(request: PoolRequest) -> list[int]:
     kept = set(images_matching(catalog, rule.filters).values_list("pk", flat=True))
     name_of: dict[int, str] = {}
     for name in rule.names:
-        pk = found[name]
+        pk = id_of[name]
         if pk in name_of:
             raise Refused("queries", f"{name} and {name_of[pk]} are the same image.")
         if pk in kept:

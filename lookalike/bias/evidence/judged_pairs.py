@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.tables import Proposals
+from lookalike.bias.evidence.files import Proposals
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels

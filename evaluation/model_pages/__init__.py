@@ -1,0 +1,1 @@
+"""The pages of one model, and of two models against each other."""

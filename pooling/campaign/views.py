@@ -1,0 +1,38 @@
+"""The page that opens a campaign on a pool."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from accounts.access import admin_required, signed_in
+from annotation.models import CampaignState
+from lookalike.core.errors import Refused
+from pooling.campaign.forms import CampaignForm
+from pooling.campaign.services import open_pool_campaign
+from pooling.pools.queries import pools_for_pages
+
+
+@admin_required
+def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
+    pool = get_object_or_404(pools_for_pages(), slug=slug)
+    form = CampaignForm(request.POST or None, initial={"name": pool.name})
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = open_pool_campaign(
+                pool=pool,
+                owner=signed_in(request),
+                is_draft="draft" in request.POST,
+                **form.cleaned_data,
+            )
+        except Refused as problem:
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            if campaign.state == CampaignState.DRAFT:
+                messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
+                return redirect("annotation:campaign", campaign.slug)
+            messages.success(request, f"“{campaign}” is open: its panel can judge now.")
+            return redirect("pooling:pool", pool.slug)
+    return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})
