@@ -13,10 +13,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts.models import Role, User
-
-
-class PeopleError(Exception):
-    """The change is not possible; the message tells the admin why."""
+from lookalike.core.errors import Refused
 
 
 def may_change(*, actor: User, person: User) -> bool:
@@ -116,12 +113,12 @@ def password_link(*, actor: User, person: User, site: str) -> str:
 
     Raises:
         PermissionDenied: the actor may not change this person.
-        PeopleError: the account is closed.
+        Refused: the account is closed.
     """
     if not may_change(actor=actor, person=person):
         raise PermissionDenied
     if not person.is_active:
-        raise PeopleError(f"{person.username} is deactivated; reactivate the account first.")
+        raise Refused("", f"{person.username} is deactivated; reactivate the account first.")
     key = default_token_generator.make_token(person)
     path = reverse(
         "account_reset_password_from_key",
@@ -135,16 +132,16 @@ def mail_password_link(*, person: User, link: str) -> None:
     """Send a person their link to choose a password.
 
     Raises:
-        PeopleError: no address is known, or the mail server refused.
+        Refused: no address is known, or the mail server refused.
     """
     if not person.email:
-        raise PeopleError(f"{person.username} has no e-mail address; hand over the link yourself.")
+        raise Refused("", f"{person.username} has no e-mail address; hand over the link yourself.")
     text = render_to_string("accounts/email/password_link.txt", {"person": person, "link": link})
     try:
         send_mail("Your Lookalike account", text, None, [person.email])
     except OSError as problem:
-        raise PeopleError(
-            f"No mail could be sent to {person.email} ({problem}); hand over the link yourself."
+        raise Refused(
+            "", f"No mail could be sent to {person.email} ({problem}); hand over the link yourself."
         ) from problem
 
 

@@ -15,6 +15,7 @@ from accounts import queries, services
 from accounts.access import admin_required, signed_in
 from accounts.forms import DetailsForm, InvitationForm, ProfileForm, RoleForm
 from accounts.models import Role, User
+from lookalike.core.errors import Refused
 
 HOME_PAGES = {
     Role.ANNOTATOR: "annotation:home",
@@ -149,7 +150,7 @@ def _give_link(request: HttpRequest, person: User, *, sends_mail: bool) -> None:
         if sends_mail:
             services.mail_password_link(person=person, link=url)
             messages.success(request, f"The link was sent to {person.email}.")
-    except services.PeopleError as problem:
+    except Refused as problem:
         messages.error(request, str(problem))
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from django.conf import settings
 
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
+from jobs.errors import JobError
 from lookalike.core.arrays import Float32s
 from lookalike.core.atomic_files import write_atomically
 
@@ -30,7 +31,7 @@ ATTEMPTS = 3  # to write and open a merged file
 DAY = 86400.0  # seconds
 
 
-class EmbeddingError(Exception):
+class EmbeddingError(JobError):
     """Stored vectors are missing or damaged; the message names the file and what to do."""
 
 

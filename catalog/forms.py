@@ -14,7 +14,8 @@ from django.utils.text import slugify
 from catalog.importing.origins import Origin, allowed_folder, offered_folders
 from catalog.importing.uploads import keep_upload
 from catalog.models import Catalog
-from catalog.services import CatalogError, check_slug
+from catalog.services import check_slug
+from lookalike.core.errors import Refused
 from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
 from lookalike.images.sources import SourceError
 
@@ -92,7 +93,7 @@ class ImportForm(forms.Form):
         """Store what was uploaded and return where the import finds it.
 
         Raises:
-            UploadError: too large.
+            Refused: too large.
             OSError: the disk is full.
         """
         upload, metadata = self.cleaned_data["upload"], self.cleaned_data["metadata"]
@@ -133,7 +134,7 @@ class NewCatalogForm(ImportForm):
             raise forms.ValidationError("Give a short name: the name has no letters for one.")
         try:
             check_slug(slug)
-        except CatalogError as problem:
+        except Refused as problem:
             raise forms.ValidationError(str(problem)) from problem
         if Catalog.objects.filter(slug=slug).exists():
             raise forms.ValidationError(f"There is a catalog “{slug}” already.")

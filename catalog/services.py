@@ -25,6 +25,7 @@ from catalog.models import (
 from catalog.queries import IMPORT_TASK
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue
+from lookalike.core.errors import Refused
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
 
@@ -32,24 +33,20 @@ RESERVED_SLUGS = {"new"}
 MAX_OPEN_IMPORTS = 3  # of one person, so that nobody fills the queue
 
 
-class CatalogError(Exception):
-    """The catalog cannot be made or deleted; the message says why and what to do."""
-
-
 def check_slug(slug: str) -> None:
     """Check the short name of a new catalog.
 
     Raises:
-        CatalogError: it cannot stand in an address, or is one of our own pages.
+        Refused: it cannot stand in an address, or is one of our own pages.
     """
     try:
         validate_slug(slug)
     except ValidationError:
-        raise CatalogError(f"“{slug}” is no short name: use letters, digits, - and _.") from None
+        raise Refused("", f"“{slug}” is no short name: use letters, digits, - and _.") from None
     if slug in RESERVED_SLUGS:
-        raise CatalogError(f"“{slug}” is the address of a page. Choose another short name.")
+        raise Refused("", f"“{slug}” is the address of a page. Choose another short name.")
     if len(slug) > 80:
-        raise CatalogError("The short name has more than 80 characters.")
+        raise Refused("", "The short name has more than 80 characters.")
 
 
 def create_catalog(
@@ -58,7 +55,7 @@ def create_catalog(
     """Make an empty catalog.
 
     Raises:
-        CatalogError: the short name is taken or cannot be used.
+        Refused: the short name is taken or cannot be used.
     """
     check_slug(slug)
     try:
@@ -67,7 +64,7 @@ def create_catalog(
                 slug=slug, name=name, description=description, is_rendered=is_rendered
             )
     except IntegrityError:
-        raise CatalogError(f"There is a catalog “{slug}” already. Choose another name.") from None
+        raise Refused("", f"There is a catalog “{slug}” already. Choose another name.") from None
 
 
 def start_import(*, catalog: Catalog, origin: Origin, owner: User) -> Job:
@@ -133,13 +130,13 @@ def delete_catalog(*, catalog: Catalog) -> None:
     """Delete a catalog, its images and vectors, and the files that no other catalog needs.
 
     Raises:
-        CatalogError: pools, questions or other work of people depend on it.
+        Refused: pools, questions or other work of people depend on it.
     """
     with transaction.atomic():
         Catalog.objects.select_for_update().get(pk=catalog.pk)
         users = dependents(catalog)
         if users:
-            raise CatalogError(f"“{catalog}” is used by {', '.join(users)}. Delete those first.")
+            raise Refused("", f"“{catalog}” is used by {', '.join(users)}. Delete those first.")
         for job in Job.objects.filter(task=IMPORT_TASK, subject=f"catalog:{catalog.pk}"):
             cancel_job(job=job)
             _drop_uploads(job)

@@ -15,18 +15,16 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.facets import attributes_of, facets
 from catalog.filters import parse_filter, parse_place
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
-from catalog.importing.uploads import UploadError
 from catalog.models import Catalog
 from catalog.pages import frame_of
 from catalog.queries import catalog_cards, image_page, latest_report
 from catalog.services import (
-    CatalogError,
     create_catalog,
     delete_catalog,
     dependents,
     start_import,
 )
-from jobs.services import JobConflictError
+from lookalike.core.errors import Refused
 from lookalike.images.problems import safe_cell
 
 MAX_SHOWN = 200  # problems on a page; the download has all
@@ -50,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponseBase:
             catalog = create_catalog(
                 slug=given["slug"], name=given["name"], description=given["description"]
             )
-        except CatalogError as problem:  # somebody else took the name just now
+        except Refused as problem:  # somebody else took the name just now
             form.add_error("slug", str(problem))
         else:
             if _started(request, form, catalog):
@@ -74,7 +72,7 @@ def _started(request: HttpRequest, form: ImportForm, catalog: Catalog) -> bool:
     """Keep the uploads and queue the import; on failure say why in the form."""
     try:
         start_import(catalog=catalog, origin=form.keep(), owner=signed_in(request))
-    except (UploadError, JobConflictError, OSError) as problem:
+    except (Refused, OSError) as problem:
         form.add_error(None, str(problem))
         return False
     return True
@@ -144,7 +142,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             delete_catalog(catalog=found)
-        except CatalogError as problem:
+        except Refused as problem:
             form.add_error(None, str(problem))
         else:
             messages.success(request, f"The catalog “{found.name}” is deleted.")

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.tokens.secret import digest_of, new_token, prefix_of
+from lookalike.core.errors import Refused
 
 MAX_USABLE = 20
 MAX_DAYS = 366
@@ -22,10 +23,6 @@ SCOPES_OF = {
     Role.RESEARCHER: frozenset({Scope.READ, Scope.RUNS}),
     Role.ADMIN: frozenset(Scope),
 }
-
-
-class TokenError(Exception):
-    """The token cannot be made; the message tells its owner why."""
 
 
 class TokenRefusedError(Exception):
@@ -55,18 +52,18 @@ def create_token(
 
     Raises:
         PermissionDenied: the owner's role has no such scope.
-        TokenError: no scope, a time out of range, or too many usable tokens.
+        Refused: no scope, a time out of range, or too many usable tokens.
     """
     owner = User.objects.select_for_update().get(pk=owner.pk)
     if not owner.is_active or not set(scopes) <= scopes_of(owner):
         raise PermissionDenied
     if not scopes:
-        raise TokenError("Choose at least one thing that the token may do.")
+        raise Refused("", "Choose at least one thing that the token may do.")
     if not 1 <= days <= MAX_DAYS:
-        raise TokenError(f"A token lasts 1 to {MAX_DAYS} days.")
+        raise Refused("", f"A token lasts 1 to {MAX_DAYS} days.")
     usable = AccessToken.objects.filter(owner=owner, revoked_at=None, expires_at__gt=timezone.now())
     if usable.count() >= MAX_USABLE:
-        raise TokenError(f"You have {MAX_USABLE} usable tokens; revoke one first.")
+        raise Refused("", f"You have {MAX_USABLE} usable tokens; revoke one first.")
     token, prefix = new_token()
     made = AccessToken.objects.create(
         owner=owner,

@@ -15,6 +15,7 @@ from accounts.forms import TokenForm
 from accounts.models import Scope
 from accounts.queries import tokens_of
 from accounts.tokens import services
+from lookalike.core.errors import Refused
 
 
 @require_safe
@@ -43,7 +44,7 @@ def new(request: HttpRequest) -> HttpResponse:
                 scopes=[Scope(scope) for scope in given["scopes"]],
                 days=given["days"],
             )
-        except services.TokenError as problem:
+        except Refused as problem:
             form.add_error(None, str(problem))
         else:
             return _listed(request, made=secret)

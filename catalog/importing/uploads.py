@@ -11,16 +11,14 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.template.defaultfilters import filesizeformat
 
+from lookalike.core.errors import Refused
+
 MAX_BYTES = 20 * 2**30
 CHUNK = 2**20
 ENDINGS = frozenset(
     {"zip", "meta", "npy", "npz", "parquet", "csv", "txt", "run", "trec", "qrels", "json"}
 )
 KEPT_SECONDS = 7 * 86_400  # a failed import can be tried again within this time
-
-
-class UploadError(Exception):
-    """The upload cannot be kept; the message says why and what to do."""
 
 
 def upload_path(name: str) -> Path:
@@ -44,7 +42,7 @@ def keep_upload(file: UploadedFile[bytes], ending: str, at_most: int | None = No
         at_most: bytes; by default MAX_BYTES, which only a zip of pictures needs.
 
     Raises:
-        UploadError: larger than that.
+        Refused: larger than that.
     """
     at_most = MAX_BYTES if at_most is None else at_most
     name = f"{uuid.uuid4()}.{ending}"
@@ -56,7 +54,7 @@ def keep_upload(file: UploadedFile[bytes], ending: str, at_most: int | None = No
             for chunk in file.chunks(CHUNK):
                 n_bytes += len(chunk)
                 if n_bytes > at_most:
-                    raise UploadError(_too_large(file, ending, at_most))
+                    raise Refused("", _too_large(file, ending, at_most))
                 target.write(chunk)
             target.flush()
             os.fsync(target.fileno())

@@ -13,7 +13,7 @@ import torch
 from django.conf import settings
 from PIL import Image as Picture
 
-from catalog.embeddings import EmbeddingError, load_vectors
+from catalog.embeddings import load_vectors
 from catalog.images.blobs import read_blob
 from catalog.models import Image
 from conditional.models import TemplateSet
@@ -87,10 +87,7 @@ def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floa
     embedding_set = vectors_of(template_set, spec)
     if embedding_set is None:
         raise Refused("model", f"the vectors of {spec} were deleted; embed again.")
-    try:
-        image_ids, vectors = load_vectors(embedding_set)
-    except EmbeddingError as problem:
-        raise JobError(str(problem)) from problem
+    image_ids, vectors = load_vectors(embedding_set)
     row_of = {int(pk): row for row, pk in enumerate(image_ids)}
     missing = sum(pk not in row_of for pk, _ in views)
     if missing:

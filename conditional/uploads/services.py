@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from django.core.files.uploadedfile import UploadedFile
 
 from accounts.models import User
-from catalog.importing.uploads import UploadError, drop_old_uploads, drop_upload, keep_upload
+from catalog.importing.uploads import drop_old_uploads, drop_upload, keep_upload
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
 from conditional.stored_sets import SetModel, request_set, unused_slug
@@ -75,7 +75,7 @@ def request_import(request: ImportRequest, owner: User) -> Job:
             return None
         try:
             stored = keep_upload(file, ending, MAX_BYTES)
-        except UploadError as problem:
+        except Refused as problem:
             raise Refused(field_name, f"{problem}; use the command for it.") from problem
         kept.append((stored, str(file.name)[:MAX_NAME]))
         return kept[-1]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from django.core.files.uploadedfile import UploadedFile
 
-from catalog.importing.uploads import UploadError, drop_upload, keep_upload, upload_path
+from catalog.importing.uploads import drop_upload, keep_upload, upload_path
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 MAX_BYTES = 2 * 2**30
@@ -31,7 +32,7 @@ def keep_run_file(file: UploadedFile[bytes]) -> str:
     ending = Path(str(file.name)).suffix.lower()
     try:
         return keep_upload(file, (ending if ending in ENDINGS else ".txt")[1:], MAX_BYTES)
-    except UploadError as problem:
+    except Refused as problem:
         raise InputError(str(problem)) from problem
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accounts.models import User
-from catalog.embeddings import EmbeddingError, Vectors, load_vectors
+from catalog.embeddings import Vectors, load_vectors
 from catalog.models import Catalog, EmbeddingSet
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
@@ -127,10 +127,7 @@ def _candidates(
     rules: _PoolRules, sets: tuple[EmbeddingSet, EmbeddingSet], query_ids: Ints, k: int
 ) -> Ints:
     """Return the image ids of each query's k nearest candidates, shape (n, k), -1 for none."""
-    try:
-        (ids, vectors), (own_ids, own) = (load_vectors(one) for one in sets)
-    except EmbeddingError as problem:
-        raise JobError(str(problem)) from problem
+    (ids, vectors), (own_ids, own) = (load_vectors(one) for one in sets)
     filters = filters_of(rules, query_ids, ids)
     queries = np.asarray(own[rows_of(query_ids, own_ids)], np.float32)
     nearest = top_k(queries, _Widened(vectors), min(k, len(ids)), filters=filters).indices

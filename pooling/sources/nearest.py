@@ -12,7 +12,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from catalog.embeddings import EmbeddingError, ImageIds, Vectors, load_vectors
+from catalog.embeddings import ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
@@ -138,10 +138,7 @@ def _question(pool: Pool, candidates: EmbeddingSet, queries: EmbeddingSet) -> _Q
 
 def living_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     """Return the vectors of the images that are still in the catalog."""
-    try:
-        image_ids, vectors = load_vectors(embedding_set)
-    except EmbeddingError as problem:
-        raise JobError(str(problem)) from problem
+    image_ids, vectors = load_vectors(embedding_set)
     in_catalog = Image.objects.filter(catalog_id=embedding_set.catalog_id)
     living = np.fromiter(in_catalog.values_list("pk", flat=True), np.int64)
     is_living = np.isin(image_ids, living)

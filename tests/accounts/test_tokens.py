@@ -14,12 +14,12 @@ from accounts.models import AccessToken, Role, Scope
 from accounts.tokens.secret import digest_of, new_token, prefix_of
 from accounts.tokens.services import (
     MAX_USABLE,
-    TokenError,
     TokenRefusedError,
     create_token,
     revoke_token,
     use_token,
 )
+from lookalike.core.errors import Refused
 from tests.clients import PASSWORD
 
 ASKED = {"name": "notebook", "scopes": ["read"], "days": "30"}
@@ -120,7 +120,7 @@ def test_nobody_gives_a_token_more_than_their_role_may(make_person, role, scope)
 
 @pytest.mark.parametrize(("scopes", "days"), [([], 1), ([Scope.READ], 0), ([Scope.READ], 367)])
 def test_a_token_has_a_scope_and_an_end(researcher, scopes, days):
-    with pytest.raises(TokenError):
+    with pytest.raises(Refused):
         create_token(owner=researcher, name="x", scopes=scopes, days=days)
 
 
@@ -129,7 +129,7 @@ def test_usable_tokens_are_limited_and_a_revoked_one_makes_room(researcher):
         create_token(owner=researcher, name="x", scopes=[Scope.READ], days=1)[0]
         for _ in range(MAX_USABLE)
     ]
-    with pytest.raises(TokenError, match="revoke one first"):
+    with pytest.raises(Refused, match="revoke one first"):
         create_token(owner=researcher, name="x", scopes=[Scope.READ], days=1)
     revoke_token(token=rows[0])
     create_token(owner=researcher, name="x", scopes=[Scope.READ], days=1)

@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import Role, User
-from accounts.tokens.services import TokenError, create_token, scopes_of
+from accounts.tokens.services import create_token, scopes_of
 from annotation.models import Campaign
 from evaluation.models import Result
 from jobs.services import JobError
+from lookalike.core.errors import Refused
 from lookalike.release.errors import ReleaseError
 from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
@@ -164,7 +165,7 @@ def test_labels_that_a_release_hides_are_shown_to_admins_alone(
     for reader, status in ((researcher, 404), (chief, 200)):
         assert ask(reader, f"/results/{result.uid}").status_code == status, reader
     assert Client().get(f"/api/v1/results/{result.uid}").status_code == 401
-    with pytest.raises(TokenError):
+    with pytest.raises(Refused):
         ask(world.judges[0], f"/results/{result.uid}")
     assert ask(researcher, "/releases/small/1.0.0").json()["has_hidden_labels"]
     for path in ("hidden/data/labels.parquet", "../hidden/data/labels.parquet"):

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from catalog.importing.origins import Origin
 from catalog.models import Catalog
-from catalog.services import CatalogError, create_catalog, import_job, import_work
+from catalog.services import create_catalog, import_job, import_work
 from jobs.commands import JobCommand
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
@@ -72,10 +72,7 @@ def _catalog(slug: str, name: str | None) -> tuple[Catalog, bool]:
     found = Catalog.objects.filter(slug=slug).first()
     if found is not None:
         return found, False
-    try:
-        return create_catalog(slug=slug, name=name or slug), True
-    except CatalogError as problem:
-        raise CommandError(str(problem)) from problem
+    return create_catalog(slug=slug, name=name or slug), True
 
 
 def _drop_if_empty(catalog: Catalog, is_new: bool) -> None:
