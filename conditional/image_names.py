@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from catalog.models import Catalog, SourceFile
+from catalog.image_names import image_names
+from catalog.models import Catalog
 
 
 def images_by_name(catalog: Catalog) -> dict[str, int]:
@@ -14,16 +15,11 @@ def images_by_name(catalog: Catalog) -> dict[str, int]:
     An image is named by its uid, its SHA-256, its path, its file name with and without ending,
     and by the number that its file name is ("121506" for 000000121506.jpg, as in COCO).
     """
-    found: dict[str, set[int]] = {}
-    images = catalog.images.values_list("pk", "uid", "sha256").iterator(chunk_size=5000)
-    for pk, uid, sha256 in images:
-        for name in (str(uid), sha256):
-            found.setdefault(name, set()).add(pk)
-    files = SourceFile.objects.filter(catalog=catalog).values_list("path", "image_id")
-    for path, pk in files.iterator(chunk_size=5000):
-        for name in _names(path):
-            found.setdefault(name, set()).add(pk)
-    return {name: next(iter(pks)) for name, pks in found.items() if len(pks) == 1}
+    ids_of: dict[str, set[int]] = {}
+    for full_name, ids in image_names(catalog.images.all()).items():
+        for name in _names(full_name):
+            ids_of.setdefault(name, set()).update(ids)
+    return {name: next(iter(ids)) for name, ids in ids_of.items() if len(ids) == 1}
 
 
 def _names(path: str) -> Iterable[str]:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from annotation.models import Campaign, QuestionKind
-from catalog.models import Image, SourceFile
+from catalog.image_names import image_names as names_of_images
+from catalog.models import Image
 
 
 class ImageNames:
     """The images of one side of a campaign's pairs, by path, uid and SHA-256."""
 
     def __init__(self, image_ids: set[int]) -> None:
-        ids_by_name: dict[str, set[int]] = defaultdict(set)
-        images = Image.objects.filter(pk__in=image_ids).values_list("pk", "uid", "sha256")
-        for pk, uid, sha256 in images:
-            ids_by_name[str(uid)].add(pk)
-            ids_by_name[sha256].add(pk)
-        paths = SourceFile.objects.filter(image_id__in=image_ids).values_list("image_id", "path")
-        for pk, path in paths:
-            ids_by_name[path].add(pk)
-        self._found = dict(ids_by_name)
+        self._ids_of = names_of_images(Image.objects.filter(pk__in=image_ids))
 
     def find(self, name: str) -> int | None:
         """Return the image's id, or None if there is no such image here.
@@ -28,7 +19,7 @@ class ImageNames:
         Raises:
             LookupError: several images have that name, as they are from several catalogs.
         """
-        ids = self._found.get(name) or self._found.get(name.lower()) or set()
+        ids = self._ids_of.get(name) or self._ids_of.get(name.lower()) or set()
         if len(ids) > 1:
             raise LookupError(f"{name!r} names {len(ids)} images; use their uid")
         return next(iter(ids), None)

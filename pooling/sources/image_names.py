@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from catalog.models import Catalog, Image, SourceFile
+from catalog.image_names import image_names
+from catalog.models import Catalog, Image
 from lookalike.images.paths import UnsafePathError, clean_path
 
 
@@ -17,16 +18,9 @@ class Names:
 
     def __init__(self, catalogs: Iterable[Catalog]) -> None:
         self._catalogs = list(dict.fromkeys(catalogs))
-        self._known: dict[str, set[int]] = {}
-        self.sha256_of: dict[int, str] = {}
-        held = Image.objects.filter(catalog__in=self._catalogs)
-        for pk, uid, sha256 in held.values_list("pk", "uid", "sha256").iterator(chunk_size=5000):
-            self.sha256_of[pk] = sha256
-            self._known.setdefault(str(uid), set()).add(pk)
-            self._known.setdefault(sha256, set()).add(pk)
-        files = SourceFile.objects.filter(catalog__in=self._catalogs)
-        for path, pk in files.values_list("path", "image_id").iterator(chunk_size=5000):
-            self._known.setdefault(path, set()).add(pk)
+        images = Image.objects.filter(catalog__in=self._catalogs)
+        self._ids_of = image_names(images)
+        self.sha256_of = dict(images.values_list("pk", "sha256"))
 
     def images(self, name: str) -> Sequence[int]:
         """Return the image ids that a name stands for: one in each catalog that has the file.
@@ -34,7 +28,7 @@ class Names:
         Raises:
             UnknownNameError: it stands for none, or for files of different content.
         """
-        ids = self._known.get(name) or self._known.get(_cleaned(name)) or set()
+        ids = self._ids_of.get(name) or self._ids_of.get(_cleaned(name)) or set()
         if not ids:
             slugs = " or ".join(f"“{catalog}”" for catalog in self._catalogs)
             raise UnknownNameError(f"{name!r} is no image of {slugs} (by SHA-256, uid or path)")

@@ -1,0 +1,22 @@
+"""What files may call an image."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from django.db.models import QuerySet
+
+from catalog.models import Image, SourceFile
+
+
+def image_names(images: QuerySet[Image]) -> dict[str, set[int]]:
+    """Return {name: row ids}: an image is named by uid, SHA-256, and the path of an import."""
+    names: dict[str, set[int]] = defaultdict(set)
+    rows = images.values_list("pk", "uid", "sha256")
+    for pk, uid, sha256 in rows.iterator(chunk_size=5000):
+        names[str(uid)].add(pk)
+        names[sha256].add(pk)
+    paths = SourceFile.objects.filter(image__in=images).values_list("path", "image_id")
+    for path, pk in paths.iterator(chunk_size=5000):
+        names[path].add(pk)
+    return dict(names)
