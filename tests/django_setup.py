@@ -18,7 +18,7 @@ from django.test import TransactionTestCase
 from config import embedded, settings
 
 # hundreds of passwords are set and typed; the real hash takes half a second each time
-settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+vars(settings)["PASSWORD_HASHERS"] = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 # not named in pyproject.toml: pytest-django would read the settings before tests/conftest.py has
 # chosen the data folder
@@ -51,4 +51,4 @@ def delete_all_rows(_test_case: TransactionTestCase) -> None:
         cursor.execute(DELETE_ALL_ROWS)
 
 
-TransactionTestCase._fixture_teardown = delete_all_rows  # type: ignore[method-assign]
+TransactionTestCase._fixture_teardown = delete_all_rows  # type: ignore[attr-defined]

@@ -21,4 +21,4 @@ def somebody_waits() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("select pg_stat_clear_snapshot()")
         cursor.execute(WAITING)
-        return cursor.fetchone() == (True,)
+        return bool(cursor.fetchone() == (True,))

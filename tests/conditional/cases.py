@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from catalog.models import Catalog, Image, SourceFile
@@ -109,3 +110,20 @@ def built_set(catalog: Catalog, name: str = "Other colours", **changes: Any) -> 
         work=build_set,
     )
     return TemplateSet.objects.get(slug=job.result["set"])
+
+
+def catalog_of_files(names: Sequence[str], size: tuple[int, int] = (400, 400)) -> Catalog:
+    """Make a catalog of images without files, one of each name."""
+    catalog = Catalog.objects.create(slug="files", name="Files")
+    images = Image.objects.bulk_create(
+        Image(
+            catalog=catalog, sha256=f"{number:064x}", width=size[0], height=size[1],
+            image_format="JPEG", n_bytes=1, perceptual_hash="0" * 16,
+        )
+        for number, _ in enumerate(names)
+    )  # fmt: skip
+    SourceFile.objects.bulk_create(
+        SourceFile(catalog=catalog, image=image, path=f"{name}.jpg")
+        for name, image in zip(names, images, strict=True)
+    )
+    return catalog

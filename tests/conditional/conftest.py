@@ -15,7 +15,7 @@ from catalog.models import Catalog
 from conditional.models import TemplateSet
 from lookalike.conditional.formats.vaw import write_vaw
 from tests.catalogs import catalog_of
-from tests.conditional.cases import built_set, make_catalog
+from tests.conditional.cases import built_set, catalog_of_files, make_catalog
 from tests.lookalike.conditional.cases import TYPES, vaw_instances
 
 
@@ -52,7 +52,7 @@ def vaw(tmp_path, settings, db):
     settings.DATA_DIR = tmp_path / "data"
     instances = vaw_instances(1, n=300)
     names = sorted({one.image for one in instances})
-    for image in catalog_of(names[:-2]).images.all():
+    for image in catalog_of_files(names[:-2]).images.all():
         path = blob_path(image.sha256, "original")
         path.parent.mkdir(parents=True, exist_ok=True)
         PillowImage.new("RGB", (400, 400), (200, 30, 30)).save(path, "JPEG")

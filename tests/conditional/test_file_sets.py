@@ -7,7 +7,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Role
-from catalog.models import Catalog, Image, SourceFile
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
 from conditional.template_sets.rows import exported_entries
@@ -15,26 +14,10 @@ from conditional.verification.queries import picture_for
 from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
-from tests.conditional.cases import COLOURS, built_set
+from tests.conditional.cases import COLOURS, built_set, catalog_of_files
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
-
-
-def catalog_of(names, size=(400, 400)):
-    catalog = Catalog.objects.create(slug="files", name="Files")
-    images = Image.objects.bulk_create(
-        Image(
-            catalog=catalog, sha256=f"{number:064x}", width=size[0], height=size[1],
-            image_format="JPEG", n_bytes=1, perceptual_hash="0" * 16,
-        )
-        for number, _ in enumerate(names)
-    )  # fmt: skip
-    SourceFile.objects.bulk_create(
-        SourceFile(catalog=catalog, image=image, path=f"{name}.jpg")
-        for name, image in zip(names, images, strict=True)
-    )
-    return catalog
 
 
 def test_instances_of_vaw_become_templates_with_crops(vaw):
@@ -145,7 +128,7 @@ def panoptic(tmp_path, db):
     path = tmp_path / "panoptic.json"
     content = {"images": images, "categories": categories, "annotations": annotations}
     path.write_text(json.dumps(content))
-    catalog_of([f"{number:012d}" for number in range(160)], (20, 10))
+    catalog_of_files([f"{number:012d}" for number in range(160)], (20, 10))
     return path
 
 
