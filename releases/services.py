@@ -101,7 +101,7 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
             campaigns = Campaign.objects.filter(slug__in=request.campaigns)
             row.campaigns.set(campaigns)
             if row.has_hidden_labels:
-                campaigns.update(keeps_labels_back=True)
+                campaigns.update(labels_hidden=True)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row
             folder.rename(target)

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 ('pass_percent', models.PositiveSmallIntegerField(default=80, help_text='Share of the qualification round that must agree with the gold.')),
                 ('seed', models.PositiveBigIntegerField(default=0, help_text='Fixes every order and sample.')),
                 ('is_simulated', models.BooleanField(default=False, help_text='At least one judge of the panel is a program.')),
-                ('keeps_labels_back', models.BooleanField(default=False, help_text='A release hides labels of it: its results are shown to admins alone.')),
+                ('labels_hidden', models.BooleanField(db_column='keeps_labels_back', default=False, help_text='A release hides labels of it: its results are shown to admins alone.')),
                 ('guideline_version', models.PositiveIntegerField(default=1, help_text='The one in force.')),
                 ('n_questions', models.PositiveIntegerField(default=0, help_text='Pairs that vote.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

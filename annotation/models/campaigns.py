@@ -45,8 +45,9 @@ class Campaign(models.Model):
     is_simulated = models.BooleanField(
         default=False, help_text="At least one judge of the panel is a program."
     )
-    keeps_labels_back = models.BooleanField(
+    labels_hidden = models.BooleanField(
         default=False,
+        db_column="keeps_labels_back",
         help_text="A release hides labels of it: its results are shown to admins alone.",
     )
     guideline_version = models.PositiveIntegerField(default=1, help_text="The one in force.")

@@ -34,13 +34,13 @@ def campaigns_with_judges() -> QuerySet[Campaign]:
 
 def may_see(person: User, campaign: Campaign) -> bool:
     """Whether a reader may see what is computed from a campaign's labels."""
-    return person.is_admin or not campaign.keeps_labels_back
+    return person.is_admin or not campaign.labels_hidden
 
 
 def campaigns_seen_by(person: User) -> QuerySet[Campaign]:
     """Return the campaigns whose results a reader may see, newest first."""
     campaigns = campaigns_with_judges()
-    return campaigns if person.is_admin else campaigns.filter(keeps_labels_back=False)
+    return campaigns if person.is_admin else campaigns.filter(labels_hidden=False)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_fewer_than_fifty_labelled_queries_are_not_hidden(
     with pytest.raises(JobError, match="fewer than 50 tells single labels"):
         freeze_now(request_for(world, hidden_percent=50))
     assert not Release.objects.exists()
-    assert not Campaign.objects.filter(keeps_labels_back=True).exists()
+    assert not Campaign.objects.filter(labels_hidden=True).exists()
 
 
 def test_a_version_hides_what_the_one_before_hid(world: World) -> None:
@@ -149,7 +149,7 @@ def test_labels_that_a_release_hides_are_shown_to_admins_alone(
     world: World, researcher: User
 ) -> None:
     release = freeze_now(request_for(world, hidden_percent=50, is_public=True))
-    assert Campaign.objects.get(pk=world.campaign.pk).keeps_labels_back
+    assert Campaign.objects.get(pk=world.campaign.pk).labels_hidden
     chief = User.objects.create_user("chief", role=Role.ADMIN)
     result = Result.objects.latest("id")
     base = f"/results/{world.campaign.slug}/"

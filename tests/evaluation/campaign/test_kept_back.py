@@ -32,7 +32,7 @@ def kept_back(judged_world: World, researcher: User) -> Result:
     add_run(campaign=judged_world.campaign, owner=researcher, scores=scores, coverage=covered)
     found = assess(judged_world.campaign, n_bootstraps=0)
     result = store_result(campaign=judged_world.campaign, assessment=found, job=None)
-    Campaign.objects.filter(pk=judged_world.campaign.pk).update(keeps_labels_back=True)
+    Campaign.objects.filter(pk=judged_world.campaign.pk).update(labels_hidden=True)
     Job.objects.all().delete()
     return result
 
