@@ -15,10 +15,7 @@ def images_by_name(catalog: Catalog) -> dict[str, int]:
     An image is named by its uid, its SHA-256, its path, its file name with and without ending,
     and by the number that its file name is ("121506" for 000000121506.jpg, as in COCO).
     """
-    ids_of: dict[str, set[int]] = {}
-    for full_name, ids in image_names(catalog.images.all()).items():
-        for name in _names(full_name):
-            ids_of.setdefault(name, set()).update(ids)
+    ids_of = image_names(catalog.images.all(), _names)
     return {name: next(iter(ids)) for name, ids in ids_of.items() if len(ids) == 1}
 
 
