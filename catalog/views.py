@@ -87,14 +87,14 @@ def _to(request: HttpRequest, catalog: Catalog) -> HttpResponse:
 @reader_required
 def catalog(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the images of a catalog, by attributes if wanted."""
-    found = get_object_or_404(Catalog, slug=slug)
+    catalog = get_object_or_404(Catalog, slug=slug)
     parameters = dict(request.GET.lists())
-    asked = parse_filter(parameters, [attribute.name for attribute in attributes_of(found)])
+    asked = parse_filter(parameters, [attribute.name for attribute in attributes_of(catalog)])
     context = {
-        **frame_of(request, found),
+        **frame_of(request, catalog),
         "asked": asked,
-        "facets": facets(found, asked),
-        "page": image_page(found, asked, parse_place(parameters)),
+        "facets": facets(catalog, asked),
+        "page": image_page(catalog, asked, parse_place(parameters)),
     }
     return render(request, "catalog/catalog.html", context)
 
@@ -103,11 +103,11 @@ def catalog(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def report(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what the last import refused and noticed."""
-    found = get_object_or_404(Catalog, slug=slug)
-    job = latest_report(found)
+    catalog = get_object_or_404(Catalog, slug=slug)
+    job = latest_report(catalog)
     result = job.result if job else {}
     context = {
-        **frame_of(request, found),
+        **frame_of(request, catalog),
         "report": job,
         "broken": result.get("broken", [])[:MAX_SHOWN],
         "warnings": result.get("warnings", [])[:MAX_SHOWN],
@@ -137,15 +137,15 @@ def report_file(request: HttpRequest, slug: str) -> HttpResponse:
 @admin_required
 def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Delete a catalog whose short name was typed, unless somebody's work depends on it."""
-    found = get_object_or_404(Catalog, slug=slug)
-    form = DeleteForm(request.POST or None, catalog=found)
+    catalog = get_object_or_404(Catalog, slug=slug)
+    form = DeleteForm(request.POST or None, catalog=catalog)
     if request.method == "POST" and form.is_valid():
         try:
-            delete_catalog(catalog=found)
+            delete_catalog(catalog=catalog)
         except Refused as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, f"The catalog “{found.name}” is deleted.")
+            messages.success(request, f"The catalog “{catalog.name}” is deleted.")
             return redirect("catalog:home")
-    context = {**frame_of(request, found), "form": form, "dependents": dependents(found)}
+    context = {**frame_of(request, catalog), "form": form, "dependents": dependents(catalog)}
     return render(request, "catalog/delete.html", context)

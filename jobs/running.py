@@ -1,4 +1,4 @@
-"""Do the work of a job: claim it, keep its lease, tell how far it is, record how it ended.
+"""Do the work of a job: claim it, keep its lease, report progress, record how it ended.
 
 Work may be begun twice: the second time sees a job that is not claimable and leaves. Work that
 can be cut short must store what it has done and skip it on the next attempt.
@@ -67,13 +67,13 @@ def run_job(
     except JobLostError:
         pass
     except Exception as problem:  # recorded with the job, and raised unless it was expected
-        told = _told(problem)
+        reason = _expected(problem)
         if tries_again and _may_pass(problem) and job.n_tries < MAX_ATTEMPTS:
-            _postpone(job, told or f"{type(problem).__name__}: {problem}")
+            _postpone(job, reason or f"{type(problem).__name__}: {problem}")
         else:
-            message = told or f"An error of the program: {type(problem).__name__}: {problem}"
+            message = reason or f"An error of the program: {type(problem).__name__}: {problem}"
             _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
-            if told is None:
+            if reason is None:
                 raise
     else:
         _finish(job, JobState.SUCCEEDED, result=result)
@@ -85,7 +85,7 @@ def run_job(
         on_change(job)
 
 
-def _told(problem: Exception) -> str | None:
+def _expected(problem: Exception) -> str | None:
     """Return an expected failure in words for people; None for an error of the program."""
     match problem:
         case Refused():
@@ -107,7 +107,7 @@ def _may_pass(problem: Exception) -> bool:
 
 
 def _claim(uid: uuid.UUID | str) -> Job | None:
-    """Take a queued job, or a running one whose lease has run out; None if it is not to be had."""
+    """Take a queued job, or a running one whose lease has run out; None if neither."""
     now = timezone.now()
     with transaction.atomic():
         job = (

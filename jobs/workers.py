@@ -25,9 +25,9 @@ def live_workers(device: str) -> QuerySet[Worker]:
 def report_alive() -> None:
     """Write this worker's heartbeat."""
     now = timezone.now()
-    told = {"queue": settings.WORKER_QUEUE, "device": settings.WORKER_DEVICE, "seen_at": now}
+    state = {"queue": settings.WORKER_QUEUE, "device": settings.WORKER_DEVICE, "seen_at": now}
     Worker.objects.update_or_create(
-        name=settings.WORKER_NAME, defaults=told, create_defaults={**told, "started_at": now}
+        name=settings.WORKER_NAME, defaults=state, create_defaults={**state, "started_at": now}
     )
 
 

@@ -33,33 +33,35 @@ PARTS = ("validation", "test")
 @reader_required
 def alignment(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a result, the newest by default, and the form that asks for another."""
-    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
-    return _page(request, found, AlignmentForm(embedding_sets=_newest(found)))
+    triplet_set = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    return _page(request, triplet_set, AlignmentForm(embedding_sets=_newest(triplet_set)))
 
 
 @admin_required
 @require_POST
 def align(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue the matching."""
-    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
-    form = AlignmentForm(request.POST, embedding_sets=_newest(found))
+    triplet_set = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    form = AlignmentForm(request.POST, embedding_sets=_newest(triplet_set))
     if form.is_valid():
         try:
-            request_alignment(triplet_set=found, owner=signed_in(request), **form.cleaned_data)
+            request_alignment(
+                triplet_set=triplet_set, owner=signed_in(request), **form.cleaned_data
+            )
         except Refused as problem:
             messages.error(request, problem.message)
         return redirect("conditional:alignment", slug)
-    return _page(request, found, form)
+    return _page(request, triplet_set, form)
 
 
 @require_safe
 @reader_required
 def matrix(request: HttpRequest, slug: str, uid: uuid.UUID, part: str) -> HttpResponse:
     """Give the accuracies of one part as a CSV file, as `lookalike conditional alignment` reads."""
-    found = get_object_or_404(TripletAlignment, uid=uid, triplet_set__slug=slug)
+    alignment = get_object_or_404(TripletAlignment, uid=uid, triplet_set__slug=slug)
     if part not in PARTS:
         raise Http404
-    content = matrix_csv(matrix_of(found.result, part))
+    content = matrix_csv(matrix_of(alignment.result, part))
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-{part}.csv"'
     return response

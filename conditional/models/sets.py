@@ -197,5 +197,5 @@ class RetrievalTemplate(PanelQuestion):
             role = "reference"
         else:
             role = "target" if place == len(self.gallery) else f"gallery[{place}]"
-        found: list[float] | None = self.boxes.get(role)
-        return found
+        box: list[float] | None = self.boxes.get(role)
+        return box

@@ -90,9 +90,9 @@ class Verification(models.Model):
     @property
     def asked_set(self) -> TemplateSet | TripletSet:
         """The set that it asks about."""
-        found = self.triplet_set or self.template_set
-        assert found is not None  # noqa: S101 - a constraint of the table
-        return found
+        asked = self.triplet_set or self.template_set
+        assert asked is not None  # noqa: S101 - a constraint of the table
+        return asked
 
     @property
     def questions(self) -> models.QuerySet[PanelQuestion]:

@@ -174,19 +174,19 @@ def _drawn(
 def _attributes(
     path: Path, types: Path, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
 ) -> _Drawn:
-    found = read_vaw(path)
-    images = [one.image for one in found.instances]
-    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
-    n_entries = len(found.instances) + len(found.malformed)
-    _require_good(n_entries, [*defects, *found.doubtful], keep_good)
-    instances = [one for one in found.instances if one.image in id_of]
+    facts = read_vaw(path)
+    images = [one.image for one in facts.instances]
+    defects = [*facts.malformed, *_unknown(images, facts.malformed, id_of)]
+    n_entries = len(facts.instances) + len(facts.malformed)
+    _require_good(n_entries, [*defects, *facts.doubtful], keep_good)
+    instances = [one for one in facts.instances if one.image in id_of]
     table = AttributeTable.of(instances, read_attribute_types(types))
     build = ATTRIBUTE_TASKS[recipe.task]
     built = build(table, recipe.limits, recipe.seed, source=VAW)
     left_out = {defect.index for defect in defects}
     doubtful = [
         replace(one, reason=f"{one.reason} ({_USED_AS[one.code]})")
-        for one in found.doubtful
+        for one in facts.doubtful
         if one.index not in left_out
     ]
     return _Drawn(n_entries, defects, doubtful, built)

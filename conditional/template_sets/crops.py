@@ -34,8 +34,8 @@ def crop_file(image: Image, box: list[float], size: str, how: Dilation = "paper"
         FileNotFoundError: the original is missing.
         ValueError: the box is not in the image.
     """
-    said = f"{image.sha256} {[float(number) for number in box]} {how} {DILATION} {size}"
-    digest = hashlib.sha256(said.encode()).hexdigest()
+    key = f"{image.sha256} {[float(number) for number in box]} {how} {DILATION} {size}"
+    digest = hashlib.sha256(key.encode()).hexdigest()
     path = Path(settings.DATA_DIR) / "crops" / digest[:2] / f"{digest}.webp"
     if not path.exists():
         content = read_blob(image.sha256, "original")

@@ -83,16 +83,16 @@ class BuildForm(forms.Form):
     @property
     def recipe(self) -> Recipe:
         """What a valid form asks for."""
-        given = self.cleaned_data
+        cleaned = self.cleaned_data
         return Recipe(
-            task=Task(given["task"]),
-            same=_columns(given["same"]),
-            ask=_columns(given["ask"]),
-            n_templates=given["n_templates"],
-            per_condition=given["per_condition"],
-            per_reference=given["per_reference"],
-            seed=given["seed"],
-            filters=given["filters"],
+            task=Task(cleaned["task"]),
+            same=_columns(cleaned["same"]),
+            ask=_columns(cleaned["ask"]),
+            n_templates=cleaned["n_templates"],
+            per_condition=cleaned["per_condition"],
+            per_reference=cleaned["per_reference"],
+            seed=cleaned["seed"],
+            filters=cleaned["filters"],
         )
 
 
@@ -181,13 +181,13 @@ class SuggestForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Check what the fields say together."""
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         if not self.errors:
             try:
                 self.recipe.checked()
             except ValueError as problem:
                 self.add_error("conditions", f"{problem}.")
-        return given
+        return cleaned
 
     @property
     def catalog(self) -> Catalog:
@@ -200,13 +200,13 @@ class SuggestForm(forms.Form):
     @property
     def recipe(self) -> SuggestRecipe:
         """What a valid form asks for."""
-        given = self.cleaned_data
-        kind, _, slug = given["source"].partition(":")
+        cleaned = self.cleaned_data
+        kind, _, slug = cleaned["source"].partition(":")
         numbers = ("n_triplets", "per_anchor", "n_anchors", "k", "min_disagreement", "seed")
         return SuggestRecipe(
             pool=slug if kind == "pool" else "",
-            conditions=_columns(given["conditions"]),
-            **{name: given[name] for name in numbers},
+            conditions=_columns(cleaned["conditions"]),
+            **{name: cleaned[name] for name in numbers},
         )
 
 

@@ -35,20 +35,20 @@ def catalog_rows(
     if at_most is not None:
         few = images.order_by("sha256").values_list("pk", flat=True)[:at_most]
         images = catalog.images.filter(pk__in=list(few)).order_by("pk")
-    found = images.values_list("pk", "product_id", "attributes").iterator(chunk_size=5000)
-    return [CatalogRow(str(pk), product or None, attributes) for pk, product, attributes in found]
+    rows = images.values_list("pk", "product_id", "attributes").iterator(chunk_size=5000)
+    return [CatalogRow(str(pk), product or None, attributes) for pk, product, attributes in rows]
 
 
 def attribute_names(catalog: Catalog) -> list[str]:
     """Return the names of a catalog's attributes, as far as the first 2,000 images have them."""
-    found = catalog.images.order_by("pk").values_list("attributes", flat=True)[:2000]
-    return sorted({name for attributes in found for name in attributes})
+    rows = catalog.images.order_by("pk").values_list("attributes", flat=True)[:2000]
+    return sorted({name for attributes in rows for name in attributes})
 
 
 def template_sets() -> QuerySet[TemplateSet]:
     """Return the sets with their sizes, newest first."""
-    found = TemplateSet.objects.select_related("catalog").order_by("-pk")
-    return found.annotate(n_templates=Count("templates"))
+    sets = TemplateSet.objects.select_related("catalog").order_by("-pk")
+    return sets.annotate(n_templates=Count("templates"))
 
 
 def conditions_of(template_set: TemplateSet) -> list[tuple[str, int]]:

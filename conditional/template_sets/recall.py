@@ -42,7 +42,7 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
     if template_set is None:
         raise JobError("The set was deleted.")
     model = known_model(template_set, model)
-    found = list(template_set.templates.order_by("position"))
+    templates = list(template_set.templates.order_by("position"))
     row_of: dict[View, int] = {}
     rows = [
         [
@@ -52,14 +52,14 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
                 *((pk, one.box_of(place)) for place, pk in enumerate(one.candidates)),
             )
         ]
-        for one in found
+        for one in templates
     ]
-    if lonely := [one.position for one, row in zip(found, rows, strict=True) if len(row) < 3]:
+    if lonely := [one.position for one, row in zip(templates, rows, strict=True) if len(row) < 3]:
         raise JobError(
             f"Entry {lonely[0]} has nothing to choose from beside its target; import the file "
             "again with the list of its split's images."
         )
-    conditions = [one.condition for one in found]
+    conditions = [one.condition for one in templates]
     try:
         if model.startswith("open_clip:"):
             shown = (list(row_of), template_set.crops)
@@ -74,7 +74,7 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
     return {
         "set": template_set.slug,
         "model": model,
-        "templates": len(found),
+        "templates": len(templates),
         "scores": [
             {"baseline": one.baseline, "is_normalised": one.is_normalised, **one.figures}
             for one in scores

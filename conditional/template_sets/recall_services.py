@@ -148,11 +148,14 @@ def figures_of(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:
     """
     answers = [row.size - 1 for row in scores]
     tasks = [task] * len(scores)
-    found = {ties: score_templates(tasks, scores, answers, ties=ties) for ties in get_args(Ties)}
-    expected = found["expected"]
+    scores_by_ties = {
+        ties: score_templates(tasks, scores, answers, ties=ties) for ties in get_args(Ties)
+    }
+    expected = scores_by_ties["expected"]
     return {
         "recall": {
-            ties: {str(k): one.by_task[task][k] for k in CUTOFFS} for ties, one in found.items()
+            ties: {str(k): one.by_task[task][k] for k in CUTOFFS}
+            for ties, one in scores_by_ties.items()
         },
         "chance": {str(k): expected.chance[task][k] for k in CUTOFFS},
         "n_templates": expected.n_templates[task],

@@ -38,10 +38,10 @@ def scores_context(template_set: TemplateSet) -> dict[str, Any]:
 @require_POST
 def score(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue the scoring of a model on a set."""
-    found = get_object_or_404(TemplateSet, slug=slug)
+    template_set = get_object_or_404(TemplateSet, slug=slug)
     try:
         request_score(
-            template_set=found, model=request.POST.get("model", ""), owner=signed_in(request)
+            template_set=template_set, model=request.POST.get("model", ""), owner=signed_in(request)
         )
     except Refused as problem:
         messages.error(request, problem.message)

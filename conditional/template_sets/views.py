@@ -92,11 +92,11 @@ def new_set(request: HttpRequest) -> HttpResponse:
     """Ask what to build; queue it."""
     form = BuildForm(request.POST or None, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
             request_build(
-                catalog=given["catalog"],
-                name=given["name"],
+                catalog=cleaned["catalog"],
+                name=cleaned["name"],
                 recipe=form.recipe,
                 owner=signed_in(request),
             )
@@ -123,11 +123,11 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["attributes"] = attribute_names(form.cleaned_data["catalog"])
     if form.is_valid():
         try:
-            found = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
+            first = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
         except Refused as problem:
             context["problem"] = problem.message
         else:
-            context |= {"shown": shown_templates(found.rows), "preview": found}
+            context |= {"shown": shown_templates(first.rows), "preview": first}
     return render(request, "conditional/_preview.html", context)
 
 
@@ -135,13 +135,13 @@ def preview(request: HttpRequest) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete a set that nobody verifies."""
-    found = get_object_or_404(TemplateSet, slug=slug)
+    template_set = get_object_or_404(TemplateSet, slug=slug)
     try:
-        delete_set(template_set=found)
+        delete_set(template_set=template_set)
     except Refused as problem:
         messages.error(request, problem.message)
         return redirect("conditional:set", slug)
-    messages.success(request, f"“{found}” is deleted.")
+    messages.success(request, f"“{template_set}” is deleted.")
     return redirect("conditional:sets")
 
 
@@ -149,13 +149,13 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
 @reader_required
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     """Give a set, or what of it a verification has passed, as a file of GeneCIS or CIRR."""
-    found = get_object_or_404(TemplateSet, slug=slug)
+    template_set = get_object_or_404(TemplateSet, slug=slug)
     only = None
     if asked := request.GET.get("verification"):
-        verification = get_object_or_404(found.verifications, slug=asked)
+        verification = get_object_or_404(template_set.verifications, slug=asked)
         only = [one.pk for one in verified_templates(verification)]
-    response = JsonResponse(exported_entries(found, only), safe=False)
-    response["Content-Disposition"] = f'attachment; filename="{found.task}.json"'
+    response = JsonResponse(exported_entries(template_set, only), safe=False)
+    response["Content-Disposition"] = f'attachment; filename="{template_set.task}.json"'
     return response
 
 

@@ -19,8 +19,8 @@ from pooling.models import Pool
 
 def triplet_sets() -> QuerySet[TripletSet]:
     """Return the sets of triplets with how many panels they were put to, newest first."""
-    found = TripletSet.objects.select_related("catalog").order_by("-pk")
-    return found.annotate(n_campaigns=Count("verifications"))
+    sets = TripletSet.objects.select_related("catalog").order_by("-pk")
+    return sets.annotate(n_campaigns=Count("verifications"))
 
 
 def places_to_compare() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -147,17 +147,19 @@ def shown_questions(questions: Iterable[TripletQuestion]) -> list[ShownTriplet]:
 
 
 def _question(row: TripletQuestion, uids: Mapping[int, uuid.UUID]) -> ShownTriplet:
-    said: dict[str, list[str]] = {"A": [], "B": []}
+    specs_by_role: dict[str, list[str]] = {"A": [], "B": []}
     for spec, margin in row.facts.get("margins", {}).items():
         if margin:
-            said["A" if margin > 0 else "B"].append(spec)
+            specs_by_role["A" if margin > 0 else "B"].append(spec)
     pictures = [ShownPicture("Anchor", uids[row.anchor_id])]
-    for (role, specs), pk in zip(said.items(), row.candidates, strict=True):
+    for (role, specs), pk in zip(specs_by_role.items(), row.candidates, strict=True):
         note = f"{role}: {_counted(len(specs), 'model')}" if specs else ""
         pictures.append(ShownPicture(role, uids[pk], note))
-    found = row.facts.get("disagreement")
-    note = "" if found is None else f"disagreement {found:.2f}"
-    return ShownTriplet(row.condition, pictures, note, [one for one in said.items() if one[1]])
+    disagreement = row.facts.get("disagreement")
+    note = "" if disagreement is None else f"disagreement {disagreement:.2f}"
+    return ShownTriplet(
+        row.condition, pictures, note, [one for one in specs_by_role.items() if one[1]]
+    )
 
 
 def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:

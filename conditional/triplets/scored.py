@@ -33,10 +33,10 @@ def speaking_sources(pool: Pool) -> list[PoolSource]:
     if pool.query_catalog_id not in {None, pool.catalog_id}:
         raise Refused("source", f"the queries of “{pool}” are of another catalog.")
     done = pool.sources.filter(done_at__isnull=False).order_by("position")
-    found = [source for source in done if source.kind != SourceKind.RANDOM]
-    if len(found) < 2:
+    sources = [source for source in done if source.kind != SourceKind.RANDOM]
+    if len(sources) < 2:
         raise Refused("source", f"“{pool}” has fewer than two models to disagree.")
-    return found
+    return sources
 
 
 def scored_of_pool(

@@ -56,11 +56,11 @@ def stored_table(triplet_set: TripletSet) -> TripletTable:
     """
     rows = triplet_set.triplets.order_by("position")
     stored = rows.values_list("anchor_id", "closer_id", "farther_id", "condition", "is_swapped")
-    found = list(stored.iterator(chunk_size=BATCH))
-    if not found:
+    answers = list(stored.iterator(chunk_size=BATCH))
+    if not answers:
         raise Refused("set", f"“{triplet_set}” has no answers yet.")
-    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in found]
-    return TripletTable.of(triplets, [swapped for *_, swapped in found])
+    triplets = [Triplet(str(a), str(c), str(f), condition) for a, c, f, condition, _ in answers]
+    return TripletTable.of(triplets, [swapped for *_, swapped in answers])
 
 
 def vectors_of_images(embedding_set: EmbeddingSet, table: TripletTable) -> Vectors:

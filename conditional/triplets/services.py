@@ -87,13 +87,13 @@ def triplet_rows(
     ]
 
 
-def figures_of(found: Agreement) -> dict[str, Any]:
+def figures_of(agreement: Agreement) -> dict[str, Any]:
     """Return an agreement as it is stored."""
     return {
-        "accuracy": known(found.accuracy),
-        "without_ties": known(found.decided),
-        "n": found.n,
-        "n_ties": found.n_ties,
+        "accuracy": known(agreement.accuracy),
+        "without_ties": known(agreement.decided),
+        "n": agreement.n,
+        "n_ties": agreement.n_ties,
     }
 
 

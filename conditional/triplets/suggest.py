@@ -117,14 +117,14 @@ def find_triplets(
         sets = [one for one in chosen if isinstance(one, EmbeddingSet)]
         anchors = sampled_images(catalog, recipe.n_anchors, recipe.seed)
         scored = scored_by_embeddings(sets, anchors, recipe.k, progress)
-    found = suggest_triplets(scored, recipe.limits, recipe.seed)
-    if not found.triplets:
+    suggested = suggest_triplets(scored, recipe.limits, recipe.seed)
+    if not suggested.triplets:
         raise Refused(
             "source",
-            f"models disagree about none of {found.report.n_compared:,} pairs of "
-            f"{found.report.n_anchors:,} anchors as much as asked for.",
+            f"models disagree about none of {suggested.report.n_compared:,} pairs of "
+            f"{suggested.report.n_anchors:,} anchors as much as asked for.",
         )
-    return list(models_of(chosen)), found
+    return list(models_of(chosen)), suggested
 
 
 def chosen_models(catalog: Catalog, recipe: SuggestRecipe) -> Sequence[Any]:
@@ -140,13 +140,13 @@ def chosen_models(catalog: Catalog, recipe: SuggestRecipe) -> Sequence[Any]:
             raise Refused("source", f"“{catalog}” has no pool “{recipe.pool}”.")
         return speaking_sources(pool)
     complete = usable_embedding_sets(catalog)
-    found = list(complete.filter(spec__in=recipe.models) if recipe.models else complete)
-    missing = sorted(set(recipe.models) - {one.spec for one in found})
+    embedding_sets = list(complete.filter(spec__in=recipe.models) if recipe.models else complete)
+    missing = sorted(set(recipe.models) - {one.spec for one in embedding_sets})
     if missing:
         raise Refused("source", f"“{catalog}” has no complete vectors of {missing[0]!r}.")
-    if len(found) < 2:
+    if len(embedding_sets) < 2:
         raise Refused("source", f"“{catalog}” has vectors of fewer than two models.")
-    return found
+    return embedding_sets
 
 
 def preview_of_suggestion(
@@ -159,18 +159,18 @@ def preview_of_suggestion(
     """
     recipe = sound_recipe(recipe)
     few = replace(recipe, n_anchors=min(PREVIEW_ANCHORS, recipe.n_anchors))
-    models, found = find_triplets(catalog, few, SILENT)
-    first = replace(found, triplets=found.triplets[:n])
+    models, suggested = find_triplets(catalog, few, SILENT)
+    first = replace(suggested, triplets=suggested.triplets[:n])
     unsaved = TripletSet(catalog=catalog)
-    return questions_of(unsaved, first, models, recipe.conditions[:1] or ("",)), found
+    return questions_of(unsaved, first, models, recipe.conditions[:1] or ("",)), suggested
 
 
 def questions_of(
-    triplet_set: TripletSet, found: Suggested, models: Sequence[str], conditions: Sequence[str]
+    triplet_set: TripletSet, suggested: Suggested, models: Sequence[str], conditions: Sequence[str]
 ) -> list[TripletQuestion]:
     """Return unsaved rows: every triplet once under each condition."""
     rows: list[TripletQuestion] = []
-    for one in found.triplets:
+    for one in suggested.triplets:
         margins = {
             spec: round(value, 4) for spec, value in zip(models, one.margins, strict=True) if value
         }

@@ -52,9 +52,9 @@ def suggestion_preview(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"n_anchors": PREVIEW_ANCHORS}
     if form.is_valid():
         try:
-            rows, found = preview_of_suggestion(form.catalog, form.recipe, N_PREVIEW)
+            rows, suggested = preview_of_suggestion(form.catalog, form.recipe, N_PREVIEW)
         except Refused as problem:
             context["problem"] = problem.message
         else:
-            context |= {"shown": shown_questions(rows), "report": found.report}
+            context |= {"shown": shown_questions(rows), "report": suggested.report}
     return render(request, "conditional/_suggestions.html", context)

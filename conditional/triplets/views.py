@@ -38,21 +38,25 @@ TABS = {
 @reader_required
 def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     """Show figures about people and embeddings, and the triplets with their pictures."""
-    found = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
+    triplet_set = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
     number = request.GET.get("page")
-    has_answers = found.triplets.exists()
+    has_answers = triplet_set.triplets.exists()
     page: Page[Any]
     if has_answers:
-        page = Paginator(found.triplets.order_by("position"), TRIPLETS_A_PAGE).get_page(number)
+        page = Paginator(triplet_set.triplets.order_by("position"), TRIPLETS_A_PAGE).get_page(
+            number
+        )
         shown = shown_answers(page.object_list)
     else:
-        page = Paginator(found.questions.order_by("position"), TRIPLETS_A_PAGE).get_page(number)
+        page = Paginator(triplet_set.questions.order_by("position"), TRIPLETS_A_PAGE).get_page(
+            number
+        )
         shown = shown_questions(page.object_list)
     context = {
-        "set": found,
+        "set": triplet_set,
         "has_answers": has_answers,
-        "verifications": found.verifications.all(),
-        "scores": found.scores.select_related("embedding_set"),
+        "verifications": triplet_set.verifications.all(),
+        "scores": triplet_set.scores.select_related("embedding_set"),
         "page": page,
         "shown": shown,
     }
@@ -91,9 +95,9 @@ def _standing(asked: str, results: list[TripletResult]) -> Standing:
 @reader_required
 def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Give the answers that name a side as a CSV file of triplets."""
-    found = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
-    response = HttpResponse(triplets_csv(found), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{found.slug}.csv"'
+    verification = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
+    response = HttpResponse(triplets_csv(verification), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{verification.slug}.csv"'
     return response
 
 
@@ -101,10 +105,12 @@ def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def keep(request: HttpRequest, slug: str) -> HttpResponse:
     """Store the answers of a closed campaign as a set of triplets."""
-    found = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
+    verification = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
     try:
         kept = keep_answers(
-            verification=found, name=request.POST.get("name", "")[:80], owner=signed_in(request)
+            verification=verification,
+            name=request.POST.get("name", "")[:80],
+            owner=signed_in(request),
         )
     except Refused as problem:
         messages.error(request, problem.message)
@@ -117,11 +123,11 @@ def keep(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def delete_triplets(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete a set of triplets that no panel judges and no release holds."""
-    found = get_object_or_404(TripletSet, slug=slug)
+    triplet_set = get_object_or_404(TripletSet, slug=slug)
     try:
-        delete_triplet_set(triplet_set=found)
+        delete_triplet_set(triplet_set=triplet_set)
     except Refused as problem:
         messages.error(request, problem.message)
         return redirect("conditional:triplets", slug)
-    messages.success(request, f"“{found}” is deleted.")
+    messages.success(request, f"“{triplet_set}” is deleted.")
     return redirect("conditional:sets")

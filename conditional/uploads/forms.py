@@ -37,8 +37,8 @@ class FilesField(forms.FileField):
 
     def clean(self, data: Any, initial: Any = None) -> Any:
         """Return the uploads as a list, each checked as a single one is."""
-        given = data if isinstance(data, list | tuple) else [data]
-        return [super(FilesField, self).clean(one, initial) for one in given or [None]]
+        uploads = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(upload, initial) for upload in uploads or [None]]
 
 
 class ImportForm(forms.Form):
@@ -119,36 +119,36 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Check what the fields say together, before anything is kept."""
-        given = super().clean() or {}
-        files: list[UploadedFile[bytes]] = given.get("file") or []
-        if "kind" not in given or not files:
-            return given
-        kind = Kind(given["kind"])
+        cleaned = super().clean() or {}
+        files: list[UploadedFile[bytes]] = cleaned.get("file") or []
+        if "kind" not in cleaned or not files:
+            return cleaned
+        kind = Kind(cleaned["kind"])
         most = MAX_FILES if kind == Kind.INTEGERS else 1
         if len(files) > most:
             self.add_error("file", f"Choose {'one file' if most == 1 else f'at most {most}'}.")
-        elif kind == Kind.GENECIS and not given.get("task"):
+        elif kind == Kind.GENECIS and not cleaned.get("task"):
             try:
-                given["task"] = task_of(Path(str(files[0].name))).value
+                cleaned["task"] = task_of(Path(str(files[0].name))).value
             except InputError:
                 self.add_error("task", f"The name “{files[0].name}” does not say it: choose one.")
-        return given
+        return cleaned
 
     @property
     def import_request(self) -> ImportRequest:
         """What a valid form asks for; what does not belong to its kind is passed over."""
-        given = self.cleaned_data
-        kind = Kind(given["kind"])
+        cleaned = self.cleaned_data
+        kind = Kind(cleaned["kind"])
         return ImportRequest(
             kind=kind,
-            catalog=given["catalog"],
-            name=given["name"],
-            files=given["file"],
-            task=given["task"] if kind == Kind.GENECIS else "",
-            crops=given["crops"] or "paper",
-            names=given["names"] if kind == Kind.INTEGERS else None,
-            scale=given["scale"] if kind.is_triplets else None,
-            split=given["split"] if kind == Kind.CIRR else None,
-            where=given["where"] if kind == Kind.TRIPLETS else {},
-            keep_good=given["keep_good"],
+            catalog=cleaned["catalog"],
+            name=cleaned["name"],
+            files=cleaned["file"],
+            task=cleaned["task"] if kind == Kind.GENECIS else "",
+            crops=cleaned["crops"] or "paper",
+            names=cleaned["names"] if kind == Kind.INTEGERS else None,
+            scale=cleaned["scale"] if kind.is_triplets else None,
+            split=cleaned["split"] if kind == Kind.CIRR else None,
+            where=cleaned["where"] if kind == Kind.TRIPLETS else {},
+            keep_good=cleaned["keep_good"],
         )

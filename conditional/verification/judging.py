@@ -81,10 +81,10 @@ def questions(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse
         skipped = [uuid.UUID(part) for part in request.GET.get("but", "").split(",") if part]
     except ValueError:
         return JsonResponse({"error": "“but” is a list of UUIDs."}, status=400)
-    found = next_questions(verifier, AHEAD, but=skipped[:MAX_SKIPPED])
+    fresh = next_questions(verifier, AHEAD, but=skipped[:MAX_SKIPPED])
     return JsonResponse(
         {
-            "questions": [_question(verifier, question) for question in found],
+            "questions": [_question(verifier, question) for question in fresh],
             "progress": _progress(verifier),
             "is_open": verifier.verification.is_open,
         }
@@ -129,10 +129,10 @@ def picture(
     each other's kept pictures.
     """
     verifier = _verifier(request, verification_uid)
-    found = picture_for(verifier, question_uid, slot)
-    if found is None or number != verifier.number or size not in {"thumb", "view"}:
+    view = picture_for(verifier, question_uid, slot)
+    if view is None or number != verifier.number or size not in {"thumb", "view"}:
         raise Http404
-    image, box, how = found
+    image, box, how = view
     if box is not None:
         return crop_response(image, box, size, how)
     return image_response(request, image, size)
@@ -146,8 +146,8 @@ def _verifier(request: HttpRequest, verification_uid: uuid.UUID) -> Verifier:
 
 
 def _progress(verifier: Verifier) -> dict[str, int]:
-    found = progress_of(verifier)
-    return {"n_done": found.n_done, "n_total": found.n_total}
+    progress = progress_of(verifier)
+    return {"n_done": progress.n_done, "n_total": progress.n_total}
 
 
 def _question(verifier: Verifier, question: PanelQuestion) -> dict[str, Any]:

@@ -42,10 +42,10 @@ def find_verifier(verification_uid: uuid.UUID, annotator_id: int) -> Verifier:
     Raises:
         NotVerifierError: no such verification, or the person is not on its panel.
     """
-    found = Verifier.objects.select_related(
+    seats = Verifier.objects.select_related(
         "verification", "verification__template_set", "verification__triplet_set"
     )
-    verifier = found.filter(verification__uid=verification_uid, annotator_id=annotator_id).first()
+    verifier = seats.filter(verification__uid=verification_uid, annotator_id=annotator_id).first()
     if verifier is None:
         raise NotVerifierError
     return verifier
@@ -134,8 +134,8 @@ def next_questions(
     wanted = [
         pk for pk, uid in map(pk_of.__getitem__, order) if pk not in done and uid not in skipped
     ][:n]
-    found = verification.questions.in_bulk(wanted)
-    return [found[pk] for pk in wanted]
+    questions = verification.questions.in_bulk(wanted)
+    return [questions[pk] for pk in wanted]
 
 
 def seen_order(verifier: Verifier, question: PanelQuestion) -> list[int]:

@@ -73,20 +73,20 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
 @reader_required
 def verification(request: HttpRequest, slug: str) -> HttpResponse:
     """Show progress, figures, and what was asked by how it came out."""
-    found = get_object_or_404(
+    verification = get_object_or_404(
         Verification.objects.select_related("template_set", "triplet_set"), slug=slug
     )
-    if found.is_of_triplets:
-        return triplet_results_page(request, found)
-    results = results_of(found)
+    if verification.is_of_triplets:
+        return triplet_results_page(request, verification)
+    results = results_of(verification)
     outcome = _outcome(request.GET.get("outcome", ""), results)
     chosen = [one for one in results if one.verdict.outcome == outcome]
     page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
     statistics = statistics_of(results)
     context = {
-        "verification": found,
+        "verification": verification,
         "statistics": statistics,
-        "panel": panel_progress(found),
+        "panel": panel_progress(verification),
         "tabs": [
             (tab.value, words, statistics.total.by_outcome[tab]) for tab, words in TABS.items()
         ],
@@ -120,16 +120,16 @@ def _shown(results: list[Result]) -> list[tuple[Result, ShownTemplate, dict[int,
 
 def _others(votes: list[Vote]) -> list[str]:
     words = {"none": "none of them", "several": "several", "bad_condition": "bad condition"}
-    counts = {said: sum(vote.choice == name for vote in votes) for name, said in words.items()}
-    return [f"{n} × {said}" for said, n in counts.items() if n]
+    counts = {phrase: sum(vote.choice == name for vote in votes) for name, phrase in words.items()}
+    return [f"{n} × {phrase}" for phrase, n in counts.items() if n]
 
 
 @admin_required
 @require_POST
 def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
     """Close a verification or open it again."""
-    found = get_object_or_404(Verification, slug=slug)
-    set_state(verification=found, is_open=verb == "open")
+    verification = get_object_or_404(Verification, slug=slug)
+    set_state(verification=verification, is_open=verb == "open")
     return redirect("conditional:verification", slug)
 
 
@@ -137,14 +137,14 @@ def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
 @require_POST
 def rule(request: HttpRequest, slug: str) -> HttpResponse:
     """Decide about a template on which the panel has no majority."""
-    found = get_object_or_404(Verification, slug=slug)
+    verification = get_object_or_404(Verification, slug=slug)
     form = RulingForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Say which template, and whether it passes or fails.")
         return redirect("conditional:verification", slug)
     try:
         rule_template(
-            verification=found,
+            verification=verification,
             template_uid=form.cleaned_data["template"],
             passes=form.cleaned_data["passes"],
             note=form.cleaned_data["note"],

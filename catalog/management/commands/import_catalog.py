@@ -69,9 +69,9 @@ def _origin(source: Path, metadata: Path | None) -> Origin:
 
 def _catalog(slug: str, name: str | None) -> tuple[Catalog, bool]:
     """Return the catalog, and whether it was made now."""
-    found = Catalog.objects.filter(slug=slug).first()
-    if found is not None:
-        return found, False
+    catalog = Catalog.objects.filter(slug=slug).first()
+    if catalog is not None:
+        return catalog, False
     return create_catalog(slug=slug, name=name or slug), True
 
 

@@ -62,10 +62,10 @@ class Command(JobCommand):
 
 
 def _named(slug: str) -> TemplateSet:
-    found = TemplateSet.objects.select_related("catalog").filter(slug=slug).first()
-    if found is None:
+    template_set = TemplateSet.objects.select_related("catalog").filter(slug=slug).first()
+    if template_set is None:
         raise CommandError(f"there is no set “{slug}”.")
-    return found
+    return template_set
 
 
 def _line(row: dict[str, Any]) -> str:
