@@ -20,7 +20,7 @@ rule is symmetric.
 an answer, it is wrong at the expert's false-positive rate when the pair is different, and at the
 false-negative rate when it is similar; a personal bias raises one of the two on the pairs it
 names. On pairs of different categories all rates shrink by `FAR_FACTOR`: nobody takes a shoe for
-a chair as often as one coat for another.
+a chair as often as one shirt for another.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from demo.drawing.catalog import RenderedImage, render_catalog  # noqa: E402
+from demo.drawing.kinds import KINDS  # noqa: E402
 
 FRONTS, FURTHER, GAP = 7, 3, 4
 
@@ -57,7 +58,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the catalog")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        catalog = render_catalog(Path(folder), n_products=15 * FRONTS, seed=options.seed)
+        catalog = render_catalog(Path(folder), n_products=len(KINDS) * FRONTS, seed=options.seed)
         page = sheet(catalog.folder, chosen(catalog.images), options.tile)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     page.save(options.out, quality=80, optimize=True)

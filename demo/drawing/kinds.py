@@ -7,18 +7,12 @@ from typing import Final
 
 from demo.drawing.product import Builder
 from demo.drawing.shapes.bags import bag
-from demo.drawing.shapes.bottoms import trousers
 from demo.drawing.shapes.chairs import chair
-from demo.drawing.shapes.coats import coat
 from demo.drawing.shapes.cushions import cushion
-from demo.drawing.shapes.dresses import dress
-from demo.drawing.shapes.hats import hat
-from demo.drawing.shapes.knits import sweater
-from demo.drawing.shapes.lamps import lamp
+from demo.drawing.shapes.shirts import shirt
 from demo.drawing.shapes.shoes import shoe
 from demo.drawing.shapes.skirts import skirt
-from demo.drawing.shapes.tops import shirt, t_shirt
-from demo.drawing.shapes.vessels import mug, vase
+from demo.drawing.shapes.vases import vase
 
 Cuts = dict[str, tuple[str, ...]]
 
@@ -57,33 +51,6 @@ _WOVEN = ("plain", "pinstriped", "checked", "tartan", "striped")
 _FITS = ("slim", "regular", "wide")
 
 KINDS: Final[dict[str, Kind]] = {
-    "t-shirt": Kind(
-        t_shirt,
-        _each(_FITS, ("crew neck", "v-neck", "chest pocket", "chest print", "long sleeve")),
-        ("cotton", "linen"),
-        _CLOTH,
-        zoom=1.0,
-        flat=True,
-    ),
-    "mug": Kind(
-        mug,
-        _each(
-            ("straight", "tapered", "round"),
-            ("plain", "contrast rim", "bare foot", "square handle"),
-        ),
-        ("ceramic", "stoneware", "enamel"),
-        ("striped", "dotted", "colour-block", "checked", "floral", "zigzag"),
-        zoom=1.12,
-        centre=(0.08, 0.05),
-    ),
-    "dress": Kind(
-        dress,
-        _each(("sheath", "a-line", "flared"), ("sleeveless", "short sleeve", "belted", "tiered")),
-        ("cotton", "silk", "linen"),
-        _CLOTH,
-        zoom=0.94,
-        flat=True,
-    ),
     "chair": Kind(
         chair,
         _each(
@@ -102,31 +69,10 @@ KINDS: Final[dict[str, Kind]] = {
             "satchel": ("clasp", "two buckles", "top handle"),
             "bucket": ("plain", "leather base", "tassel"),
         },
-        ("leather", "canvas", "suede"),
+        ("leather", "canvas", "suede", "felt", "paper"),
         ("striped", "checked", "colour-block", "floral", "tartan"),
         zoom=1.02,
         shallow=True,
-    ),
-    "trousers": Kind(
-        trousers,
-        _each(
-            ("slim", "straight", "wide"),
-            ("plain", "cuffed", "pressed crease", "cargo pockets", "shorts"),
-        ),
-        ("cotton", "denim", "wool"),
-        ("pinstriped", "checked", "tartan", "striped", "floral"),
-        zoom=0.96,
-        flat=True,
-    ),
-    "lamp": Kind(
-        lamp,
-        _each(
-            ("drum", "cone", "dome"),
-            ("wooden tripod", "metal stem", "ceramic ball", "ceramic column"),
-        ),
-        ("paper", "linen"),
-        ("striped", "pinstriped", "dotted", "zigzag", "checked"),
-        zoom=0.98,
     ),
     "shirt": Kind(
         shirt,
@@ -171,44 +117,12 @@ KINDS: Final[dict[str, Kind]] = {
         centre=(0.0, 0.02),
         flat=True,
     ),
-    "hat": Kind(
-        hat,
-        {
-            "bucket": ("plain", "band", "patch"),
-            "fedora": ("plain", "band", "bow"),
-            "beanie": ("plain", "pompom", "patch"),
-            "cap": ("plain", "badge", "patch"),
-        },
-        ("cotton", "felt", "wool"),
-        ("striped", "checked", "tartan", "floral", "dotted"),
-        zoom=1.0,
-        shallow=True,
-    ),
-    "coat": Kind(
-        coat,
-        _each(
-            ("slim", "straight", "cocoon"),
-            ("single-breasted", "double-breasted", "belted", "zipped"),
-        ),
-        ("wool", "cotton", "felt"),
-        ("tartan", "checked", "pinstriped", "colour-block"),
-        zoom=1.0,
-        flat=True,
-    ),
     "vase": Kind(
         vase,
         _each(("bottle", "urn", "cylinder"), ("plain", "ribbed", "handles", "branch")),
-        ("ceramic", "stoneware", "glass"),
+        ("ceramic", "stoneware", "enamel", "glass"),
         ("striped", "dotted", "colour-block", "zigzag", "floral"),
         zoom=1.06,
         centre=(0.0, 0.03),
-    ),
-    "sweater": Kind(
-        sweater,
-        _each(_FITS, ("crew neck", "turtleneck", "hooded", "cardigan")),
-        ("knit", "wool"),
-        ("striped", "zigzag", "colour-block", "checked", "dotted"),
-        zoom=0.98,
-        flat=True,
     ),
 }

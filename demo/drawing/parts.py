@@ -70,19 +70,17 @@ class Drape:
 
 @dataclass(frozen=True)
 class Turned:
-    """A body turned on a lathe: half widths by height, seen from a little above.
+    """A body turned on a lathe: half widths by height, its axis at x = 0, seen from a little above.
 
     Attributes:
         y: heights, ascending, shape (n,).
         half_width: shape (n,).
-        axis: x of the axis.
         tilt: how far a horizontal circle opens: minor through major axis of its ellipse.
     """
 
     y: NDArray[np.float64]
     half_width: NDArray[np.float64]
-    axis: float = 0.0
-    tilt: float = 0.12
+    tilt: float
 
 
 @dataclass(frozen=True)

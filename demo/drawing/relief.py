@@ -79,10 +79,10 @@ def lathe(turned: Turned, x: Plane, y: Plane) -> tuple[Plane, Plane, Plane]:
         which each point lies (t), each of the shape of `x`.
     """
     half = np.interp(y, turned.y, turned.half_width).astype(np.float32)
-    rough = half * np.sqrt(np.clip(1.0 - ((x - turned.axis) / np.maximum(half, 1e-3)) ** 2, 0, 1))
+    rough = half * np.sqrt(np.clip(1.0 - (x / np.maximum(half, 1e-3)) ** 2, 0, 1))
     level = y - np.float32(turned.tilt) * rough
     half = np.interp(level, turned.y, turned.half_width).astype(np.float32)
-    across = np.clip((x - np.float32(turned.axis)) / np.maximum(half, 1e-3), -0.995, 0.995)
+    across = np.clip(x / np.maximum(half, 1e-3), -0.995, 0.995)
     height = half * np.sqrt(1.0 - across**2)
     around = half * np.arcsin(across)
     return height, around, y - np.float32(turned.tilt) * height

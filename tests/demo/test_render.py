@@ -142,10 +142,10 @@ def test_every_view_can_be_taken_of_every_category(number):
 
 
 def test_a_colour_shows_in_the_picture():
-    kind = KINDS["t-shirt"]
+    kind = KINDS["shirt"]
     means = {}
     for colour in ("red", "green", "blue", "black", "white"):
-        product = replace(a_product("t-shirt", "regular", "crew neck"), colour=colour, trim="tonal")
+        product = replace(a_product("shirt", "regular", "plain front"), colour=colour, trim="tonal")
         canvas, _ = cut_out(product, shot(kind, 0, np.random.default_rng(1)), SMALL)
         means[colour] = canvas.light_planes[:, canvas.cover > 0.99].mean(axis=1)
     assert np.argmax(means["red"]) == 0

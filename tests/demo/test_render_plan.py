@@ -58,8 +58,8 @@ def test_the_colours_are_the_17_keywords_of_css_2_1_and_all_of_them_occur(planne
 
 
 def test_categories_take_turns(planned):
-    assert set(Counter(p.category for p in planned).values()) == {10}
-    assert len(KINDS) == 15
+    assert set(Counter(p.category for p in planned).values()) == {21, 22}
+    assert len(KINDS) == 7
 
 
 def test_some_products_are_recoloured_copies_of_others(planned):
@@ -92,7 +92,7 @@ def test_a_plan_depends_on_its_seed_alone():
 
 
 def test_views_come_in_turn_and_a_detail_is_taken_from_close_by():
-    kind = KINDS["coat"]
+    kind = KINDS["shirt"]
     taken = [shot(kind, n, np.random.default_rng(n)) for n in range(8)]
     assert [t.view for t in taken] == ["front", "angled", "detail", "in place"] * 2
     assert all((t.closeness > 1.5) == (t.view == "detail") for t in taken)

@@ -62,29 +62,27 @@ def measured(b: Build, *, neck: float, bottom: float) -> Body:
     )
 
 
-def torso(body: Body, dip: float, *, pointed: bool = False, curved_hem: float = 0.02) -> Points:
+def torso(body: Body, dip: float) -> Points:
     """Outline of the front of a top, with a neckline that dips to `dip` below its ends."""
     low = body.top + dip
-    neckline = [(0.0, low, "c")] if pointed else [(0.0, low), (body.neck * 0.66, low - dip * 0.28)]
     return mirrored(
-        *neckline, (body.neck, body.top, "c"), (*body.shoulder, "c"),
+        (0.0, low), (body.neck * 0.66, low - dip * 0.28), (body.neck, body.top, "c"),
+        (*body.shoulder, "c"),
         (body.shoulder[0] - 0.045, -0.45), (*body.armpit, "c"), (body.waist, 0.28),
-        (body.hem, body.bottom, "c"), (0.0, body.bottom + curved_hem),
+        (body.hem, body.bottom, "c"), (0.0, body.bottom + 0.07),
     )  # fmt: skip
 
 
-def neckline(body: Body, dip: float, *, pointed: bool = False) -> Points:
+def neckline(body: Body, dip: float) -> Points:
     """The line of the neck opening, from left to right."""
     low = body.top + dip
-    if pointed:
-        return np.array([(-body.neck, body.top), (0.0, low), (body.neck, body.top)])
     side = (body.neck * 0.66, low - dip * 0.28)
     return smooth(
         [(-body.neck, body.top), (-side[0], side[1]), (0.0, low), side, (body.neck, body.top)]
     )
 
 
-def torso_creases(b: Build, body: Body, strength: float = 1.0) -> tuple[Crease, ...]:
+def torso_creases(b: Build, body: Body) -> tuple[Crease, ...]:
     """Folds that run from the armpits and across the waist, new in each picture."""
     rng = b.posture.rng
     folds = []
@@ -92,13 +90,13 @@ def torso_creases(b: Build, body: Body, strength: float = 1.0) -> tuple[Crease, 
         for _ in range(3):
             start = (side * (body.armpit[0] - 0.01), body.armpit[1] + rng.uniform(-0.05, 0.12))
             stop = (side * rng.uniform(-0.05, 0.25), start[1] + rng.uniform(0.1, 0.5))
-            height = strength * rng.uniform(0.009, 0.024)
+            height = rng.uniform(0.01, 0.028)
             folds.append(Crease(start, stop, rng.uniform(0.014, 0.03), height))
         for _ in range(2):
             y = rng.uniform(0.1, body.bottom - 0.1)
             start = (side * body.waist, y)
             stop = (side * rng.uniform(0.0, 0.2), y + rng.uniform(-0.16, 0.1))
-            height = strength * rng.uniform(0.007, 0.016)
+            height = rng.uniform(0.008, 0.018)
             folds.append(Crease(start, stop, rng.uniform(0.015, 0.03), height))
     return tuple(folds)
 
@@ -118,7 +116,7 @@ def arm_point(arm: Arm, body: Body, side: float, *, share: float) -> tuple[float
     )
 
 
-def sleeve(b: Build, body: Body, arm: Arm, paint: Paint, *, hem: float = 0.045) -> list[Part]:
+def sleeve(b: Build, body: Body, arm: Arm, paint: Paint) -> list[Part]:
     """Both sleeves, each with its folds and the seam of its hem."""
     ends = [arm_point(arm, body, s, share=1.0) for s in (-1.0, 1.0)]
     out = (np.sin(np.radians(arm.angle)) * 0.02, -np.cos(np.radians(arm.angle)) * 0.02)
@@ -130,7 +128,7 @@ def sleeve(b: Build, body: Body, arm: Arm, paint: Paint, *, hem: float = 0.045) 
         (0.5 * (body.armpit[0] + ends[1][0]), 0.5 * (body.armpit[1] + ends[1][1]) - 0.008),
         (body.armpit[0], body.armpit[1] + 0.01, "c"), (sx - 0.2, body.armpit[1], "c"),
     )  # fmt: skip
-    share = 1 - hem / arm.length
+    share = 1 - 0.045 / arm.length
     seam = np.array([arm_point(arm, body, s, share=share) for s in (-0.97, 0.97)])
     rng = b.posture.rng
     folds = []

@@ -130,11 +130,6 @@ def flipped(points: Points) -> Points:
     return np.multiply(points, (-1.0, 1.0))
 
 
-def between(a: Points, b: Points, share: float) -> Points:
-    """Blend two polylines of the same length, share 0 = `a`, 1 = `b`."""
-    return (1 - share) * a + share * b
-
-
 def hull(points: Points) -> Points:
     """The convex hull of points, shape (n, 2) to (m, 2), by Andrew's monotone chain."""
     ordered = sorted({(float(x), float(y)) for x, y in points})

@@ -1,4 +1,4 @@
-"""Bodies turned on a lathe, and points in space: what mugs, vases, lamps and chairs share."""
+"""Bodies turned on a lathe, and points in space: what vases and chairs share."""
 
 from __future__ import annotations
 
@@ -41,11 +41,8 @@ def lathed(
     paint: Paint,
     *,
     tilt: float,
-    axis: float = 0.0,
     rings: tuple[float, ...] = (),
     ring: float = 0.008,
-    lift: float = 0.02,
-    shade: float = 1.0,
 ) -> Part:
     """A body of revolution.
 
@@ -53,31 +50,25 @@ def lathed(
         shape: its profile, rows (half width, y), from the top down.
         paint: its surface.
         tilt: how far the camera looks down on it.
-        axis: x of its axis.
         rings: heights of grooves around it.
         ring: how deep those are.
-        lift: as for `Part`.
-        shade: as for `Part`.
     """
     half, y = shape[:, 0], shape[:, 1]
-    right = np.stack([axis + half, y], axis=1)
-    left = np.stack([axis - half, y], axis=1)[::-1]
-    foot = arc(axis, y[-1], half[-1], half[-1] * tilt, start=0, stop=180, n=24)[1:-1]
-    head = arc(axis, y[0], half[0], half[0] * tilt, start=180, stop=360, n=24)[1:-1]
+    right = np.stack([half, y], axis=1)
+    left = np.stack([-half, y], axis=1)[::-1]
+    foot = arc(0.0, y[-1], half[-1], half[-1] * tilt, start=0, stop=180, n=24)[1:-1]
+    head = arc(0.0, y[0], half[0], half[0] * tilt, start=180, stop=360, n=24)[1:-1]
     lines = tuple(
-        arc(
-            axis, at, np.interp(at, y, half), np.interp(at, y, half) * tilt, start=4, stop=176, n=30
-        )
+        arc(0.0, at, np.interp(at, y, half), np.interp(at, y, half) * tilt, start=4, stop=176, n=30)
         for at in rings
     )
     rising = np.maximum.accumulate(y + np.arange(len(y)) * 1e-9)
     return Part(
         np.vstack([right, foot, left, head]),
         paint,
-        Relief(turned=Turned(rising, half, axis, tilt)),
+        Relief(turned=Turned(rising, half, tilt)),
         grooves=(Groove(lines, width=0.014, depth=ring),) if lines else (),
-        lift=lift,
-        shade=shade,
+        lift=0.02,
     )
 
 

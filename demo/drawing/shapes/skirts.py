@@ -1,4 +1,4 @@
-"""Skirts, and the hanging cloth they share with dresses."""
+"""Skirts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from demo.drawing.product import Build, Built
 from demo.drawing.shapes.cloth import button, sewn
 from demo.drawing.shapes.outlines import Points, outline, ribbon, smooth
 
-FLARES = {"sheath": 0.0, "a-line": 0.20, "flared": 0.40, "pencil": -0.02, "pleated": 0.22}
+FLARES = {"a-line": 0.20, "flared": 0.40, "pencil": -0.02, "pleated": 0.22}
 
 
 def _hem_wave(b: Build, half: float, y: float, depth: float) -> list[tuple[float, float]]:
@@ -27,7 +27,7 @@ def _hem_wave(b: Build, half: float, y: float, depth: float) -> list[tuple[float
 
 
 @dataclass(frozen=True)
-class Hang:
+class _Hang:
     """Measures of hanging cloth: half widths at waist, hip and hem; y of waist and hem."""
 
     waist: float
@@ -37,7 +37,7 @@ class Hang:
     low: float
 
 
-def skirt_shape(b: Build, hang: Hang) -> Points:
+def _skirt_shape(b: Build, hang: _Hang) -> Points:
     """Outline of a skirt from its waist to its waved hem."""
     waist, hip, hem, top, low = hang.waist, hang.hip, hang.hem, hang.top, hang.low
     lean = 0.035 * b.posture.sway
@@ -51,7 +51,7 @@ def skirt_shape(b: Build, hang: Hang) -> Points:
     )  # fmt: skip
 
 
-def _hanging(b: Build, hang: Hang) -> Drape:
+def _hanging(b: Build, hang: _Hang) -> Drape:
     """Folds that fit the width of a hem."""
     waist, hem, top, low = hang.waist, hang.hem, hang.top, hang.low
     pressed = b.product.cut == "pleated"
@@ -69,20 +69,20 @@ def _hanging(b: Build, hang: Hang) -> Drape:
     )
 
 
-def _fan(hang: Hang) -> tuple[float, float] | None:
+def _fan(hang: _Hang) -> tuple[float, float] | None:
     """Where the threads of a flared skirt meet; None for one that hangs straight."""
     if hang.hem - hang.waist < 0.16:
         return None
     return 0.0, hang.top - hang.waist * (hang.low - hang.top) / (hang.hem - hang.waist)
 
 
-def hanging_cloth(b: Build, hang: Hang, *, bulge: float, lift: float) -> Part:
-    """A skirt, or a tier of one: its silhouette, its folds, its threads."""
-    relief = Relief(edge=0.016, bulge=bulge, spread=0.1, wrinkles=0.004, drape=_hanging(b, hang))
-    return Part(skirt_shape(b, hang), b.main, relief, fan=_fan(hang), lift=lift)
+def _hanging_cloth(b: Build, hang: _Hang) -> Part:
+    """The cloth of a skirt: its silhouette, its folds, its threads."""
+    relief = Relief(edge=0.016, bulge=0.1, spread=0.1, wrinkles=0.004, drape=_hanging(b, hang))
+    return Part(_skirt_shape(b, hang), b.main, relief, fan=_fan(hang), lift=0.0)
 
 
-def belt(b: Build, half: float, y: float) -> list[Part]:
+def _belt(b: Build, half: float, y: float) -> list[Part]:
     """A belt with its buckle."""
     band = outline(
         (-half, y - 0.028, "c"), (0, y - 0.015), (half, y - 0.028, "c"), (half, y + 0.03, "c"),
@@ -113,20 +113,20 @@ def skirt(b: Build) -> Built:
     if b.product.cut == "pencil":
         hem = waist + 0.03
     top = -0.62
-    hang = Hang(waist, waist + 0.09 + flare * 0.4, hem, top, low)
-    body = hanging_cloth(b, hang, bulge=0.1, lift=0.0)
+    hang = _Hang(waist, waist + 0.09 + flare * 0.4, hem, top, low)
+    body = _hanging_cloth(b, hang)
     inside, band = _skirt_band(b, waist, top)
     parts = [inside, body, band]
     if detail == "button front":
         parts += _front_buttons(b, top, low)
     if detail == "belted":
-        parts += belt(b, waist + 0.006, top - 0.035)
+        parts += _belt(b, waist + 0.006, top - 0.035)
     if detail == "pockets":
         parts += _pockets(b, hang)
     return Built(tuple(parts), focus=((0.0, -0.5), (0.15, 0.1), (-0.2, 0.35)))
 
 
-def _pockets(b: Build, hang: Hang) -> list[Part]:
+def _pockets(b: Build, hang: _Hang) -> list[Part]:
     """The edges of two slanted pockets."""
     parts = []
     for s in (-1, 1):
