@@ -33,7 +33,7 @@ from lookalike.bias.subsets import UNIQUES, LabelSet, leave_out_sets  # noqa: E4
 from lookalike.core.arrays import Floats  # noqa: E402
 from lookalike.metrics.contamination import corrected_auc  # noqa: E402
 from lookalike.stats.grouped_auc import mean_defined  # noqa: E402
-from lookalike.stats.rank_correlation import spearman  # noqa: E402
+from lookalike.stats.rank_correlation import correlations  # noqa: E402
 
 DOCUMENT, PLOT = ROOT / "docs/pool-bias.md", ROOT / "docs/images/pool-bias.svg"
 BEGIN, END = "<!-- figures of the simulation -->", "<!-- end of the figures -->"
@@ -184,7 +184,7 @@ def _left_out(sets: Sequence[LabelSet], measured: Measured) -> tuple[float, floa
         common = ~np.isnan(auc[:, [0, g]]).any(axis=(0, 1))
         full, part = auc[:, 0, common].mean(axis=1), auc[:, g, common].mean(axis=1)
         changes.append(part[m] - full[m])
-        agreements.append(float(spearman(full, part)))
+        agreements.append(float(correlations(full, part).spearman))
     return float(np.mean(changes)), float(np.mean(agreements))
 
 

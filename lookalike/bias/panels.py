@@ -12,7 +12,7 @@ from lookalike.bias.comparison import means_of
 from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.grouped_auc import auc_and_ap
-from lookalike.stats.rank_correlation import kendall_tau_b, max_drop
+from lookalike.stats.rank_correlation import correlations
 
 ALL_PANELS_UP_TO = 8
 PANELS_PER_SIZE = 36
@@ -199,6 +199,7 @@ def _row(
     (panel, whole), (auc, reference) = labellings, aucs
     is_common = ~np.isnan(auc).any(axis=0) & ~np.isnan(reference).any(axis=0)
     ours, theirs = means_of(auc[:, is_common]), means_of(reference[:, is_common])
+    order = correlations(theirs, ours)
     flipped = (panel.labels != whole.labels)[panel.is_labelled]
     columns = list(members)
     return PanelRow(
@@ -212,6 +213,6 @@ def _row(
         alpha=krippendorff_alpha(votes.answers[:, columns], votes.is_given[:, columns]),
         macro_auc=ours.tolist(),
         n_queries=int(is_common.sum()),
-        tau_b=float(kendall_tau_b(theirs, ours)),
-        max_drop=int(max_drop(theirs, ours)) if is_common.any() else None,
+        tau_b=float(order.tau_b),
+        max_drop=int(order.max_drop) if is_common.any() else None,
     )

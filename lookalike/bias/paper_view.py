@@ -12,7 +12,7 @@ from lookalike.bias.measurements import MACRO_AUC, MICRO_AUC, Measured
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Floats
 from lookalike.stats.grouped_auc import mean_defined
-from lookalike.stats.rank_correlation import spearman
+from lookalike.stats.rank_correlation import correlations
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t
 
 
@@ -78,7 +78,7 @@ def paper_table(
     def cell(values: Floats, m: int, g: int) -> PaperCell:
         own = values[m, left_out]
         full, part = values[rows, 0], values[rows, g]
-        rho = float(spearman(full, part))
+        rho = float(correlations(full, part).spearman)
         return PaperCell(
             mean=float(own.mean()),
             spread=float(own.std()),

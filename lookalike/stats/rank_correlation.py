@@ -36,7 +36,24 @@ def competition_ranks(values: ArrayLike) -> Ints:
 
 @dataclass(frozen=True)
 class Correlations:
-    """All correlations of two lists; each of shape (...) as the functions return them."""
+    """How well an estimated list orders models as the true one does; each of shape (...).
+
+    Attributes:
+        spearman: Spearman's rho, with average ranks for ties.
+        tau_b: Kendall's tau_b: concordant less discordant pairs, corrected for ties in both.
+        tau_ap: AP rank correlation: 2/(n-1) Σ_{i>=2} C(i)/(i-1) - 1 down the *estimated* list,
+            C(i) being how many of the i-1 models above place i rightly so (Yilmaz, Aslam,
+            Robertson, SIGIR 2008). Errors at the top weigh more, and the two lists are not
+            interchangeable (trectools takes its first argument as the truth, against its own
+            comment). Ties in the estimate: the mean over all orders of the tied models (Urbano
+            and Marrero, ICTIR 2017, tau_AP,a). A tie in the truth counts half, which they leave
+            undefined.
+        tau_ap_b: its symmetric form that allows ties in both lists (Urbano and Marrero, ICTIR
+            2017, tau_AP,b): each model is compared with those above its tie group, the top group
+            is left out, and both directions are averaged. Without ties it is the mean of
+            `tau_ap` both ways.
+        max_drop: how many places the worst-hit model falls from the true to the estimated order.
+    """
 
     spearman: Floats
     tau_b: Floats
@@ -53,7 +70,8 @@ def correlations(truth: ArrayLike, estimate: ArrayLike) -> Correlations:
         estimate: shape (..., n), broadcast against `truth`.
 
     Returns:
-        Each as its own function has it, `max_drop` too being NaN where a list holds a NaN.
+        Each in [-1, 1], NaN where a list is all tied, which is no order to agree with, and
+        `max_drop` at least 0; all are NaN where a list holds a NaN.
 
     Raises:
         ValueError: if the last axes differ.
@@ -77,99 +95,6 @@ def places(values: ArrayLike) -> list[int | None]:
         None if np.isnan(value) else rank
         for value, rank in zip(v, competition_ranks(v).tolist(), strict=True)
     ]
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
-    """Return Spearman's rho, with average ranks for ties.
-
-    A list that is all tied has no order to agree with: NaN. So does a list with a NaN.
-
-    Args:
-        x: shape (..., n).
-        y: shape (..., n), broadcast against `x`.
-
-    Returns:
-        Shape (...), in [-1, 1].
-
-    Raises:
-        ValueError: if the last axes differ.
-    """
-    return _spearman(*pair_signs(x, y))
-
-
-def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> Floats:
-    """Return Kendall's tau_b: concordant less discordant pairs, corrected for ties in both.
-
-    Args:
-        x: shape (..., n).
-        y: shape (..., n), broadcast against `x`.
-
-    Returns:
-        Shape (...), in [-1, 1]; NaN where one list is all tied or holds a NaN.
-
-    Raises:
-        ValueError: if the last axes differ.
-    """
-    return _tau_b(*pair_signs(x, y))
-
-
-def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Floats:
-    """Return the AP rank correlation of an estimated order with the true one.
-
-    Source: Yilmaz, Aslam, Robertson (SIGIR 2008): 2/(n-1) Σ_{i>=2} C(i)/(i-1) - 1 down the
-    *estimated* list, C(i) being how many of the i-1 models above place i rightly so. Errors at
-    the top weigh more, and the two arguments are not interchangeable (trectools takes its first
-    argument as the truth, against its own comment).
-    Ties in the estimate: the mean over all orders of the tied models (Urbano and Marrero,
-    ICTIR 2017, tau_AP,a). A tie in the truth counts half, which they leave undefined.
-
-    Args:
-        truth: shape (..., n), higher is better.
-        estimate: shape (..., n), broadcast against `truth`.
-
-    Returns:
-        Shape (...), in [-1, 1]; NaN for n < 2, an all-tied list or a NaN.
-
-    Raises:
-        ValueError: if the last axes differ.
-    """
-    return _tau_ap(*pair_signs(truth, estimate))
-
-
-def tau_ap_b(x: ArrayLike, y: ArrayLike) -> Floats:
-    """Return the symmetric AP rank correlation that allows ties in both lists.
-
-    Source: Urbano and Marrero (ICTIR 2017), tau_AP,b: each model is compared with those above
-    its tie group, the top group is left out, and both directions are averaged. Without ties it
-    is the mean of `tau_ap` both ways.
-
-    Args:
-        x: shape (..., n), higher is better.
-        y: shape (..., n), broadcast against `x`.
-
-    Returns:
-        Shape (...), in [-1, 1]; NaN where one list is all tied or holds a NaN.
-
-    Raises:
-        ValueError: if the last axes differ.
-    """
-    a, b = pair_signs(x, y)
-    return (_one_way_b(a, b) + _one_way_b(b, a)) / 2.0
-
-
-def max_drop(truth: ArrayLike, estimate: ArrayLike) -> Ints:
-    """Return how many places the worst-hit model falls from the true to the estimated order.
-
-    Args:
-        truth: shape (..., n), higher is better.
-        estimate: shape (..., n), broadcast against `truth`.
-
-    Returns:
-        Shape (...), >= 0.
-    """
-    fall: Ints = competition_ranks(estimate) - competition_ranks(truth)
-    worst: Ints = np.maximum(fall.max(axis=-1), 0)
-    return worst
 
 
 def pair_signs(x: ArrayLike, y: ArrayLike) -> tuple[Signs, Signs]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from lookalike.core.arrays import Floats, Ints
-from lookalike.stats.rank_correlation import pair_signs, spearman
+from lookalike.stats.rank_correlation import correlations, pair_signs
 
 EXACT_UP_TO = 8
 N_PERMUTATIONS = 20_000
@@ -68,7 +68,7 @@ def spearman_p(x: ArrayLike, y: ArrayLike, orders: Orders) -> PValue:
     Returns:
         The p-value; NaN for n < 2 or an all-tied list.
     """
-    observed = float(spearman(x, y))
+    observed = float(correlations(x, y).spearman)
     a, b = (signs.sum(axis=-1, dtype=np.float64) for signs in pair_signs(x, y))
     method = "exact" if orders.is_all else "permutation"
     if np.isnan(observed):
