@@ -30,41 +30,24 @@ class LabelSet:
     kept: Bools
 
 
-def kept_without(contributed: Bools, system: int) -> Bools:
-    """Mark the pairs that would still be in the pool had `system` not run.
+def kept_without(contributed: Bools, *systems: int) -> Bools:
+    """Mark the pairs that would still be in the pool had none of `systems` run.
 
     Leave-one-out of Zobel (SIGIR 1998): a pair stays if another system proposed it. This is
-    meaning `uniques`, the default; see `kept_without_contributions` for the other.
+    meaning `uniques`, the default; see `kept_without_contributions` for the other. A model whose
+    siblings stay in the pool hides behind them; leave its family out together.
 
     Args:
         contributed: shape (n_pairs, n_systems); True where that system's top-k held
             that pair. Every row has at least one True.
-        system: column to leave out, 0 <= system < n_systems.
-
-    Returns:
-        Shape (n_pairs,).
-
-    Raises:
-        ValueError: if `contributed` is not 2-D or has an all-False row, or there is no such
-            system.
-    """
-    return kept_without_all(contributed, [system])
-
-
-def kept_without_all(contributed: Bools, systems: Sequence[int]) -> Bools:
-    """Mark the pairs that would still be in the pool had none of `systems` run.
-
-    A model whose siblings stay in the pool hides behind them; leave its family out together.
-
-    Args:
-        contributed: as in `kept_without`.
-        systems: columns to leave out.
+        systems: columns to leave out, 0 <= system < n_systems.
 
     Returns:
         Shape (n_pairs,); all False when every system is left out.
 
     Raises:
-        ValueError: as `kept_without`.
+        ValueError: if `contributed` is not 2-D or has an all-False row, or there is no such
+            system.
     """
     _check(contributed, systems)
     others = np.ones(contributed.shape[1], dtype=np.bool_)
@@ -133,7 +116,7 @@ def leave_out_sets(evidence: PoolEvidence) -> list[LabelSet]:
         for g, n in enumerate(names)
     ]
     sets += [
-        LabelSet(FAMILY, f, tuple(names[g] for g in members), kept_without_all(c, members))
+        LabelSet(FAMILY, f, tuple(names[g] for g in members), kept_without(c, *members))
         for f, members in evidence.pooled_families.items()
     ]
     return sets
