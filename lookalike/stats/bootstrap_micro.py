@@ -21,39 +21,23 @@ Lacking = tuple[Ints, Ints, int]  # pair i is lacked by the parts [1][[0][i]:[0]
 _AT_ONCE = 128 if IS_COMPILED else 1024
 
 
-def bootstrap_micro_auc(scores: Floats, labels: Floats, queries: Ints, counts: Floats) -> Floats:
-    """Return the micro ROC-AUC of every bootstrap sample of queries.
+def bootstrap_micro_aucs(
+    scores: Floats, labels: Floats, queries: Ints, counts: Floats, kept: Bools
+) -> Floats:
+    """Return the micro ROC-AUC of every bootstrap sample of queries, on several parts of the pairs.
+
+    What a part wins is what all pairs win, less what the pairs that it lacks are involved in,
+    so a part that lacks few pairs costs little.
 
     Args:
         scores: shape (n_pairs,), higher is more similar.
         labels: shape (n_pairs,), 0 or 1.
         queries: shape (n_pairs,), integers in [0, n_queries).
         counts: shape (n_bootstraps, n_queries), from `lookalike.stats.bootstrap.query_counts`.
-
-    Returns:
-        Shape (n_bootstraps,); NaN where a sample drew no positive or no negative.
-    """
-    everything = np.ones((1, labels.size), dtype=np.bool_)
-    return bootstrap_micro_aucs(scores, labels, queries, counts, everything)[:, 0]
-
-
-def bootstrap_micro_aucs(
-    scores: Floats, labels: Floats, queries: Ints, counts: Floats, kept: Bools
-) -> Floats:
-    """Return `bootstrap_micro_auc` on several parts of the pairs.
-
-    What a part wins is what all pairs win, less what the pairs that it lacks are involved in,
-    so a part that lacks few pairs costs little.
-
-    Args:
-        scores: as in `bootstrap_micro_auc`.
-        labels: as in `bootstrap_micro_auc`.
-        queries: as in `bootstrap_micro_auc`.
-        counts: as in `bootstrap_micro_auc`.
         kept: shape (n_parts, n_pairs).
 
     Returns:
-        Shape (n_bootstraps, n_parts).
+        Shape (n_bootstraps, n_parts); NaN where a sample drew no positive or no negative.
     """
     is_positive = labels == 1
     drawn = np.ascontiguousarray(counts.T)

@@ -64,28 +64,6 @@ class MeasureTests:
     discriminative_power_holm: float
 
 
-def sign_flip_p(
-    differences: ArrayLike, rng: np.random.Generator, n_permutations: int = 10_000
-) -> float:
-    """Return the two-sided p-value of mean difference zero by flipping signs.
-
-    Source: Fisher's randomisation test; Smucker, Allan, Carterette (CIKM 2007) for retrieval.
-    All 2^n flips up to `EXACT_UP_TO` queries, else seeded ones counted as
-    (1 + extreme) / (1 + drawn). A difference of 0 stays and counts under either sign.
-
-    Args:
-        differences: shape (n_queries,), one model's value less the other's; no NaN.
-        rng: draws the flips of longer lists.
-        n_permutations: how many flips to draw.
-
-    Returns:
-        p in (0, 1]; NaN without queries, 1 if all differences are 0.
-    """
-    d = np.asarray(differences, dtype=np.float64)
-    p: float = _sign_flip_matrix(np.stack([d, np.zeros_like(d)], axis=1), rng, n_permutations)[0, 1]
-    return p
-
-
 def holm(p_values: ArrayLike) -> Floats:
     """Return Holm's step-down adjusted p-values, which hold for any dependence.
 
@@ -131,7 +109,7 @@ def paired_tests(
     v = v[is_tested][:, is_common].T
     if not models or v.shape[0] == 0:
         return MeasureTests(measure, (), np.nan, np.nan)
-    p = _sign_flip_matrix(v, resampling.rng, resampling.n_permutations)
+    p = sign_flip_p(v, resampling.rng, resampling.n_permutations)
     samples = bootstrap_means(v, resampling.counts[:, is_common])
     pairs = list(combinations(range(len(models)), 2))
     adjusted = holm([p[i, j] for i, j in pairs])
@@ -173,11 +151,22 @@ def discriminative_power(p_values: Sequence[float], alpha: float = 0.05) -> floa
     return float((p < alpha).mean()) if p.size else float("nan")
 
 
-def _sign_flip_matrix(values: Floats, rng: np.random.Generator, n_permutations: int) -> Floats:
-    """Return p[i, j] of every two columns of (n_queries, n_models), without a NaN inside.
+def sign_flip_p(values: Floats, rng: np.random.Generator, n_permutations: int = 10_000) -> Floats:
+    """Return the two-sided p-value of mean difference zero of every two models by flipping signs.
 
-    Flipping the sign of v_i - v_j equals flipping both v_i and v_j, so one product with the
-    signs serves all pairs.
+    Source: Fisher's randomisation test; Smucker, Allan, Carterette (CIKM 2007) for retrieval.
+    All 2^n flips up to `EXACT_UP_TO` queries, else seeded ones counted as
+    (1 + extreme) / (1 + drawn). A difference of 0 stays and counts under either sign. Flipping
+    the sign of v_i - v_j equals flipping both v_i and v_j, so one product with the signs serves
+    all pairs.
+
+    Args:
+        values: shape (n_queries, n_models); no NaN.
+        rng: draws the flips of more queries.
+        n_permutations: how many flips to draw.
+
+    Returns:
+        Shape (n_models, n_models), in (0, 1]; NaN without queries, 1 if all differences are 0.
     """
     n_queries, n_models = values.shape
     if n_queries == 0:

@@ -10,7 +10,12 @@ from lookalike.stats.bootstrap import (
     percentile_interval,
     query_counts,
 )
-from lookalike.stats.bootstrap_micro import bootstrap_micro_auc, bootstrap_micro_aucs
+from lookalike.stats.bootstrap_micro import bootstrap_micro_aucs
+
+
+def bootstrap_micro_auc(scores, labels, queries, counts):
+    everything = np.ones((1, len(labels)), dtype=bool)
+    return bootstrap_micro_aucs(scores, labels, queries, counts, everything)[:, 0]
 
 
 def test_every_sample_draws_as_many_queries_as_there_are():

@@ -7,13 +7,18 @@ from statsmodels.stats.multitest import multipletests
 
 from lookalike.stats import significance
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.significance import discriminative_power, holm, paired_tests, sign_flip_p
+from lookalike.stats.significance import discriminative_power, holm, paired_tests
 
 GOLDEN = [0.2, 0.1, -0.05, 0.3, 0, 0.15, 0.05, -0.1]
 
 
 def rng():
     return np.random.default_rng(0)
+
+
+def sign_flip_p(differences, rng, n_permutations=10_000):
+    values = np.stack([differences, np.zeros(len(differences))], axis=1)
+    return significance.sign_flip_p(values, rng, n_permutations)[0, 1]
 
 
 def test_golden_differences_have_their_exact_sign_flip_p():
