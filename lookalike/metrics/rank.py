@@ -49,17 +49,6 @@ class JudgedRanks:
         sums = np.bincount(self.queries[mask], weights=weights, minlength=self.n_queries)
         return sums.astype(np.float64)
 
-    def in_order(self) -> JudgedRanks:
-        """Return the same with its rows by query and rank, for rows made in another order."""
-        by_rank = np.lexsort((np.where(self.ranks > 0, self.ranks, NO_TIE), self.queries))
-        return replace(
-            self,
-            queries=self.queries[by_rank],
-            labels=self.labels[by_rank],
-            ranks=self.ranks[by_rank],
-            tie_ends=self.tie_ends[by_rank],
-        )
-
 
 def rank_run(
     aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
@@ -77,9 +66,7 @@ def rank_run(
             A judged image that a sibling precedes is then not listed, and an excluded judged
             pair stays as an unlisted one, because VSD counts its query.
     """
-    by_rank = _sorted_rows(aligned, order)
-    if one_per_product:
-        by_rank = by_rank[_is_first_of_product(aligned, by_rank)]
+    by_rank = _sorted_rows(aligned, order, one_per_product)
     q = aligned.run_queries[by_rank]
     s = _compared(aligned, order)[by_rank]
     n_listed = np.bincount(q, minlength=aligned.n_queries)
@@ -103,9 +90,7 @@ def ranked_candidates(
     aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
 ) -> list[Ints]:
     """Return for each query its candidate codes in rank order, as `rank_run` ranks them."""
-    by_rank = _sorted_rows(aligned, order)
-    if one_per_product:
-        by_rank = by_rank[_is_first_of_product(aligned, by_rank)]
+    by_rank = _sorted_rows(aligned, order, one_per_product)
     queries = aligned.run_queries[by_rank]
     bounds = np.searchsorted(queries, np.arange(1, aligned.n_queries))
     return np.split(aligned.run_candidates[by_rank], bounds)
@@ -143,20 +128,17 @@ def _compared(aligned: AlignedRun, order: Order) -> Floats:
     return aligned.scores
 
 
-def _sorted_rows(aligned: AlignedRun, order: Order) -> Ints:
-    if order == "id":
-        return aligned.by_rank
-    scores = _compared(aligned, order)
-    return np.lexsort((-aligned.run_candidates, -scores, aligned.run_queries))
-
-
-def _is_first_of_product(aligned: AlignedRun, by_rank: Ints) -> Bools:
-    """Mark the rows, in the order given, that are the first of their query and product."""
+def _sorted_rows(aligned: AlignedRun, order: Order, one_per_product: bool) -> Ints:
+    """Return the rows by query and rank, only the first of each query and product if so asked."""
+    by_rank = aligned.by_rank
+    if order == "trec":
+        scores = _compared(aligned, order)
+        by_rank = np.lexsort((-aligned.run_candidates, -scores, aligned.run_queries))
+    if not one_per_product:
+        return by_rank
     products = aligned.products[aligned.run_candidates[by_rank]]
     keys = aligned.run_queries[by_rank] * (int(aligned.products.max(initial=0)) + 1) + products
-    is_first = np.zeros(by_rank.size, dtype=np.bool_)
-    is_first[np.unique(keys, return_index=True)[1]] = True
-    return is_first
+    return by_rank[np.sort(np.unique(keys, return_index=True)[1])]
 
 
 def _of_judged(
@@ -167,12 +149,6 @@ def _of_judged(
     place = aligned.judged_at[kept]
     ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
     ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
-    return JudgedRanks(
-        n_queries=aligned.n_queries,
-        queries=queries,
-        labels=aligned.labels[kept],
-        ranks=ranks,
-        tie_ends=tie_ends,
-        n_listed=n_listed,
-        first_tie=first_tie,
-    ).in_order()
+    rows = np.lexsort((np.where(ranks > 0, ranks, NO_TIE), queries))
+    columns = (column[rows] for column in (queries, aligned.labels[kept], ranks, tie_ends))
+    return JudgedRanks(aligned.n_queries, *columns, n_listed, first_tie)
