@@ -10,13 +10,7 @@ import numpy as np
 
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.bias.evidence.judged_pairs import JoinedPool, join_pool
-from lookalike.bias.evidence.pool import (
-    Attribute,
-    Lists,
-    PoolEvidence,
-    RandomNegatives,
-    Votes,
-)
+from lookalike.bias.evidence.pool import Attribute, Lists, PoolEvidence, RandomNegatives, Votes
 from lookalike.core.arrays import Floats, Ints
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
@@ -175,10 +169,7 @@ def _negatives(
     pool: JoinedPool, runs: Sequence[Run], matches: Sequence[AlignedRun], more: Extras
 ) -> RandomNegatives:
     """Look up every run's scores of the frozen negatives that are still unjudged."""
-    judged = {
-        (pool.qrels.query_ids[q], pool.qrels.candidate_ids[c])
-        for q, c in zip(pool.qrels.queries.tolist(), pool.qrels.candidates.tolist(), strict=True)
-    }
+    judged = {(query, candidate) for query, candidate, _ in pool.qrels}
     query_of = {name: code for code, name in enumerate(pool.qrels.query_ids)}
     kept = [pair for pair in more.negatives if pair not in judged]
     strange = next((q for q, _ in kept if q not in query_of), None)

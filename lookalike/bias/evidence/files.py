@@ -66,7 +66,6 @@ def read_proposals(path: str | Path) -> Proposals:
             query proposed for itself, a repeated row, or two candidates of a model at one rank.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
     rows: list[tuple[str, str, str, int]] = []
     pairs: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], int] = {}
@@ -86,7 +85,7 @@ def read_proposals(path: str | Path) -> Proposals:
             raise table.refused(line, reason)
         rows.append((query, candidate, model, rank))
     if not rows:
-        raise FormatError(path, None, "the file holds no proposals")
+        raise FormatError(table.path, None, "the file holds no proposals")
     return proposals_of(rows)
 
 
@@ -122,7 +121,6 @@ def read_votes(path: str | Path) -> VoteTable:
             answers of one annotator to one pair.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
     rows: list[tuple[str, str, str, int]] = []
     seen: dict[tuple[str, str, str], int] = {}
     table = _Table(path, ("query", "candidate", "annotator", "value"))
@@ -136,7 +134,7 @@ def read_votes(path: str | Path) -> VoteTable:
             raise table.refused(line, reason)
         rows.append((query, candidate, annotator, value))
     if not rows:
-        raise FormatError(path, None, "the file holds no votes")
+        raise FormatError(table.path, None, "the file holds no votes")
     annotators = tuple(sorted({row[2] for row in rows}))
     code_of = {name: code for code, name in enumerate(annotators)}
     return VoteTable(annotators, tuple((q, c, code_of[a], v) for q, c, a, v in rows))
@@ -149,14 +147,7 @@ def read_families(path: str | Path) -> dict[str, str]:
         FormatError: a missing column, an empty cell, or a model with two families.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
-    families: dict[str, str] = {}
-    table = _Table(path, ("model", "family"))
-    for line, (model, family) in table:
-        if families.setdefault(model, family) != family:
-            reason = f"{model!r} has family {family!r} here and {families[model]!r} before"
-            raise table.refused(line, reason)
-    return families
+    return _values_by_name(_Table(path, ("model", "family")))
 
 
 def read_attribute(path: str | Path, name: str) -> dict[str, str]:
@@ -168,24 +159,17 @@ def read_attribute(path: str | Path, name: str) -> dict[str, str]:
         FormatError: a missing column, an empty path, or an image with two values.
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
-    values: dict[str, str] = {}
-    table = _Table(path, ("path", name), may_be_empty=(name,))
-    for line, (image, value) in table:
-        if values.setdefault(image, value) != value:
-            reason = f"{image!r} has {name} {value!r} here and {values[image]!r} before"
-            raise table.refused(line, reason)
-    return values
+    return _values_by_name(_Table(path, ("path", name), may_be_empty=(name,)))
 
 
 class _Table:
     """The wanted columns of a CSV or parquet file, and errors that name the place in it."""
 
     def __init__(
-        self, path: Path, columns: tuple[str, ...], may_be_empty: tuple[str, ...] = ()
+        self, path: str | Path, columns: tuple[str, ...], may_be_empty: tuple[str, ...] = ()
     ) -> None:
-        self.path, self.columns, self.may_be_empty = path, columns, may_be_empty
-        with path.open("rb") as file:
+        self.path, self.columns, self.may_be_empty = Path(path), columns, may_be_empty
+        with self.path.open("rb") as file:
             self.is_parquet = file.read(len(MAGIC)) == MAGIC
         self.unit = "row" if self.is_parquet else "line"
 
@@ -201,6 +185,16 @@ class _Table:
     def refused(self, line: int, reason: str) -> FormatError:
         """Return the error for one line."""
         return FormatError(self.path, line, reason, unit=self.unit)
+
+
+def _values_by_name(table: _Table) -> dict[str, str]:
+    """Return {first cell: second cell}, refusing two values of one name."""
+    values: dict[str, str] = {}
+    for line, (name, value) in table:
+        if values.setdefault(name, value) != value:
+            reason = f"{name!r} has {table.columns[1]} {value!r} here and {values[name]!r} before"
+            raise table.refused(line, reason)
+    return values
 
 
 def _csv_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
