@@ -85,7 +85,7 @@ def check_and_add_run(
             campaign=campaign,
             owner=owner,
             scores=scores,
-            coverage=coverage.as_json(),
+            coverage=coverage,
             family=arriving.family,
             description=arriving.description,
             missing=arriving.missing,

@@ -3,82 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from evaluation.results.stored import ScoredPairs
 from evaluation.runs.model_runs import N_PRODUCTS, ranking_task
 from evaluation.runs.targets import Namer, Target, UnknownImageError
-from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Row, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import embedding_run
-from lookalike.metrics.match import match_run, scored_at
+from lookalike.metrics.match import match_run
 
 MAX_ROWS = 10_000_000
 Missing = Literal["error", "worst"]
-
-
 NameOf = Callable[[str], str]
-
-
-@dataclass(frozen=True)
-class PairsScored:
-    """How many of the pairs that are compared a run scores.
-
-    Attributes:
-        n_pairs: pairs, without those that are never compared.
-        n_scored: of them, how many the run scores.
-        first_missing: query and candidate of the first without a score, None if all have one.
-    """
-
-    n_pairs: int
-    n_scored: int
-    first_missing: tuple[str, str] | None
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """What an uploaded run speaks about.
-
-    Attributes:
-        kind: "scores" or "embeddings".
-        n_pairs: pairs put to the judges, without those that are never compared.
-        n_scored: of them, how many the run scores.
-        n_rows: scores that are kept.
-        n_other_queries: queries of the run that the campaign does not ask; left out.
-        n_images: images with a vector, for embeddings.
-        n_without_vector: images of the catalogs without one, for embeddings.
-        dim: of the vectors, for embeddings.
-    """
-
-    kind: str
-    n_pairs: int
-    n_scored: int
-    n_rows: int
-    n_other_queries: int = 0
-    n_images: int | None = None
-    n_without_vector: int | None = None
-    dim: int | None = None
-
-    @property
-    def share(self) -> float:
-        """The scored part of the pairs."""
-        return self.n_scored / self.n_pairs if self.n_pairs else 0.0
-
-    def as_json(self) -> dict[str, object]:
-        """Return it ready to be stored."""
-        return {**asdict(self), "share": self.share}
 
 
 def read_arrival(
     target: Target, name: str, path: Path, *, ids_path: Path | None = None, missing: Missing
-) -> tuple[Run, Coverage]:
-    """Return an uploaded run with images named by SHA-256, and what it covers.
+) -> tuple[Run, dict[str, Any]]:
+    """Return an uploaded run with images named by SHA-256, and what it covers, to be stored.
+
+    That is its kind, "scores" or "embeddings"; n_pairs put to the judges, without those that are
+    never compared, of them n_scored, and their share; n_rows of scores that are kept;
+    n_other_queries of the run that the campaign does not ask, which are left out. For embeddings
+    alone: n_images with a vector, n_without_vector of the catalogs, and the dim of the vectors.
 
     Args:
         target: the campaign.
@@ -95,19 +48,13 @@ def read_arrival(
         run, extra = _from_vectors(target, name, path, read_vectors(path, ids_path))
     else:
         run, extra = _from_scores(target, name, path)
-    scored = pairs_scored(target.pairs(), run, target.products)
-    if missing == "error":
-        require_scores(scored, path)
-    coverage = Coverage(
-        n_pairs=scored.n_pairs,
-        n_scored=scored.n_scored,
-        n_rows=len(run),
-        **extra,  # type: ignore[arg-type]
-    )
-    return run, coverage
+    scored = pairs_scored(target.pairs(), run, target.products, path, missing)
+    counts = {"n_pairs": scored.n_pairs, "n_scored": scored.n_scored, "n_rows": len(run)}
+    unknown = {"n_other_queries": 0, "n_images": None, "n_without_vector": None, "dim": None}
+    return run, {"kind": "", **counts, **unknown, **extra, "share": scored.share}
 
 
-def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, int | str]]:
+def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, Any]]:
     rows, _, unit = run_rows(path)
     named = named_rows(rows, Namer(target).image, path, unit)
     whole = scores_from(path, name, named, unit=unit, merge=True)
@@ -160,10 +107,11 @@ def _part(run: Run, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Run:
 
 def _from_vectors(
     target: Target, name: str, path: Path, table: VectorTable
-) -> tuple[Run, dict[str, int | str]]:
+) -> tuple[Run, dict[str, Any]]:
     if target.pool is None:
         raise InputError("embeddings need a pool, whose catalog they rank; upload scores instead")
-    rows = _rows_of_images(target, path, table)
+    row_of = rows_by_image(path, table, Namer(target).image)
+    rows = np.array([row_of.get(image, -1) for image in target.images.names], np.int64)
     ids = target.images.ids
     pool = target.pool
     ranked = np.array(pool.catalog.images.order_by("id").values_list("id", flat=True), np.int64)
@@ -190,12 +138,6 @@ def _from_vectors(
     }
 
 
-def _rows_of_images(target: Target, path: Path, table: VectorTable) -> Ints:
-    """Return the row of each image of the target, -1 where it has no vector."""
-    row_of = rows_by_image(path, table, Namer(target).image)
-    return np.array([row_of.get(name, -1) for name in target.images.names], np.int64)
-
-
 def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:
     """Return the row of each image's vector; the same vector twice is one.
 
@@ -215,30 +157,30 @@ def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, 
     return row_of
 
 
-def pairs_scored(pairs: Qrels, run: Run, products: Mapping[str, str] | None) -> PairsScored:
-    """Return how many pairs a run scores; those of one product are never compared."""
-    aligned = match_run(pairs, run, products=products)
-    kept = ~aligned.is_excluded
-    queries, candidates = aligned.queries[kept], aligned.candidates[kept]
-    absent = np.flatnonzero(scored_at(aligned, queries, candidates) < 0)
-    first = None
-    if absent.size:
-        query, candidate = queries[absent[0]], candidates[absent[0]]
-        first = (aligned.query_ids[query], aligned.candidate_ids[candidate])
-    n = int(kept.sum())
-    return PairsScored(n, n - absent.size, first)
+def pairs_scored(
+    pairs: Qrels, run: Run, products: Mapping[str, str] | None, path: Path, missing: Missing
+) -> ScoredPairs:
+    """Return how many pairs a run scores; those of one product are never compared.
 
-
-def require_scores(scored: PairsScored, path: Path) -> None:
-    """Refuse a run that lacks scores.
+    Args:
+        pairs: put to the judges.
+        run: read from `path`.
+        products: of images; None where pairs of one product are compared.
+        path: of the file.
+        missing: "error" refuses a run that lacks scores.
 
     Raises:
         InputError: saying how many pairs have no score, and naming the first.
     """
-    if scored.first_missing is not None:
-        query, candidate = scored.first_missing
+    aligned = match_run(pairs, run, products=products)
+    n = int((~aligned.is_excluded).sum())
+    absent = np.flatnonzero(~aligned.is_excluded & (aligned.judged_at < 0))
+    if absent.size and missing == "error":
+        query = aligned.query_ids[aligned.queries[absent[0]]]
+        candidate = aligned.candidate_ids[aligned.candidates[absent[0]]]
         raise InputError(
-            f"{path}: no score for {scored.n_pairs - scored.n_scored:,} of {scored.n_pairs:,} "
-            f"pairs put to the judges (first: query {query}, candidate {candidate}). Add them, or "
-            "let missing scores count as the worst."
+            f"{path}: no score for {absent.size:,} of {n:,} pairs put to the judges "
+            f"(first: query {query}, candidate {candidate}). Add them, or let missing scores "
+            "count as the worst."
         )
+    return ScoredPairs(n, n - absent.size)

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.results.stored import ScoredPairs
 from evaluation.runs.run_upload import (
     Missing,
-    PairsScored,
     named_rows,
     pairs_scored,
-    require_scores,
     rows_by_image,
 )
 from evaluation.runs.targets import UnknownImageError
@@ -100,7 +99,7 @@ def file_problem(name: str) -> str:
 
 def read_submission(
     judged: Judged, name: str, path: Path, *, missing: Missing = "error"
-) -> tuple[Run, PairsScored]:
+) -> tuple[Run, ScoredPairs]:
     """Return a submission with images by their id in the release, and what it scores.
 
     Args:
@@ -121,10 +120,7 @@ def read_submission(
         run = scores_from(path, name, named, unit=unit, merge=True)
         if not set(run.query_ids) & set(judged.queries):
             raise FormatError(path, None, f"it scores none of the queries of {_title(judged)}")
-    scored = pairs_scored(judged.pairs(), run, judged.folder.products)
-    if missing == "error":
-        require_scores(scored, path)
-    return run, scored
+    return run, pairs_scored(judged.pairs(), run, judged.folder.products, path, missing)
 
 
 def _title(judged: Judged) -> str:
