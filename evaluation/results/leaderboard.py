@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
@@ -77,13 +78,9 @@ class Cell:
 class Line:
     """One model."""
 
-    name: str
+    model: ModelScores
     key: str
-    family: str
-    badge: str
     badge_class: str
-    share_scored: float
-    has_list: bool
     cells: list[Cell]
 
 
@@ -108,12 +105,12 @@ class Leaderboard:
     @property
     def badges(self) -> set[str]:
         """The badges that occur."""
-        return {line.badge for line in self.lines}
+        return {line.model.badge for line in self.lines}
 
     @property
     def without_list(self) -> list[str]:
         """The models that score labelled pairs alone."""
-        return [line.name for line in self.lines if not line.has_list]
+        return [line.model.name for line in self.lines if not line.model.has_list]
 
 
 def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
@@ -137,22 +134,12 @@ def coverage_table(result: StoredResult) -> Leaderboard:
 
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
-    models = result.summary.models
     cells = {name: _column(result, name) for name in names}
-    order = sorted(range(len(models)), key=lambda m: _falling(cells[by][m].value))
     lines = [
-        Line(
-            name=models[m].name,
-            key=model_key(models[m].name),
-            family=models[m].family,
-            badge=models[m].badge,
-            badge_class=BADGES.get(models[m].badge, ""),
-            share_scored=models[m].coverage.share,
-            has_list=models[m].has_list,
-            cells=[cells[name][m] for name in names],
-        )
-        for m in order
+        Line(model, model_key(model.name), BADGES.get(model.badge, ""), list(row))
+        for model, *row in zip(result.summary.models, *cells.values(), strict=True)
     ]
+    lines.sort(key=lambda line: _falling(line.cells[names.index(by)].value))
     columns = [Column(name, HEADINGS.get(name, name), name == by) for name in names]
     return Leaderboard(columns, lines, by, any(c.letters for line in lines for c in line.cells))
 
@@ -162,7 +149,7 @@ def interval_chart(board: Leaderboard) -> Chart:
     at = next(place for place, column in enumerate(board.columns) if column.is_sorted)
     title = board.columns[at].title
     rows = [
-        {"label": line.name, "badge": line.badge, "value": line.cells[at].value,
+        {"label": line.model.name, "badge": line.model.badge, "value": line.cells[at].value,
          "low": line.cells[at].low, "high": line.cells[at].high}
         for line in board.lines
     ]  # fmt: skip
@@ -180,42 +167,24 @@ def interval_chart(board: Leaderboard) -> Chart:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AreaLine:
-    """The areas of one model with what must be read beside them."""
-
-    name: str
-    key: str
-    micro_roc: float | None
-    within: float | None
-    across: float | None
-    macro_pr: float | None
-    macro_prevalence: float | None
-    macro_gain: float | None
-    micro_pr: float | None
-    micro_prevalence: float | None
-    micro_gain: float | None
-
-
-def area_lines(result: StoredResult) -> list[AreaLine]:
+def area_lines(result: StoredResult) -> list[dict[str, Any]]:
     """Return micro ROC with its two parts, and PR areas with prevalence and gain."""
-    lines = [
-        AreaLine(
-            name=model.name,
-            key=model_key(model.name),
-            micro_roc=model.value("micro_roc_auc"),
-            within=model.detail("micro_roc_auc", "within_queries"),
-            across=model.detail("micro_roc_auc", "across_queries"),
-            macro_pr=model.value("macro_pr_auc"),
-            macro_prevalence=model.detail("macro_pr_auc", "prevalence"),
-            macro_gain=model.detail("macro_pr_auc", "normalised_gain"),
-            micro_pr=model.value("micro_pr_auc"),
-            micro_prevalence=model.detail("micro_pr_auc", "prevalence"),
-            micro_gain=model.detail("micro_pr_auc", "normalised_gain"),
-        )
-        for model in result.summary.models
+    return [
+        {
+            "name": model.name,
+            "key": model_key(model.name),
+            "micro_roc": model.value("micro_roc_auc"),
+            "within": model.detail("micro_roc_auc", "within_queries"),
+            "across": model.detail("micro_roc_auc", "across_queries"),
+            "macro_pr": model.value("macro_pr_auc"),
+            "macro_prevalence": model.detail("macro_pr_auc", "prevalence"),
+            "macro_gain": model.detail("macro_pr_auc", "normalised_gain"),
+            "micro_pr": model.value("micro_pr_auc"),
+            "micro_prevalence": model.detail("micro_pr_auc", "prevalence"),
+            "micro_gain": model.detail("micro_pr_auc", "normalised_gain"),
+        }
+        for model in sorted(result.summary.models, key=lambda m: _falling(m.value("micro_roc_auc")))
     ]
-    return sorted(lines, key=lambda line: _falling(line.micro_roc))
 
 
 def share_within(result: StoredResult) -> float | None:

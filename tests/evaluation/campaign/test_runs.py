@@ -402,7 +402,7 @@ def test_a_run_of_the_labelled_pairs_alone_gets_no_list_columns_and_takes_nobody
     assert len(tested["tests"]) == 3
     result = store_result(campaign=campaign, assessment=after, job=None)
     line = next(
-        one for one in leaderboard(StoredResult(result), "P@5").lines if one.name == "noise"
+        one for one in leaderboard(StoredResult(result), "P@5").lines if one.model.name == "noise"
     )
     assert [cell.letters for cell in line.cells[:4]] == [""] * 4
     client.force_login(researcher)
