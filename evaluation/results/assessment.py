@@ -28,7 +28,7 @@ from evaluation.results.stored import (
     defined,
 )
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
-from lookalike.agreement.coefficients import Agreement, agreement
+from lookalike.agreement.coefficients import agreement
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
@@ -69,15 +69,6 @@ class Assessment:
     details: Details
 
 
-@dataclass(frozen=True)
-class _Leaderboard:
-    """Measures of all models, the intervals of means over queries, and paired tests."""
-
-    scored: list[Scored]
-    intervals: dict[str, list[Interval]]
-    tests: list[MeasureTests]
-
-
 def assess(
     campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, progress: Progress = SILENT
 ) -> Assessment:
@@ -109,30 +100,32 @@ def assess(
     with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
         pending = beside.submit(_leaderboard, inputs, models, resampling)
         report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
-        board = pending.result()
+        scored, intervals, tests = pending.result()
     progress.update(n_steps - 1, note="Putting the result together")
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
         settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
         summary=Summary(
             labels=_label_counts(inputs),
-            agreement=_agreement(inputs),
+            agreement=agreement(
+                np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1)
+            ),
             is_simulated=campaign.is_simulated,
             left_out=tuple(models.left_out),
-            tests=tuple(board.tests),
-            models=_model_scores(board, models, report),
+            tests=tuple(tests),
+            models=_model_scores(scored, intervals, models, report),
             sample=_sample(inputs, seed, n_bootstraps),
         ),
         report=report,
-        by_query=_by_query(inputs.qrels, board.scored),
+        by_query=_by_query(inputs.qrels, scored),
         details=details_of(inputs, models),
     )
 
 
 def _leaderboard(
     inputs: EvaluationInputs, models: EvaluatedModels, resampling: Resampling
-) -> _Leaderboard:
-    """Return every measure of every model with intervals and tests."""
+) -> tuple[list[Scored], dict[str, list[Interval]], list[MeasureTests]]:
+    """Return every measure of every model, the intervals of means over queries, and tests."""
     scored = score_runs(
         inputs.qrels,
         models.runs,
@@ -143,7 +136,7 @@ def _leaderboard(
         without_list=models.without_list,
     )
     intervals = mean_intervals(scored, resampling)
-    return _Leaderboard(scored, intervals, leaderboard_tests(scored, TESTED, resampling))
+    return scored, intervals, leaderboard_tests(scored, TESTED, resampling)
 
 
 def _bias(
@@ -182,7 +175,10 @@ def _attributes(inputs: EvaluationInputs) -> dict[str, dict[str, str]]:
 
 
 def _model_scores(
-    board: _Leaderboard, models: EvaluatedModels, report: BiasReport | None
+    board: Sequence[Scored],
+    intervals: dict[str, list[Interval]],
+    models: EvaluatedModels,
+    report: BiasReport | None,
 ) -> tuple[ModelScores, ...]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
     return tuple(
@@ -196,18 +192,14 @@ def _model_scores(
                 name: MeasureValue(
                     outcome.value,
                     outcome.n_defined,
-                    board.intervals[name][m] if name in board.intervals else None,
+                    intervals[name][m] if name in intervals else None,
                     outcome.details,
                 )
                 for name, outcome in scored.outcomes.items()
             },
         )
-        for m, scored in enumerate(board.scored)
+        for m, scored in enumerate(board)
     )
-
-
-def _agreement(inputs: EvaluationInputs) -> Agreement:
-    return agreement(np.stack([inputs.table.n_similar, inputs.table.n_different], axis=1))
 
 
 def _sample(inputs: EvaluationInputs, seed: int, n_bootstraps: int) -> SampleEstimates | None:
