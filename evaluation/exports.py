@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -69,12 +70,12 @@ def _triples(table: LabelTable, names: dict[int, str]) -> Iterator[tuple[str, st
 
 def _vsd(campaign: Campaign) -> Iterator[str]:
     table = _decided(campaign)
-    yield from vsd_pieces(_triples(table, _named(table)[0]))
+    return vsd_pieces(_triples(table, _named(table)[0]))
 
 
 def _qrels(campaign: Campaign) -> Iterator[str]:
     table = _decided(campaign)
-    yield from trec_qrels_pieces(_triples(table, _named(table)[1]))
+    return trec_qrels_pieces(_triples(table, _named(table)[1]))
 
 
 def _csv(campaign: Campaign) -> Iterator[str]:
@@ -95,7 +96,7 @@ def _csv(campaign: Campaign) -> Iterator[str]:
         )
         for row in range(len(table))
     )
-    yield from csv_pieces(rows, CSV_HEADER)
+    return csv_pieces(rows, CSV_HEADER)
 
 
 FORMATS = {
@@ -127,13 +128,7 @@ def export_pieces(campaign: Campaign, name: str) -> Iterator[str]:
     if name not in FORMATS:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
     pieces = FORMATS[name].pieces(campaign)
-    first = next(pieces)
-    return _chained(first, pieces)
-
-
-def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
+    return chain([next(pieces)], pieces)
 
 
 def file_name(campaign: Campaign, name: str) -> str:
