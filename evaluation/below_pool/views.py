@@ -12,8 +12,14 @@ from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.below_pool.forms import SampleForm
 from evaluation.below_pool.page import estimate_tiles, strata_table
-from evaluation.below_pool.services import request_sample, sample_of, sampling_problem
-from evaluation.results.queries import latest_draw, latest_result
+from evaluation.below_pool.services import (
+    SAMPLE_TASK,
+    request_sample,
+    sample_of,
+    sample_subject,
+    sampling_problem,
+)
+from evaluation.results.queries import latest_job, latest_result
 from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
@@ -30,7 +36,8 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             raise PermissionDenied
         if form.is_valid() and _queued(request, form, campaign):
             return redirect("evaluation:below", slug=campaign.slug)
-    sample, result, job = sample_of(campaign), latest_result(campaign), latest_draw(campaign)
+    sample, result = sample_of(campaign), latest_result(campaign)
+    job = latest_job(SAMPLE_TASK, sample_subject(campaign))
     estimates = StoredResult(result).summary.sample if result else None
     context = {
         "campaign": campaign,

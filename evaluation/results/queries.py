@@ -8,9 +8,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from accounts.models import User
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
-from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
 from evaluation.models import Result, Run
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluation_subject, run_subject
+from evaluation.results.services import ADD_RUN_TASK, run_subject
 from evaluation.results.stored import StoredResult
 from jobs.models import Job, JobState
 
@@ -83,16 +82,9 @@ def latest_result(campaign: Campaign) -> Result | None:
     return Result.objects.filter(campaign=campaign).defer("by_query").order_by("-id").first()
 
 
-def latest_evaluation(campaign: Campaign) -> Job | None:
-    """Return the newest evaluation job of a campaign, whatever became of it."""
-    subject = evaluation_subject(campaign)
-    return Job.objects.filter(task=EVALUATE_TASK, subject=subject).order_by("-id").first()
-
-
-def latest_draw(campaign: Campaign) -> Job | None:
-    """Return the newest job that draws pairs below a campaign's pool, whatever became of it."""
-    subject = sample_subject(campaign)
-    return Job.objects.filter(task=SAMPLE_TASK, subject=subject).order_by("-id").first()
+def latest_job(task: str, subject: str) -> Job | None:
+    """Return the newest job of a task on a subject, whatever became of it."""
+    return Job.objects.filter(task=task, subject=subject).order_by("-id").first()
 
 
 def runs_of(campaign: Campaign) -> QuerySet[Run]:

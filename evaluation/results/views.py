@@ -19,12 +19,8 @@ from evaluation.results.leaderboard import (
     leaderboard,
     share_within,
 )
-from evaluation.results.queries import (
-    campaign_lines,
-    latest_evaluation,
-    latest_result,
-)
-from evaluation.results.services import request_evaluation
+from evaluation.results.queries import campaign_lines, latest_job, latest_result
+from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
@@ -50,7 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
 def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """The newest result of a campaign: the leaderboard, and what of it may be compared."""
     result = latest_result(campaign)
-    job = latest_evaluation(campaign)
+    job = latest_job(EVALUATE_TASK, evaluation_subject(campaign))
     context: dict[str, object] = {
         "campaign": campaign,
         "result": result,
