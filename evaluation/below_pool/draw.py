@@ -10,7 +10,8 @@ import numpy as np
 from accounts.models import User
 from annotation.models import Campaign
 from catalog.models import Image
-from evaluation.below_pool.services import DrawnPair, check_request, store_sample
+from evaluation.below_pool.services import check_request, store_sample
+from evaluation.models import SampledPair
 from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
@@ -74,7 +75,7 @@ def draw_sample(
 
 def drawn_pairs(
     below: Below, n_pairs: int, aim: Aim, rng: np.random.Generator
-) -> tuple[list[dict[str, Any]], list[DrawnPair]]:
+) -> tuple[list[dict[str, Any]], list[SampledPair]]:
     """Share the pairs out among the strata, and draw them.
 
     A lone label has no spread, so a stratum that would get one gets two. Strata without any
@@ -102,11 +103,12 @@ def drawn_pairs(
              "n_drawn": len(images)}
         )  # fmt: skip
         pairs += [
-            DrawnPair(
-                int(below.query_ids[q]), int(below.image_ids[c]), len(strata) - 1, drawn.inclusion
+            SampledPair(
+                query_id=int(below.query_ids[q]), candidate_id=int(below.image_ids[c]),
+                stratum=len(strata) - 1, inclusion=drawn.inclusion,
             )
             for q, c in zip(drawn.queries, images, strict=True)
-        ]
+        ]  # fmt: skip
     return strata, pairs
 
 

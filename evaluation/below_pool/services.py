@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -21,16 +20,6 @@ from pooling.models import PoolCampaign
 SAMPLE_TASK = "evaluation.tasks.draw_sample"
 LEAST = 10
 MOST = 20_000
-
-
-@dataclass(frozen=True)
-class DrawnPair:
-    """A pair of image ids, the place of its stratum, and its chance to be drawn."""
-
-    query_id: int
-    candidate_id: int
-    stratum: int
-    inclusion: float
 
 
 def sample_subject(campaign: Campaign) -> str:
@@ -97,10 +86,10 @@ def store_sample(
     sources: dict[str, int],
     n_pool_pairs: int,
     strata: list[dict[str, Any]],
-    pairs: Sequence[DrawnPair],
+    pairs: Sequence[SampledPair],
     owner: User | None,
 ) -> Sample:
-    """Freeze a draw and mix its pairs into the judges' queues, both or neither.
+    """Freeze a draw and mix its pairs, not stored yet, into the judges' queues, both or neither.
 
     Raises:
         InputError: the campaign has a sample by now, or does not take pairs any more.
@@ -113,14 +102,9 @@ def store_sample(
         campaign=campaign, aim=aim, seed=seed, sources=sources, n_pool_pairs=n_pool_pairs,
         strata=strata, created_by=owner,
     )  # fmt: skip
-    SampledPair.objects.bulk_create(
-        (
-            SampledPair(sample=sample, query_id=pair.query_id, candidate_id=pair.candidate_id,
-                        stratum=pair.stratum, inclusion=pair.inclusion)
-            for pair in pairs
-        ),
-        batch_size=2000,
-    )  # fmt: skip
+    for pair in pairs:
+        pair.sample = sample
+    SampledPair.objects.bulk_create(pairs, batch_size=2000)
     try:
         add_questions(
             campaign=campaign, pairs=[(pair.query_id, pair.candidate_id) for pair in pairs]
