@@ -20,7 +20,7 @@ from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Qrels
+from lookalike.io.tables import Qrels, sorted_names
 from lookalike.pooling import eds
 from pooling.models import Pool, PoolSource
 from pooling.pools.queries import pool_of, stored_proposals
@@ -142,20 +142,19 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
         sources=sources,
         vote_table=_vote_table(campaign, cast, images),
         hashes={
-            "labels": _digest(
-                table.query_ids, table.candidate_ids, table.is_similar, table.is_decided
-            ),
+            "labels": _label_digest(table),
             "votes": _digest(
                 cast.query_ids, cast.candidate_ids, cast.annotator_ids, cast.is_similar
             ),
-            "all labels": _digest(
-                all_labels.query_ids, all_labels.candidate_ids, all_labels.is_similar,
-                all_labels.is_decided,
-            ),
+            "all labels": _label_digest(all_labels),
             **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
                if stored else {}),
         },
     )  # fmt: skip
+
+
+def _label_digest(table: LabelTable) -> str:
+    return _digest(table.query_ids, table.candidate_ids, table.is_similar, table.is_decided)
 
 
 def _digest(*arrays: np.ndarray) -> str:
@@ -177,7 +176,7 @@ def _proposals(
     pool: Pool, sources: list[PoolSource], stored: eds.Proposals, images: ImageTable
 ) -> Proposals:
     """Name the pool's proposals; ids ascend, as everywhere in measures."""
-    query_ids, queries = _coded(images.named(pool.query_ids), stored.query)
+    query_ids, queries = sorted_names(images.named(pool.query_ids), stored.query)
     candidate_ids, candidates = _named(stored.candidate, images)
     return Proposals(
         query_ids=query_ids,
@@ -193,14 +192,7 @@ def _proposals(
 def _named(image_ids: Ints, images: ImageTable) -> tuple[tuple[str, ...], Ints]:
     """Return the distinct names of images, ascending, and the place of each image's among them."""
     distinct, at = np.unique(image_ids, return_inverse=True)
-    return _coded(images.named(distinct), at)
-
-
-def _coded(names: Sequence[str], codes: Ints) -> tuple[tuple[str, ...], Ints]:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    new_code = np.empty(len(names), np.int64)
-    new_code[order] = np.arange(len(names))
-    return tuple(names[old] for old in order), new_code[codes]
+    return sorted_names(images.named(distinct), at)
 
 
 def _vote_table(campaign: Campaign, given: Votes, images: ImageTable) -> VoteTable:

@@ -14,7 +14,7 @@ from django.conf import settings
 from lookalike.core.arrays import Ints
 from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
-from lookalike.io.tables import Run
+from lookalike.io.tables import Run, sorted_names
 
 
 def run_path(sha256: str) -> Path:
@@ -73,8 +73,4 @@ def _coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
     whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.unify_dictionaries().combine_chunks()
-    names = whole.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.empty(len(names), np.int64)
-    place[order] = np.arange(len(names))
-    return tuple(names[row] for row in order), place[whole.indices.to_numpy()]
+    return sorted_names(whole.dictionary.to_pylist(), whole.indices.to_numpy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -199,8 +199,9 @@ class _Coded:
             raise FormatError(file, None, "the file holds no pairs")
         kept = np.ones(len(self.values), dtype=bool)
         kept[without] = False
-        query_ids, queries = _sorted(self.query_codes, _ints(self.queries)[kept])
-        candidate_ids, candidates = _sorted(self.candidate_codes, _ints(self.candidates)[kept])
+        query_ids, queries = sorted_names(list(self.query_codes), _ints(self.queries)[kept])
+        names = list(self.candidate_codes)
+        candidate_ids, candidates = sorted_names(names, _ints(self.candidates)[kept])
         values = np.frombuffer(self.values, dtype=np.float64)[kept]
         return query_ids, candidate_ids, queries, candidates, values
 
@@ -209,12 +210,20 @@ def _ints(values: array[int]) -> Ints:
     return np.frombuffer(values, dtype=np.int64) if values else np.zeros(0, dtype=np.int64)
 
 
-def _sorted(codes: dict[str, int], values: Ints) -> tuple[tuple[str, ...], Ints]:
-    """Renumber codes so that they sort as their ids do."""
-    ids = sorted(codes)
-    place = np.empty(len(ids), dtype=np.int64)
-    place[[codes[name] for name in ids]] = np.arange(len(ids))
-    return tuple(ids), place[values]
+def sorted_names(
+    names: Sequence[str], codes: Ints, used: Iterable[int] | None = None
+) -> tuple[tuple[str, ...], Ints]:
+    """Return names in ascending order, and codes renumbered so that they sort as their names do.
+
+    Args:
+        names: distinct.
+        codes: any shape, positions in `names`.
+        used: positions of the names to keep, among them all of `codes`; None: every name.
+    """
+    order = sorted(range(len(names)) if used is None else used, key=names.__getitem__)
+    place = np.zeros(len(names), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(names[code] for code in order), place[codes]
 
 
 def _label(file: str | Path, row: Row, unit: str) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Floats, Ints
-from lookalike.io.tables import Run
+from lookalike.io.tables import Run, sorted_names
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.lean import pair_scores
 from lookalike.search.topk import TopK
@@ -106,13 +106,11 @@ def embedding_run(
     judged = _unlisted(gallery, listed[0], listed[1])
     q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
     scores = pair_scores(queries, images, q, c)
-    return _run(
-        name,
-        gallery,
-        np.concatenate([listed[0], q]),
-        np.concatenate([listed[1], c]),
-        np.concatenate([listed[2], scores]).astype(np.float64),
-    )
+    rows, columns = np.concatenate([listed[0], q]), np.concatenate([listed[1], c])
+    query_ids, query_codes = sorted_names(gallery.query_ids, rows, np.unique(rows).tolist())
+    image_ids, image_codes = sorted_names(gallery.image_ids, columns, np.unique(columns).tolist())
+    whole = np.concatenate([listed[2], scores]).astype(np.float64)
+    return Run(name, query_ids, image_ids, query_codes, image_codes, whole)
 
 
 def load_search() -> ModuleType:
@@ -155,18 +153,3 @@ def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
     at = np.minimum(np.searchsorted(listed, keys), listed.size - 1)
     mask: NDArray[np.bool_] = listed[at] != keys
     return mask
-
-
-def _run(name: str, gallery: Gallery, queries: Ints, images: Ints, scores: Floats) -> Run:
-    """Name rows by ids, in ascending order as runs have them."""
-    query_ids, query_codes = _named(gallery.query_ids, queries)
-    image_ids, image_codes = _named(gallery.image_ids, images)
-    return Run(name, query_ids, image_ids, query_codes, image_codes, scores)
-
-
-def _named(ids: Sequence[str], rows: Ints) -> tuple[tuple[str, ...], Ints]:
-    used = np.unique(rows)
-    by_name = sorted(used.tolist(), key=ids.__getitem__)
-    code = np.zeros(len(ids), np.int64)
-    code[by_name] = np.arange(len(by_name))
-    return tuple(ids[row] for row in by_name), code[rows]
