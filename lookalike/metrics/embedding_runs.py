@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.core.arrays import Floats, Ints
+from lookalike.core.arrays import Ints
 from lookalike.io.tables import Run, sorted_names
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.lean import pair_scores
@@ -103,7 +103,9 @@ def embedding_run(
     rows = np.repeat(np.arange(len(queries)), found.k)
     is_listed = found.indices.ravel() >= 0
     listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
-    judged = _unlisted(gallery, listed[0], listed[1])
+    n = len(gallery.image_ids)
+    asked = gallery.judged_queries * n + gallery.judged_images
+    judged = ~np.isin(asked, listed[0] * n + listed[1])
     q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
     scores = pair_scores(queries, images, q, c)
     rows, columns = np.concatenate([listed[0], q]), np.concatenate([listed[1], c])
@@ -141,15 +143,3 @@ def _shows(found: TopK, image_products: Ints, n_products: int) -> bool:
     is_new[:, 1:] = products[:, 1:] != products[:, :-1]
     is_new |= products < 0  # an image of no known product is its own
     return bool((is_new.sum(axis=1) >= n_products).all())
-
-
-def _unlisted(gallery: Gallery, rows: Ints, images: Ints) -> NDArray[np.bool_]:
-    """Mark the judged pairs that no list holds."""
-    n = len(gallery.image_ids)
-    keys = gallery.judged_queries * n + gallery.judged_images
-    listed = np.sort(rows * n + images)
-    if not listed.size:
-        return np.ones(keys.shape, np.bool_)
-    at = np.minimum(np.searchsorted(listed, keys), listed.size - 1)
-    mask: NDArray[np.bool_] = listed[at] != keys
-    return mask
