@@ -16,7 +16,7 @@ from evaluation.below_pool.services import sample_of
 from evaluation.models import Run as UploadedRun
 from evaluation.results.detail_arrays import details_of
 from evaluation.results.details import Details
-from evaluation.results.inputs import EvaluationInputs, embedded_models, read_inputs
+from evaluation.results.inputs import EvaluationInputs, models_on, read_inputs
 from evaluation.results.stored import (
     LabelCounts,
     MeasureValue,
@@ -86,7 +86,7 @@ def assess(
     with ThreadPoolExecutor(1) as beside:
         beside.submit(load_search)  # torch takes as long as the database takes to answer
         inputs = read_inputs(campaign)
-    embedded = embedded_models(inputs)
+    embedded = models_on(inputs.pool, inputs.sources) if inputs.pool else []
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(embedded) + len(uploads) + 2
     progress.start(0, n_steps, "Reading models and runs", is_long=True)

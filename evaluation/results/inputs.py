@@ -222,13 +222,8 @@ class EmbeddedModel:
     queries: EmbeddingSet
 
 
-def embedded_models(inputs: EvaluationInputs) -> list[EmbeddedModel]:
-    """Return every model with complete vectors: the pool's sources first, then outsiders."""
-    return models_on(inputs.pool, inputs.sources) if inputs.pool else []
-
-
 def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
-    """Return every model with complete vectors of a pool's catalogs: its sources first."""
+    """Return every model with complete vectors of a pool's catalogs: sources, then outsiders."""
     models: dict[str, EmbeddedModel] = {}
     for source in sources:
         if source.embedding_set is not None:

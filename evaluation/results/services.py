@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
@@ -150,10 +151,8 @@ def delete_run(*, run: Run, by: User | None) -> None:
 
 def ask_for_evaluation(*, campaign: Campaign, owner: User | None) -> None:
     """Queue an evaluation unless one is under way; that one asks again if it missed a run."""
-    try:
+    with suppress(JobConflictError):
         request_evaluation(campaign=campaign, owner=owner)
-    except JobConflictError:
-        return
 
 
 def runs_have_changed(campaign: Campaign, result: Result) -> bool:

@@ -64,11 +64,8 @@ class Target:
 
     def pairs(self) -> Qrels:
         """Return every pair as if it were labelled, to match a run against."""
-        queries, candidates = (
-            self.images.named(self.query_ids),
-            self.images.named(self.candidate_ids),
-        )
-        return Qrels.of((q, c, 0) for q, c in zip(queries, candidates, strict=True))
+        named = map(self.images.named, (self.query_ids, self.candidate_ids))
+        return Qrels.of((q, c, 0) for q, c in zip(*named, strict=True))
 
     @property
     def products(self) -> dict[str, str] | None:

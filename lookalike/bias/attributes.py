@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lookalike.bias.comparison import means_of
 from lookalike.bias.evidence.pool import Attribute, PoolEvidence
 from lookalike.stats.proportion import Interval, wilson
 
@@ -81,9 +82,9 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
     return AttributeBias(
         name=attribute.name,
         values=_values(attribute, theirs[is_positive & (theirs != "")], catalogue, level),
-        same_as_query_positive=_mean(same[is_known & is_positive]),
-        same_as_query_negative=_mean(same[is_known & ~is_positive]),
-        same_as_query_catalogue=_mean(chance) if catalogue else float("nan"),
+        same_as_query_positive=float(means_of(same[is_known & is_positive])),
+        same_as_query_negative=float(means_of(same[is_known & ~is_positive])),
+        same_as_query_catalogue=float(means_of(chance)) if catalogue else float("nan"),
         n_known=int(is_known.sum()),
     )
 
@@ -119,7 +120,3 @@ def _values(
 def _shares(counts: Mapping[str, int]) -> dict[str, float]:
     total = sum(counts.values())
     return {value: n / total for value, n in counts.items()} if total else {}
-
-
-def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> float:
-    return float(values.mean()) if values.size else float("nan")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from lookalike.bias.measurements import MICRO_AUC, Measured
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
 from lookalike.stats.grouped_auc import common_queries
@@ -221,7 +221,7 @@ def typical_gap(values: Floats) -> float:
     return float(np.median(gaps)) if gaps.size else float("nan")
 
 
-def means_of(values: Floats) -> Floats:
+def means_of(values: Floats | Bools) -> Floats:
     """Return the mean over the last axis, NaN for no query."""
     if values.shape[-1] == 0:
         return np.full(values.shape[:-1], np.nan)

@@ -83,7 +83,14 @@ def rank_run(
     rank_at = np.zeros((2, aligned.scores.size), dtype=np.int64)
     rank_at[0, by_rank] = position - starts[q] + 1
     rank_at[1, by_rank] = rank_at[0, by_rank] if order == "trec" else ends - starts[q] + 1
-    return _of_judged(aligned, rank_at, n_listed, first_tie, with_excluded=one_per_product)
+
+    kept = ~aligned.is_excluded | one_per_product
+    queries, place = aligned.queries[kept], aligned.judged_at[kept]
+    ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
+    ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
+    rows = np.lexsort((np.where(ranks > 0, ranks, NO_TIE), queries))
+    columns = (column[rows] for column in (queries, aligned.labels[kept], ranks, tie_ends))
+    return JudgedRanks(aligned.n_queries, *columns, n_listed, first_tie)
 
 
 def ranked_candidates(
@@ -139,16 +146,3 @@ def _sorted_rows(aligned: AlignedRun, order: Order, one_per_product: bool) -> In
     products = aligned.products[aligned.run_candidates[by_rank]]
     keys = aligned.run_queries[by_rank] * (int(aligned.products.max(initial=0)) + 1) + products
     return by_rank[np.sort(np.unique(keys, return_index=True)[1])]
-
-
-def _of_judged(
-    aligned: AlignedRun, rank_at: Ints, n_listed: Ints, first_tie: Ints, *, with_excluded: bool
-) -> JudgedRanks:
-    kept = ~aligned.is_excluded | with_excluded
-    queries = aligned.queries[kept]
-    place = aligned.judged_at[kept]
-    ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
-    ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
-    rows = np.lexsort((np.where(ranks > 0, ranks, NO_TIE), queries))
-    columns = (column[rows] for column in (queries, aligned.labels[kept], ranks, tie_ends))
-    return JudgedRanks(aligned.n_queries, *columns, n_listed, first_tie)

@@ -188,7 +188,7 @@ def score_runs(
 
 
 def coverage(aligned: AlignedRun) -> Coverage:
-    """Return how much of the labels a aligned run speaks about."""
+    """Return how much of the labels an aligned run speaks about."""
     kept = ~aligned.is_excluded
     place = aligned.judged_at[kept]
     is_listed = np.bincount(aligned.run_queries, minlength=aligned.n_queries) > 0
@@ -245,7 +245,7 @@ def _ranked_outcomes(measure: Measure, systems: Sequence[System]) -> list[Outcom
     values = [_as_averaged(measure.values(s.lists), s.lists) for s in systems]
     is_known = [s.has_list or not measure.needs_list for s in systems]
     known = [row for row, is_one in zip(values, is_known, strict=True) if is_one]
-    is_common = _common(known) if known else np.zeros_like(values[0], np.bool_)
+    is_common = np.all(~np.isnan(known), axis=0) if known else np.zeros_like(values[0], np.bool_)
     return [
         _mean(row, is_common) if is_one else Outcome(np.nan, 0, np.full_like(row, np.nan))
         for row, is_one in zip(values, is_known, strict=True)
@@ -264,12 +264,6 @@ def _as_averaged(values: Floats, lists: Lists) -> Floats:
     if not lists.as_trec:
         return values
     return np.where(lists.plain.n_listed > 0, np.nan_to_num(values), np.nan)
-
-
-def _common(values: Sequence[Floats]) -> Bools:
-    """Mark the queries that are defined for every system."""
-    is_common: Bools = np.all(~np.isnan(np.stack(values)), axis=0)
-    return is_common
 
 
 def _mean(values: Floats, kept: Bools) -> Outcome:
