@@ -36,13 +36,9 @@ class StratumCount:
 
 
 @dataclass(frozen=True)
-class StratumEstimate:
+class StratumEstimate(StratumCount):
     """One stratum's share of positives with its exact interval (a point for a census)."""
 
-    name: str
-    n_pairs: int
-    n_sampled: int
-    n_positive: int
     share: float
     interval: Interval
 
@@ -188,7 +184,7 @@ def _estimate(s: StratumCount, level: float) -> StratumEstimate:
     interval = (
         Interval(share, share) if s.is_census else clopper_pearson(s.n_positive, s.n_sampled, level)
     )
-    return StratumEstimate(s.name, s.n_pairs, s.n_sampled, s.n_positive, share, interval)
+    return StratumEstimate(**vars(s), share=share, interval=interval)
 
 
 def _variance(s: StratumCount, n_total: int) -> float:
