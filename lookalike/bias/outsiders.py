@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +63,7 @@ def equal_outsider(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: M
     Returns:
         Shape (n_models, n_queries), NaN where any of the sets leaves a query undefined.
     """
-    columns = {s.name: g for g, s in enumerate(sets) if s.kind == UNIQUES}
-    return _own_or_mean(evidence, measured, columns, lambda model: model)
+    return _own_or_mean(evidence, sets, measured, UNIQUES)
 
 
 def family_matched(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: Measured) -> Floats:
@@ -72,18 +71,9 @@ def family_matched(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: M
 
     A model whose family is not in the pool is judged on the pool without each family in turn,
     averaged. Equals `equal_outsider` where no pooled family has two members and no outsider a
-    pooled relative.
-
-    Args:
-        evidence: the pool.
-        sets: from `leave_out_sets`.
-        measured: values on them.
-
-    Returns:
-        As `equal_outsider`.
+    pooled relative. Arguments and result are those of `equal_outsider`.
     """
-    columns = {s.name: g for g, s in enumerate(sets) if s.kind == FAMILY}
-    return _own_or_mean(evidence, measured, columns, evidence.family_of)
+    return _own_or_mean(evidence, sets, measured, FAMILY)
 
 
 def adjusted_scores(
@@ -110,10 +100,8 @@ def adjusted_scores(
     for measure, values in measured.macro.items():
         losses = []
         for name in pooled:
-            lost = (
-                values[evidence.models.index(name), 0]
-                - values[evidence.models.index(name), columns[name]]
-            )
+            own = values[evidence.models.index(name)]
+            lost = own[0] - own[columns[name]]
             losses.append(float(means_of(lost[~np.isnan(lost)])))
         known = [loss for loss in losses if not np.isnan(loss)]
         added = float(np.mean(known)) if known else float("nan")
@@ -152,18 +140,17 @@ def random_negative_auc(evidence: PoolEvidence) -> Floats | None:
 
 
 def _own_or_mean(
-    evidence: PoolEvidence,
-    measured: Measured,
-    columns: dict[str, int],
-    key: Callable[[str], str],
+    evidence: PoolEvidence, sets: Sequence[LabelSet], measured: Measured, kind: str
 ) -> Floats:
+    columns = {s.name: g for g, s in enumerate(sets) if s.kind == kind}
+    names = [evidence.family_of(m) if kind == FAMILY else m for m in evidence.models]
     auc = measured.macro[MACRO_AUC]
     every = auc[:, list(columns.values())]
     is_common = ~np.isnan(every).any(axis=(0, 1))
     values = np.stack(
         [
-            auc[m, columns[key(name)]] if key(name) in columns else every[m].mean(axis=0)
-            for m, name in enumerate(evidence.models)
+            auc[m, columns[name]] if name in columns else every[m].mean(axis=0)
+            for m, name in enumerate(names)
         ]
     )
     return np.where(is_common, values, np.nan)

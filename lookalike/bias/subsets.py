@@ -61,16 +61,7 @@ def kept_without_contributions(contributed: Bools, system: int) -> Bools:
 
     The literal reading of the VSD paper (section 6.3.1: "does not include predictions from a
     single model"). It also drops pairs that others found, so the labels of the others shrink.
-
-    Args:
-        contributed: as in `kept_without`.
-        system: as in `kept_without`.
-
-    Returns:
-        Shape (n_pairs,).
-
-    Raises:
-        ValueError: as `kept_without`.
+    Arguments, result and errors are those of `kept_without`.
     """
     _check(contributed, [system])
     return ~contributed[:, system]

@@ -42,18 +42,8 @@ def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:
 def wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """Return the score interval: shorter than the exact one, coverage `level` on average only.
 
-    Source: Wilson (JASA 1927), without continuity correction. No answers: [0, 1].
-
-    Args:
-        n_yes: as in `clopper_pearson`.
-        n: as in `clopper_pearson`.
-        level: as in `clopper_pearson`.
-
-    Returns:
-        The interval inside [0, 1].
-
-    Raises:
-        ValueError: as `clopper_pearson`.
+    Source: Wilson (JASA 1927), without continuity correction. Arguments, result and errors are
+    those of `clopper_pearson`. No answers: [0, 1].
     """
     _check(n_yes, n, level)
     return score_interval(n_yes, n, float(ndtri((1.0 + level) / 2.0)) ** 2)
@@ -62,16 +52,7 @@ def wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
 def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """Return the equal-tailed posterior interval under the Jeffreys prior Beta(½, ½).
 
-    Args:
-        n_yes: as in `clopper_pearson`.
-        n: as in `clopper_pearson`.
-        level: as in `clopper_pearson`.
-
-    Returns:
-        The interval inside [0, 1].
-
-    Raises:
-        ValueError: as `clopper_pearson`.
+    Arguments, result and errors are those of `clopper_pearson`.
     """
     _check(n_yes, n, level)
     tail = (1.0 - level) / 2.0

@@ -21,16 +21,7 @@ STABLE = 0.9
 def findings(
     evidence: PoolEvidence, rows: Sequence[ModelRow], leave_out: Sequence[LeaveOut]
 ) -> tuple[str, ...]:
-    """Return what a reader should take from the report, most important first.
-
-    Args:
-        evidence: the pool.
-        rows: from `model_rows`.
-        leave_out: from `leave_out_report`.
-
-    Returns:
-        Full sentences.
-    """
+    """Return what a reader should take from the report in full sentences, the chief one first."""
     return (
         *_on_columns(rows),
         *_on_self_deltas(leave_out),
