@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from lookalike.bias.attributes import AttributeBias
-from lookalike.bias.depth import DepthRow
 from lookalike.bias.discovery import DepthYield, Discovery, NextDepth
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.overlap import Overlap
-from lookalike.bias.panels import PanelAblation
-from lookalike.bias.paper_view import PaperRow
 from lookalike.bias.report import BiasReport
 from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
 from lookalike.bias.words.tables import (
@@ -36,6 +33,10 @@ _KINDS = {
     CONTRIBUTIONS: "Without one model: every label it asked for goes (the paper's words)",
     FAMILY: "Without one family",
 }
+_PAPER_NOTE = (
+    "AUC: of this model, averaged over the label sets. SC: order of the generators without this "
+    "one's labels against all. p (t) is the paper's approximation, p the permutation test."
+)
 
 
 def as_text(report: BiasReport) -> str:
@@ -50,24 +51,39 @@ def as_text(report: BiasReport) -> str:
             if any(entry.kind == kind for entry in report.leave_out)
         ),
         *(
-            _section(f"The VSD paper's table, {kind}", _paper_lines(rows))
+            _section(
+                f"The VSD paper's table, {kind}", text_table(paper_columns(), rows), _PAPER_NOTE
+            )
             for kind, rows in report.paper.items()
         ),
         _section("Neighbours in the order by macro AUC", text_table(NEIGHBOURS, report.order)),
-        _section("Which measure tells models apart", _test_lines(report)),
+        _section(
+            "Which measure tells models apart",
+            text_table(TESTS, report.tests),
+            "Sign-flip tests of every two models on the same queries; shares of the pairs.",
+        ),
         _section("Generators", text_table(GENERATORS, report.generators)),
         _section("Overlap, share of k candidates a query", _overlap_lines(report.overlap)),
-        _section("Shallower pools", _depth_lines(report.depths)),
+        _section(
+            "Shallower pools",
+            text_table(depth_columns(list(report.depths[0].self_deltas)), report.depths),
+            "Order by macro AUC against full depth; the last columns are each generator's own "
+            "change of macro AUC when a pool of that depth is built without it.",
+        ),
         _section("What is still unseen", _discovery_lines(report.discovery)),
     ]
     if report.panels is not None:
-        parts.append(_section("Fewer annotators", _panel_lines(report.panels)))
+        is_all = report.panels.is_complete
+        shown = "all panels" if is_all else "a seeded part of the panels of each size"
+        ties = "Ties of even panels count as negative, so their labels lean to no."
+        rows = text_table(PANELS, report.panels.rows)
+        parts.append(_section("Fewer annotators", rows, f"Shown: {shown}. {ties}"))
     parts += [_section(f"Attribute {a.name}", _attribute_lines(a)) for a in report.attributes]
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _section(title: str, lines: Iterable[str]) -> list[str]:
-    return ["", title, "=" * len(title), *lines]
+def _section(title: str, lines: Iterable[str], *notes: str) -> list[str]:
+    return ["", title, "=" * len(title), *lines, *notes]
 
 
 def _pool_lines(report: BiasReport) -> list[str]:
@@ -146,22 +162,6 @@ def _leave_out_lines(report: BiasReport, kind: str) -> Iterator[str]:
     yield from text_table(SELF_DELTAS, [own for entry in entries for own in entry.self_deltas])
 
 
-def _paper_lines(rows: Sequence[PaperRow]) -> list[str]:
-    return [
-        *text_table(paper_columns(), rows),
-        "AUC: of this model, averaged over the label sets. SC: order of the generators without "
-        "this one's labels against all. p (t) is the paper's approximation, p the permutation "
-        "test.",
-    ]
-
-
-def _test_lines(report: BiasReport) -> list[str]:
-    return [
-        *text_table(TESTS, report.tests),
-        "Sign-flip tests of every two models on the same queries; shares of the pairs.",
-    ]
-
-
 def _overlap_lines(overlap: Overlap) -> list[str]:
     cells = [["", *overlap.generators]]
     for i, name in enumerate(overlap.generators):
@@ -170,22 +170,6 @@ def _overlap_lines(overlap: Overlap) -> list[str]:
     return [
         *table(cells),
         f"Mean: {TEXT.share(overlap.mean_share)}; the Jaccard index in brackets.",
-    ]
-
-
-def _depth_lines(rows: Sequence[DepthRow]) -> list[str]:
-    return [
-        *text_table(depth_columns(list(rows[0].self_deltas) if rows else []), rows),
-        "Order by macro AUC against full depth; the last columns are each generator's own change "
-        "of macro AUC when a pool of that depth is built without it.",
-    ]
-
-
-def _panel_lines(panels: PanelAblation) -> list[str]:
-    which = "all panels" if panels.is_complete else "a seeded part of the panels of each size"
-    return [
-        *text_table(PANELS, panels.rows),
-        f"Shown: {which}. Ties of even panels count as negative, so their labels lean to no.",
     ]
 
 
