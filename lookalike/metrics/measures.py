@@ -95,7 +95,7 @@ DEFAULT_MEASURES: tuple[str, ...] = (
     *AREAS,
 )
 
-
+_ENDINGS = {"none": ("",), "k": ("@k",), "k or none": ("", "@k"), "p": ("@p",)}
 _NAMES = (*RANKED, *OVER_PAIRS, *AREAS, *RANDOM_AREAS)
 _OTHER_NAMES = {  # what other programs and papers call them
     "recall": "R",
@@ -159,9 +159,9 @@ def parse_measure(name: str) -> Measure:
     Raises:
         UnknownMeasureError: naming what is wrong and every form that is known.
     """
-    if name in RANKED and RANKED[name].parameter in {"none", "k or none"}:
+    if name in (*OVER_PAIRS, *AREAS, *RANDOM_AREAS):
         return Measure(name, name)
-    if name in (*AREAS, *RANDOM_AREAS, *OVER_PAIRS):
+    if name in RANKED and "" in _ENDINGS[RANKED[name].parameter]:
         return Measure(name, name)
     match = _NAME.fullmatch(name)
     family = RANKED.get(match["family"]) if match else None
@@ -180,15 +180,8 @@ def parse_measure(name: str) -> Measure:
 
 def known_forms() -> list[str]:
     """Return every name there is, with k and p where a number goes."""
-    forms = []
-    for name, family in RANKED.items():
-        if family.parameter in {"none", "k or none"}:
-            forms.append(name)
-        if family.parameter in {"k", "k or none"}:
-            forms.append(f"{name}@k")
-        if family.parameter == "p":
-            forms.append(f"{name}@p")
-    return [*forms, *OVER_PAIRS, *AREAS, *RANDOM_AREAS]
+    ranked = (name + end for name, family in RANKED.items() for end in _ENDINGS[family.parameter])
+    return [*ranked, *OVER_PAIRS, *AREAS, *RANDOM_AREAS]
 
 
 def _hint(name: str) -> str:
