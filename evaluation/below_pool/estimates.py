@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from annotation.queries.labels import LabelTable
@@ -11,13 +9,12 @@ from evaluation.models import Sample
 from evaluation.results.stored import SampleEstimates, Stratum
 from lookalike.core.arrays import Ints
 from lookalike.prevalence.strata import (
-    StratifiedPrevalence,
     StratumCount,
     WeightedPrevalence,
     stratified_prevalence,
     weighted_prevalence,
 )
-from lookalike.stats.proportion import Interval, clopper_pearson
+from lookalike.stats.proportion import clopper_pearson
 
 POOL = "the pool"
 
@@ -47,7 +44,8 @@ def sample_estimates(
         if label is not None
     }
     rows = list(sample.pairs.order_by("id").values_list("query_id", "candidate_id", "stratum"))
-    counts = [_pool_count(sample, label_of, pooled)]
+    labels = [label_of[pair] for pair in pooled if pair in label_of]
+    counts = [StratumCount(POOL, sample.n_pool_pairs, len(labels), sum(labels))]
     for h, stratum in enumerate(sample.strata):
         labels = [label_of[q, c] for q, c, of in rows if of == h and (q, c) in label_of]
         counts.append(StratumCount(stratum["name"], stratum["n_pairs"], len(labels), sum(labels)))
@@ -64,34 +62,9 @@ def sample_estimates(
         n_labelled=sum(count.n_sampled for count in counts[1:]),
         strata=tuple(_stratum(count, n) for count, n in zip(counts, n_drawn, strict=True)),
         missing=tuple(missing),
-        stratified=None if missing else _stratified(held, counts[0]),
+        stratified=None if missing else stratified_prevalence(held, pool=counts[0]),
         weighted=None if missing else _weighted(known, labels, counts, rng, n_bootstraps),
     )
-
-
-def _stratified(held: list[StratumCount], pool: StratumCount) -> StratifiedPrevalence:
-    """Return the estimates by strata, with the recall of the pool alone.
-
-    A stratum below may be labelled in full, too; its positives are missed all the same.
-    """
-    whole = stratified_prevalence(held)
-    nothing = float("nan")
-    known = pool.n_positive if pool.is_census else 0
-    low, high = whole.total_interval.low, whole.total_interval.high
-    return replace(
-        whole,
-        pool_recall=known / whole.total if known else nothing,
-        pool_recall_interval=Interval(known / high, known / low)
-        if known
-        else Interval(nothing, nothing),
-    )
-
-
-def _pool_count(
-    sample: Sample, label_of: dict[tuple[int, int], int], pooled: set[tuple[int, int]]
-) -> StratumCount:
-    labels = [label_of[pair] for pair in pooled if pair in label_of]
-    return StratumCount(POOL, sample.n_pool_pairs, len(labels), sum(labels))
 
 
 def _stratum(count: StratumCount, n_drawn: int) -> Stratum:

@@ -54,7 +54,8 @@ class StratifiedPrevalence:
             labels has none or one positive.
         total: expected number of positives.
         total_interval: sum of the corrected exact intervals, conservative.
-        pool_recall: positives in the censused strata over `total`; NaN without a census.
+        pool_recall: positives in the pool, or in all censused strata, over `total`; NaN without a
+            census.
         pool_recall_interval: from `total_interval`.
     """
 
@@ -87,7 +88,7 @@ class WeightedPrevalence:
 
 
 def stratified_prevalence(
-    strata: Sequence[StratumCount], level: float = 0.95
+    strata: Sequence[StratumCount], level: float = 0.95, *, pool: StratumCount | None = None
 ) -> StratifiedPrevalence:
     """Return the share and number of positives from simple random samples by stratum.
 
@@ -98,6 +99,8 @@ def stratified_prevalence(
     Args:
         strata: at least one; each with at least one label, two if sampled.
         level: coverage.
+        pool: the stratum that recall is of: another that is labelled in full, too, holds
+            positives that the pool missed all the same. None: every censused one.
 
     Returns:
         The estimates.
@@ -115,7 +118,7 @@ def stratified_prevalence(
         sum(e.n_pairs * end for e, end in zip(estimates, ends, strict=True))
         for ends in ([e.interval.low for e in estimates], [e.interval.high for e in estimates])
     )
-    known = sum(s.n_positive for s in strata if s.is_census)
+    known = sum(s.n_positive for s in strata if s.is_census and pool in (None, s))
     total = share * n_total
     return StratifiedPrevalence(
         strata=estimates,
