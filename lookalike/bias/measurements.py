@@ -10,7 +10,7 @@ import numpy as np
 from lookalike.bias.evidence.pool import Lists, PoolEvidence
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Bools, Floats
-from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap
+from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap, ratio
 
 MACRO_AUC, MACRO_AP, MICRO_AUC, MICRO_AP = "macro_auc", "macro_ap", "micro_auc", "micro_ap"
 
@@ -138,8 +138,7 @@ def coverage_at(evidence: PoolEvidence, k: int) -> Coverage:
     n_judged = np.stack(
         [np.bincount(evidence.queries[row], minlength=evidence.n_queries) for row in is_listed]
     )
-    judged = np.divide(n_judged, n_listed, out=np.full(n_listed.shape, np.nan), where=n_listed > 0)
-    return Coverage(judged, (n_listed - n_judged) / k)
+    return Coverage(ratio(n_judged, n_listed), (n_listed - n_judged) / k)
 
 
 def _lists(evidence: PoolEvidence, k: int) -> Lists:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.core.arrays import Floats, Ints
+from lookalike.stats.grouped_auc import ratio
 
 
 @dataclass(frozen=True)
@@ -185,9 +186,7 @@ def forced_loss_ceiling(contributed: Ints, labels: Floats, queries: Ints, n_quer
     own = (contributed > 0).astype(np.float64)
     positives, negatives = count(labels), count(1.0 - labels)
     lost = count(own * (1.0 - labels)) * (positives - count(own * labels))
-    pairs = positives * negatives
-    ceiling: Floats = 1.0 - np.divide(lost, pairs, out=np.full(n_queries, np.nan), where=pairs > 0)
-    return ceiling
+    return 1.0 - ratio(lost, positives * negatives)
 
 
 def _share(part: int, whole: int) -> float:

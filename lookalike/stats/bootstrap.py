@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Floats
+from lookalike.stats.grouped_auc import ratio
 from lookalike.stats.proportion import Interval
 
 _MIN_DEFINED = 0.5
@@ -84,10 +85,7 @@ def bootstrap_means(values: ArrayLike, counts: Floats) -> Floats:
     total = counts @ np.where(is_defined, flat, 0.0)
     is_shared = bool((is_defined == is_defined[:, :1]).all())  # one column speaks for all
     n_drawn = counts @ is_defined[:, : 1 if is_shared else None].astype(np.float64)
-    n_drawn = np.broadcast_to(n_drawn, total.shape)
-    means = np.divide(total, n_drawn, out=np.full(total.shape, np.nan), where=n_drawn > 0)
-    shaped: Floats = means.reshape(len(counts), *v.shape[1:])
-    return shaped
+    return ratio(total, n_drawn).reshape(len(counts), *v.shape[1:])
 
 
 def percentile_interval(samples: ArrayLike, level: float = 0.95) -> Interval:

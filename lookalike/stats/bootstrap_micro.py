@@ -14,6 +14,7 @@ import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.compiled import IS_COMPILED, compiled
+from lookalike.stats.grouped_auc import ratio
 
 Pairs = tuple[Ints, Bools, Ints]  # query, is positive, by falling score; ends of tied groups
 Lacking = tuple[Ints, Ints, int]  # pair i is lacked by the parts [1][[0][i]:[0][i + 1]], of [2]
@@ -52,8 +53,7 @@ def bootstrap_micro_aucs(
         involved[g] = involved[g] - won(falling[lacked], lacks[:0, lacked])[0]
     P, N = (_per_query(kept & mask, queries, counts) for mask in (is_positive, ~is_positive))
     half = (twice_won - np.reshape(involved, (len(kept), len(counts)))).T / 2.0
-    aucs: Floats = np.divide(half, P * N, out=np.full(P.shape, np.nan), where=P * N > 0)
-    return aucs
+    return ratio(half, P * N)
 
 
 def _per_query(kept: Bools, queries: Ints, counts: Floats) -> Floats:

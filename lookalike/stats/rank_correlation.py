@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.stats.grouped_auc import ratio
 
 Signs = NDArray[np.float32]
 
@@ -123,13 +124,13 @@ def _spearman(a: Signs, b: Signs) -> Floats:
     # sums of signs are twice the centred average ranks
     rank_x, rank_y = a.sum(axis=-1, dtype=np.float64), b.sum(axis=-1, dtype=np.float64)
     together = (rank_x * rank_y).sum(axis=-1)
-    return _over(together, np.sqrt((rank_x**2).sum(axis=-1) * (rank_y**2).sum(axis=-1)))
+    return ratio(together, np.sqrt((rank_x**2).sum(axis=-1) * (rank_y**2).sum(axis=-1)))
 
 
 def _tau_b(a: Signs, b: Signs) -> Floats:
     agreed = (a * b).sum(axis=(-2, -1), dtype=np.float64)
     untied_x, untied_y = (np.abs(s).sum(axis=(-2, -1), dtype=np.float64) for s in (a, b))
-    return _over(agreed, np.sqrt(untied_x * untied_y))
+    return ratio(agreed, np.sqrt(untied_x * untied_y))
 
 
 def _tau_ap(a: Signs, b: Signs) -> Floats:
@@ -155,11 +156,6 @@ def _is_ordered(signs: Signs) -> Bools:
     total = np.abs(signs).sum(axis=(-2, -1))
     ordered: Bools = np.asarray(total > 0)
     return ordered
-
-
-def _over(part: Floats, whole: Floats) -> Floats:
-    share: Floats = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole > 0)
-    return share
 
 
 def _one_way_b(truth: Signs, estimate: Signs) -> Floats:
