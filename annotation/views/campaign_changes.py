@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from uuid import UUID
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -46,29 +48,31 @@ from annotation.views.campaigns import campaign_named, frame_of
 from jobs.services import JobConflictError
 from lookalike.io.numbered_rows import TableError
 
-MOVES: dict[str, Callable[..., Campaign]] = {
-    "open": open_campaign,
-    "pause": pause_campaign,
-    "close": close_campaign,
+MOVES: dict[str, tuple[Callable[..., Campaign], str]] = {
+    "open": (open_campaign, "opened"),
+    "pause": (pause_campaign, "paused"),
+    "close": (close_campaign, "closed"),
 }
 MAX_FILE = 5 * 2**20
 
 
-def _done(
-    request: HttpRequest, page: str, slug: str, work: Callable[[], object], told: str
-) -> HttpResponse:
-    """Do something, say how it went, and go back to a page of the campaign."""
-    _tell(request, work, told)
-    return redirect(f"annotation:{page}", slug)
-
-
-def _tell(request: HttpRequest, work: Callable[[], object], told: str) -> None:
+@contextmanager
+def _told(request: HttpRequest, told: str) -> Iterator[None]:
+    """Tell the admin that something is done, or why not."""
     try:
-        work()
+        yield
     except (CampaignError, TableError, JobConflictError) as problem:
         messages.error(request, str(problem))
     else:
         messages.success(request, told)
+
+
+def _is_sound(request: HttpRequest, form: Form) -> bool:
+    """Check a form that has no page of its own, and tell what is wrong with it."""
+    for errors in form.errors.values():
+        for error in errors:
+            messages.error(request, error)
+    return form.is_valid()
 
 
 def _to_case(request: HttpRequest, slug: str) -> HttpResponse:
@@ -78,34 +82,17 @@ def _to_case(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{address}?{query}" if query else address)
 
 
-def _refused(request: HttpRequest, page: str, slug: str, form: object) -> HttpResponse:
-    """Say what is wrong with a form that needs no page of its own."""
-    _say_errors(request, form)
-    return redirect(f"annotation:{page}", slug)
-
-
-def _say_errors(request: HttpRequest, form: object) -> None:
-    for errors in getattr(form, "errors", {}).values():
-        for error in errors:
-            messages.error(request, error)
-
-
 @require_POST
 @admin_required
 def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
     """Open, pause or close a campaign, with the reason."""
     if verb not in MOVES:
         raise Http404
-    campaign, by = campaign_named(slug), signed_in(request)
-    reason = request.POST.get("reason", "")
-    told = {"open": "opened", "pause": "paused", "close": "closed"}[verb]
-    return _done(
-        request,
-        "campaign",
-        slug,
-        lambda: MOVES[verb](campaign=campaign, by=by, reason=reason),
-        f"“{campaign}” is {told}.",
-    )
+    service, told = MOVES[verb]
+    campaign = campaign_named(slug)
+    with _told(request, f"“{campaign}” is {told}."):
+        service(campaign=campaign, by=signed_in(request), reason=request.POST.get("reason", ""))
+    return redirect("annotation:campaign", slug)
 
 
 @require_POST
@@ -132,16 +119,11 @@ def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
     """Put annotators on the panel."""
     campaign = campaign_named(slug)
     form = MembersForm(request.POST, campaign=campaign)
-    if not form.is_valid():
-        return _refused(request, "panel", slug, form)
-    people = list(form.cleaned_data["annotators"])
-    return _done(
-        request,
-        "panel",
-        slug,
-        lambda: add_members(campaign=campaign, annotators=people),
-        f"{len(people)} on the panel now.",
-    )
+    if _is_sound(request, form):
+        people = list(form.cleaned_data["annotators"])
+        with _told(request, f"{len(people)} on the panel now."):
+            add_members(campaign=campaign, annotators=people)
+    return redirect("annotation:panel", slug)
 
 
 @require_POST
@@ -149,15 +131,15 @@ def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
 def member(request: HttpRequest, slug: str, number: int, verb: str) -> HttpResponse:
     """Take a judge off the panel, put them back, or admit them in spite of the round."""
     panel_member = get_object_or_404(PanelMember, campaign__slug=slug, number=number)
-    work = {
-        "remove": lambda: set_member_active(member=panel_member, is_active=False),
-        "restore": lambda: set_member_active(member=panel_member, is_active=True),
-        "admit": lambda: admit(member=panel_member),
-    }.get(verb)
-    if work is None:
+    told = {"remove": "is off the panel", "restore": "is back", "admit": "may judge now"}
+    if verb not in told:
         raise Http404
-    told = {"remove": "is off the panel", "restore": "is back", "admit": "may judge now"}[verb]
-    return _done(request, "panel", slug, work, f"{panel_member.annotator} {told}.")
+    with _told(request, f"{panel_member.annotator} {told[verb]}."):
+        if verb == "admit":
+            admit(member=panel_member)
+        else:
+            set_member_active(member=panel_member, is_active=verb == "restore")
+    return redirect("annotation:panel", slug)
 
 
 @require_POST
@@ -174,19 +156,12 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @admin_required
 def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     """Put guidelines in force."""
-    campaign = campaign_named(slug)
+    campaign, by = campaign_named(slug), signed_in(request)
     form = GuidelinesForm(request.POST)
-    if not form.is_valid():
-        return _refused(request, "edit_guidelines", slug, form)
-    return _done(
-        request,
-        "edit_guidelines",
-        slug,
-        lambda: publish_guidelines(
-            campaign=campaign, text=form.cleaned_data["text"], by=signed_in(request)
-        ),
-        "The guidelines are in force.",
-    )
+    if _is_sound(request, form):
+        with _told(request, "The guidelines are in force."):
+            publish_guidelines(campaign=campaign, text=form.cleaned_data["text"], by=by)
+    return redirect("annotation:edit_guidelines", slug)
 
 
 @require_POST
@@ -195,23 +170,14 @@ def gold_from_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs with known answers from a CSV file, all or none."""
     campaign = campaign_named(slug)
     form = GoldFileForm(request.POST, request.FILES, campaign=campaign)
-    if not form.is_valid():
-        return _refused(request, "gold", slug, form)
-    file = form.cleaned_data["file"]
-    if file.size > MAX_FILE:
-        messages.error(request, "The file is larger than 5 MB.")
-        return redirect("annotation:gold", slug)
-    return _done(
-        request,
-        "gold",
-        slug,
-        lambda: add_gold(
-            campaign=campaign,
-            purpose=form.cleaned_data["purpose"],
-            pairs=read_gold(file.name, file.read(), catalog_names(campaign)),
-        ),
-        "The pairs are added.",
-    )
+    if _is_sound(request, form):
+        file, purpose = form.cleaned_data["file"], form.cleaned_data["purpose"]
+        with _told(request, "The pairs are added."):
+            if file.size > MAX_FILE:
+                raise CampaignError("The file is larger than 5 MB.")
+            pairs = read_gold(file.name, file.read(), catalog_names(campaign))
+            add_gold(campaign=campaign, purpose=purpose, pairs=pairs)
+    return redirect("annotation:gold", slug)
 
 
 @require_POST
@@ -220,25 +186,16 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs that an earlier panel agreed on."""
     campaign = campaign_named(slug)
     form = GoldFromCampaignForm(request.POST, campaign=campaign)
-    if not form.is_valid():
-        return _refused(request, "gold", slug, form)
-    fields = form.cleaned_data
-    pairs = consensus_gold(fields["source"], fields["n"], campaign.seed, fields["why"])
-    if not pairs:
-        messages.error(request, "That panel has no pair on which two or more judges all agree.")
-        return redirect("annotation:gold", slug)
-    return _done(
-        request,
-        "gold",
-        slug,
-        lambda: add_gold(
-            campaign=campaign,
-            purpose=fields["purpose"],
-            pairs=pairs,
-            source=Gold.Source.CONSENSUS,
-        ),
-        f"{len(pairs)} pairs of “{fields['source']}” are added.",
-    )
+    if _is_sound(request, form):
+        source, purpose = form.cleaned_data["source"], form.cleaned_data["purpose"]
+        pairs = consensus_gold(
+            source, form.cleaned_data["n"], campaign.seed, form.cleaned_data["why"]
+        )
+        with _told(request, f"{len(pairs)} pairs of “{source}” are added."):
+            if not pairs:
+                raise CampaignError("That panel has no pair on which two or more judges all agree.")
+            add_gold(campaign=campaign, purpose=purpose, pairs=pairs, source=Gold.Source.CONSENSUS)
+    return redirect("annotation:gold", slug)
 
 
 @require_POST
@@ -246,13 +203,9 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
 def drop_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     """Take a question with a known answer away."""
     campaign = campaign_named(slug)
-    return _done(
-        request,
-        "gold",
-        slug,
-        lambda: remove_gold(campaign=campaign, question_uid=uid),
-        "The pair is removed.",
-    )
+    with _told(request, "The pair is removed."):
+        remove_gold(campaign=campaign, question_uid=uid)
+    return redirect("annotation:gold", slug)
 
 
 @require_POST
@@ -261,12 +214,10 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
     """Rule on a contested pair."""
     campaign, by = campaign_named(slug), signed_in(request)
     form = RulingForm(request.POST)
-    if form.is_valid():
+    if _is_sound(request, form):
         question_uid = form.cleaned_data.pop("question")
-        arguments = {"campaign": campaign, "question_uid": question_uid, **form.cleaned_data}
-        _tell(request, lambda: adjudicate(by=by, **arguments), "The ruling is kept.")
-    else:
-        _say_errors(request, form)
+        with _told(request, "The ruling is kept."):
+            adjudicate(campaign=campaign, question_uid=question_uid, by=by, **form.cleaned_data)
     return _to_case(request, slug)
 
 
@@ -275,11 +226,8 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
 def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     """Take a ruling back."""
     campaign = campaign_named(slug)
-    _tell(
-        request,
-        lambda: withdraw_ruling(campaign=campaign, question_uid=uid),
-        "The votes decide again.",
-    )
+    with _told(request, "The votes decide again."):
+        withdraw_ruling(campaign=campaign, question_uid=uid)
     return _to_case(request, slug)
 
 
@@ -288,10 +236,6 @@ def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the comparison with models of the judges."""
     campaign, by = campaign_named(slug), signed_in(request)
-    return _done(
-        request,
-        "agreement",
-        slug,
-        lambda: start_comparison(campaign=campaign, by=by),
-        "The comparison runs in the background.",
-    )
+    with _told(request, "The comparison runs in the background."):
+        start_comparison(campaign=campaign, by=by)
+    return redirect("annotation:agreement", slug)
