@@ -5,9 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from lookalike.core.errors import Refused
 from pooling.management.by_model import ByModelCommand
 from pooling.new_pool.parsing import catalog_by_slug, model_specs
 from pooling.new_pool.requests import check_specs
@@ -27,12 +24,9 @@ class Command(ByModelCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Embed by each model in turn."""
-        try:
-            catalog = catalog_by_slug(options["slug"], "catalog")
-            specs = model_specs(options["models"])
-            check_specs(specs)
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
+        catalog = catalog_by_slug(options["slug"], "catalog")
+        specs = model_specs(options["models"])
+        check_specs(specs)
         tried = [
             self.try_model(
                 spec,

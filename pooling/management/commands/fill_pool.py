@@ -6,9 +6,6 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from lookalike.core.errors import Refused
 from pooling.management.by_model import ByModelCommand
 from pooling.management.sources import (
     MODELS_HELP,
@@ -101,10 +98,7 @@ class Command(ByModelCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Create the pool or find it as it was left, and run the sources that are not done."""
-        try:
-            pool = pool_as_requested(request=_request(options), created_by=None)
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
+        pool = pool_as_requested(request=_request(options), created_by=None)
         sources = list(pool.sources.select_related("job"))
         for source in filter(is_left, sources):
             self.try_model(**work_on(pool, source))

@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 
 from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
-from lookalike.core.errors import Refused
 from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.new_pool.parsing import pool_by_slug
 
@@ -39,19 +38,16 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Create the campaign and open it."""
-        try:
-            campaign = open_pool_campaign(
-                pool=pool_by_slug(options["pool"]),
-                name=options["name"],
-                panel=panel_by_name([part.strip() for part in options["panel"].split(",")]),
-                tie_rule=options["tie"],
-                asking_order=options["order"],
-                guidelines=_guidelines(options["guidelines"]),
-                seed=options["seed"],
-                is_draft=options["draft"],
-            )
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
+        campaign = open_pool_campaign(
+            pool=pool_by_slug(options["pool"]),
+            name=options["name"],
+            panel=panel_by_name([part.strip() for part in options["panel"].split(",")]),
+            tie_rule=options["tie"],
+            asking_order=options["order"],
+            guidelines=_guidelines(options["guidelines"]),
+            seed=options["seed"],
+            is_draft=options["draft"],
+        )
         panel = [member.annotator.username for member in campaign.panel.select_related("annotator")]
         result = {
             "campaign": campaign.slug,

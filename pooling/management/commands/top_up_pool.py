@@ -5,8 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from lookalike.backbones.spec import SpecError
 from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import parse_depths
@@ -47,11 +45,8 @@ class Command(ByModelCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Write the change down, let its sources propose, and open the new pairs."""
-        try:
-            pool = pool_by_slug(options["pool"])
-            change = top_up_pool(pool=pool, wanted=_wanted(pool, options), made_by=None)
-        except Refused as problem:
-            raise CommandError(str(problem)) from problem
+        pool = pool_by_slug(options["pool"])
+        change = top_up_pool(pool=pool, wanted=_wanted(pool, options), made_by=None)
         specs = [step["spec"] for step in change.steps]
         for source in pool.sources.select_related("job").filter(spec__in=specs):
             if is_left(source):
