@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils.module_loading import import_string
 
 from jobs.commands import JobCommand
-from jobs.services import JobError, JobProgress
-
-Service = Callable[..., dict[str, Any]]
+from jobs.job_task import serve
+from jobs.services import JobError
 
 
 class ByModelCommand(JobCommand):
@@ -42,11 +40,7 @@ class ByModelCommand(JobCommand):
         Raises:
             CommandError: the person at the keyboard interrupted it.
         """
-        do: Service = import_string(service)
-
-        def work(progress: JobProgress) -> dict[str, Any]:
-            return do(progress=progress, **arguments)
-
+        work = partial(serve, service)
         try:
             return self.run_work(
                 task=task, subject=subject, title=title, arguments=arguments, work=work
