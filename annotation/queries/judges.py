@@ -43,7 +43,7 @@ def rules_of(campaign: Campaign) -> CountingRules:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(CountingRules):
     """One judge of one campaign, with what the campaign says now.
 
     `n_asked` is how many questions the judge is to answer: those of the queue or, where k of n
@@ -52,12 +52,7 @@ class Judge:
     """
 
     member_id: int
-    campaign_id: int
     state: str
-    serving: str
-    k: int
-    tie_rule: str
-    closes_settled: bool
     guideline_version: int
     lease_minutes: int
     seed: int
@@ -70,18 +65,6 @@ class Judge:
     has_controls: bool
 
     @property
-    def rules(self) -> CountingRules:
-        """When the campaign's questions have enough votes."""
-        return CountingRules(
-            self.campaign_id, self.serving, self.k, self.tie_rule, self.closes_settled
-        )
-
-    @property
-    def is_leased(self) -> bool:
-        """Whether pairs are lent to this judge for a while, not given."""
-        return self.rules.is_leased
-
-    @property
     def refusal(self) -> RejectedError | None:
         """Why nothing new is taken now; None while the campaign is open."""
         if self.state == CampaignState.OPEN:
@@ -92,7 +75,7 @@ class Judge:
 
 
 JUDGE_COLUMNS = """
-    m.id as member_id, c.id as campaign_id, c.state, c.serving, c.k, c.tie_rule, c.closes_settled,
+    c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, m.id as member_id, c.state,
     c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage,
     case when c.serving = 'everyone' then m.n_total else (
         select ceil(c.n_questions * c.k::numeric / greatest(count(*), 1)

@@ -166,13 +166,13 @@ def _record(
     counted = [
         question
         for question in outcome.registers
-        if judge.rules.counts_votes and before[question].kind == QuestionKind.PAIR
+        if judge.counts_votes and before[question].kind == QuestionKind.PAIR
     ]
     lock_questions(counted)
     surplus = surplus_questions(judge, counted)
     grown = change_of_done((before[q].register for q in outcome.registers), outcome)
     n_done = _write(judge, outcome, grown, surplus, now)
-    count_votes(judge.rules, counted, member_id=judge.member_id)
+    count_votes(judge, counted, member_id=judge.member_id)
     answered = {register.question_id for _, register in outcome.events}
     if judge.stage != Stage.JUDGING and any(before[q].stage == judge.stage for q in answered):
         judge = replace(judge, stage=advance(member_id=judge.member_id))
