@@ -184,8 +184,7 @@ def _kappas(campaign: Campaign) -> list[KappaRow]:
     if not 2 <= len(members) <= MAX_MATRIX:
         return []
     table = votes(campaign)
-    is_new = (np.diff(table.query_ids) != 0) | (np.diff(table.candidate_ids) != 0)
-    pair_of = np.append(0, np.cumsum(is_new))[: table.query_ids.size]
+    pair_of = table.pair_of
     column = {member.annotator_id: place for place, member in enumerate(members)}
     judge_of = np.array([column[person] for person in table.annotator_ids.tolist()], dtype=np.int64)
     shape = (int(pair_of.max(initial=-1)) + 1, len(members))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from django.db import connection
 
 from annotation.models import Campaign
+from annotation.queries.prepared import rows_of
 from lookalike.agreement import coefficients as measures
 from lookalike.agreement.consensus import majority
 from lookalike.core.arrays import Bools, Ints
@@ -100,6 +100,13 @@ class VoteTable:
     annotator_ids: Ints
     is_similar: Bools
 
+    @property
+    def pair_of(self) -> Ints:
+        """The number of each vote's pair, counted from 0 in their order, shape (n_votes,)."""
+        is_new = (np.diff(self.query_ids) != 0) | (np.diff(self.candidate_ids) != 0)
+        pairs: Ints = np.append(0, np.cumsum(is_new))[: self.query_ids.size]
+        return pairs
+
 
 def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
     """Return the label of every pair with a vote or a ruling.
@@ -111,8 +118,8 @@ def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
     Raises:
         ValueError: an unknown rule.
     """
-    counts = np.array(_rows(COUNTS, campaign), dtype=np.int64).reshape(-1, 4)
-    rulings = np.array(_rows(RULINGS, campaign), dtype=np.int64).reshape(-1, 3)
+    counts = np.array(rows_of(COUNTS, campaign.pk), dtype=np.int64).reshape(-1, 4)
+    rulings = np.array(rows_of(RULINGS, campaign.pk), dtype=np.int64).reshape(-1, 3)
     pairs, at = np.unique(
         np.concatenate([counts[:, :2], rulings[:, :2]]), axis=0, return_inverse=True
     )
@@ -136,7 +143,7 @@ def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
 
 def votes(campaign: Campaign) -> VoteTable:
     """Return every counted vote."""
-    table = np.array(_rows(VOTES, campaign), dtype=np.int64).reshape(-1, 4)
+    table = np.array(rows_of(VOTES, campaign.pk), dtype=np.int64).reshape(-1, 4)
     return VoteTable(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(bool))
 
 
@@ -144,9 +151,3 @@ def agreement(campaign: Campaign) -> measures.Agreement:
     """Return how much the panel agrees; the prevalence is of [different, similar]."""
     table = labels(campaign)
     return measures.agreement(np.stack([table.n_different, table.n_similar], axis=1))
-
-
-def _rows(statement: str, campaign: Campaign) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [campaign.pk])
-        return list(cursor.fetchall())

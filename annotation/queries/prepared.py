@@ -1,4 +1,4 @@
-"""Cursors for the two statements that run at every key press, planned once per connection."""
+"""How statements are run: plainly, or planned once per connection for those of every key press."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ import psycopg
 from django.db import connection
 
 RUNS_BEFORE_PREPARING = 2
+
+
+def rows_of(statement: str, *parameters: Any) -> list[Any]:
+    """Return all rows of a statement that is run now and then."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db import connection
 from django.db.models import Count, Q
 
 from annotation.models import Campaign, PanelMember
 from annotation.queries.campaigns import settled_entries
 from annotation.queries.labels import VoteTable, votes
+from annotation.queries.prepared import rows_of
 from lookalike.agreement.judge_statistics import (
     Pace,
     SequenceEffect,
@@ -102,15 +102,14 @@ class JudgeProgress:
 def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
     """Return one row for each judge, in the order of the panel."""
     members = list(campaign.panel.select_related("annotator"))
-    table = votes(campaign)  # ordered by pair
-    is_new = (np.diff(table.query_ids) != 0) | (np.diff(table.candidate_ids) != 0)
-    pair_of = np.append(0, np.cumsum(is_new))[: table.query_ids.size]
+    table = votes(campaign)
+    pair_of = table.pair_of
     gold, self_ = _shares(GOLD, campaign), _shares(SELF, campaign)
     answers: dict[int, dict[str, int]] = {}
-    for member_id, answer, n in _rows(ANSWERS, campaign):
+    for member_id, answer, n in rows_of(ANSWERS, campaign.pk):
         answers.setdefault(member_id, {})[answer] = n
     timelines: dict[int, list[tuple[Any, ...]]] = {}
-    for member_id, *rest in _rows(TIMELINE, campaign):
+    for member_id, *rest in rows_of(TIMELINE, campaign.pk):
         timelines.setdefault(member_id, []).append(tuple(rest))
     none = Share(0, 0)
     return [
@@ -150,7 +149,7 @@ def _from_timeline(rows: list[tuple[Any, ...]]) -> tuple[Pace, SequenceEffect, l
 
 
 def _shares(statement: str, campaign: Campaign) -> dict[tuple[int, str], Share]:
-    rows = _rows(statement, campaign)
+    rows = rows_of(statement, campaign.pk)
     return {(member_id, kind): Share(n_hits, n) for member_id, kind, n_hits, n in rows}
 
 
@@ -158,11 +157,11 @@ def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
     """Return how far each judge is, in the order of the panel; settled pairs are left out."""
     members = list(campaign.panel.select_related("annotator"))
     last = dict(
-        _rows(
+        rows_of(
             "select m.id, (select v.received_at from annotation_judgementevent v "
             "where v.member_id = m.id order by v.id desc limit 1) "
             "from annotation_panelmember m where m.campaign_id = %s",
-            campaign,
+            campaign.pk,
         )
     )
     settled = settled_entries(Q(member__campaign=campaign))
@@ -171,9 +170,3 @@ def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
         JudgeProgress(member, member.n_done, member.n_total - less[member.pk], last.get(member.pk))
         for member in members
     ]
-
-
-def _rows(statement: str, campaign: Campaign) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [campaign.pk])
-        return list(cursor.fetchall())

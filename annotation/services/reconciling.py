@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.judges import rules_of
+from annotation.queries.prepared import rows_of
 from annotation.services.counting import count_votes, counted_votes, lock_panel, lock_questions
 
 MEMBERS = """
@@ -23,9 +23,9 @@ select q.id, q.uid::text, q.n_counted, q.n_free, q.is_settled::int, coalesce(l.n
 from annotation_question q
 left join (select e.question_id, count(*) as n from annotation_queueentry e
            join annotation_question q on q.id = e.question_id
-           where q.campaign_id = %(campaign)s and e.state = 'open' and e.lease_until is not null
+           where q.campaign_id = %s and e.state = 'open' and e.lease_until is not null
            group by 1) l on l.question_id = q.id
-where q.campaign_id = %(campaign)s and q.kind = 'pair' order by q.id
+where q.campaign_id = %s and q.kind = 'pair' order by q.id
 """
 OVERFULL = """
 select q.uid::text, count(*) from annotation_judgement j
@@ -81,7 +81,7 @@ def reconcile(*, campaign: Campaign, repairs: bool = False) -> list[Difference]:
     if rules.is_leased:
         drifts += [
             Difference(campaign.slug, f"question {uid}", "counted votes beyond k", n, rules.k)
-            for uid, n in _rows(OVERFULL, [campaign.pk, rules.k])
+            for uid, n in rows_of(OVERFULL, campaign.pk, rules.k)
         ]
     return drifts
 
@@ -98,25 +98,29 @@ def _campaign(campaign: Campaign, repairs: bool) -> list[Difference]:
 def _members(campaign: Campaign, repairs: bool) -> list[Difference]:
     differences = []
     names = dict(campaign.panel.values_list("pk", "annotator__username"))
-    for pk, n_total, n_done, last_place, all_, done, end in _rows(MEMBERS, [campaign.pk]):
+    for pk, n_total, n_done, last_place, all_, done, end in rows_of(MEMBERS, campaign.pk):
         stored = {"n_total": n_total, "n_done": n_done, "last_place": last_place}
         counted = {"n_total": all_, "n_done": done, "last_place": end}
-        differences += [
-            Difference(
-                campaign.slug, f"judge {names[pk]}", counter, stored[counter], counted[counter]
-            )
-            for counter in stored
-            if stored[counter] != counted[counter]
-        ]
+        differences += _differences(campaign, f"judge {names[pk]}", stored, counted)
         if repairs and stored != counted:
             PanelMember.objects.filter(pk=pk).update(**counted)
     return differences
 
 
+def _differences(
+    campaign: Campaign, where: str, stored: dict[str, int], counted: dict[str, int]
+) -> list[Difference]:
+    return [
+        Difference(campaign.slug, where, counter, stored[counter], counted[counter])
+        for counter in stored
+        if stored[counter] != counted[counter]
+    ]
+
+
 def _states(campaign: Campaign) -> list[Difference]:
     """Find judgements that do not fit the queue or the last event; they need a person."""
-    unmatched = _rows(UNMATCHED, [campaign.pk])
-    without = _rows(DONE_WITHOUT, [campaign.pk])
+    unmatched = rows_of(UNMATCHED, campaign.pk)
+    without = rows_of(DONE_WITHOUT, campaign.pk)
     return [
         Difference(campaign.slug, f"judge {number}, question {uid}", what, 1, 0)
         for rows, what in (
@@ -129,32 +133,20 @@ def _states(campaign: Campaign) -> list[Difference]:
 
 def _questions(campaign: Campaign, repairs: bool) -> list[Difference]:
     rules = rules_of(campaign)
-    ids = list(
-        campaign.questions.filter(kind=QuestionKind.PAIR)
-        .order_by("pk")
-        .values_list("pk", flat=True)
-    )
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("pk")
+    ids = list(pairs.values_list("pk", flat=True))
     lock_questions(ids)
     counts = counted_votes(rules, ids)
-    found, wrong = [], []
-    for pk, uid, n_counted, n_free, settled, lent in _rows(QUESTIONS, {"campaign": campaign.pk}):
+    differences, wrong = [], []
+    rows = rows_of(QUESTIONS, campaign.pk, campaign.pk)
+    for pk, uid, n_counted, n_free, settled, lent in rows:
         n_votes, is_settled = counts[pk]
         free = max(0, rules.k - n_votes - lent) if rules.is_leased and not is_settled else 0
         stored = {"n_counted": n_counted, "n_free": n_free, "is_settled": settled}
         counted = {"n_counted": n_votes, "n_free": free, "is_settled": int(is_settled)}
-        differing = [counter for counter in stored if stored[counter] != counted[counter]]
-        found += [
-            Difference(campaign.slug, f"question {uid}", counter, stored[counter], counted[counter])
-            for counter in differing
-        ]
-        if differing:
+        differences += _differences(campaign, f"question {uid}", stored, counted)
+        if stored != counted:
             wrong.append(pk)
     if repairs:
         count_votes(rules, wrong)
-    return found
-
-
-def _rows(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
+    return differences
