@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from jobs.errors import JobConflictError, JobError
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.services import Work, cancel_job, run_here, run_job
+from jobs.services import Work, cancel_job, require_success, run_here, run_job
 from lookalike.core.errors import Refused
 
 
@@ -102,9 +102,7 @@ def _take_over(job: Job, arguments: dict[str, Any], work: Work, on_change: Any) 
         arguments=arguments, lease_until=past
     )
     run_job(job.uid, work, on_change=on_change)
-    job.refresh_from_db()
-    if job.state != JobState.SUCCEEDED:
-        raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
+    require_success(job)
     return job
 
 

@@ -72,7 +72,7 @@ def run_job(
             _postpone(job, reason or f"{type(problem).__name__}: {problem}")
         else:
             message = reason or f"An error of the program: {type(problem).__name__}: {problem}"
-            _finish(job, JobState.FAILED, error=message, trace=traceback.format_exc())
+            _finish(job, JobState.FAILED, error=message, traceback=traceback.format_exc())
             if reason is None:
                 raise
     else:
@@ -169,23 +169,9 @@ def _postpone(job: Job, reason: str) -> None:
     )
 
 
-def _finish(
-    job: Job,
-    state: JobState,
-    *,
-    result: dict[str, Any] | None = None,
-    error: str = "",
-    trace: str = "",
-) -> None:
-    _record(
-        job,
-        state=state,
-        result=result or {},
-        error=error,
-        traceback=trace,
-        finished_at=timezone.now(),
-        lease_until=None,
-    )
+def _finish(job: Job, state: JobState, **outcome: Any) -> None:
+    ended: dict[str, Any] = {"result": {}, "error": "", "traceback": "", "lease_until": None}
+    _record(job, state=state, finished_at=timezone.now(), **(ended | outcome))
 
 
 def _record(job: Job, **changes: Any) -> None:

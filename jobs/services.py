@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -56,9 +57,11 @@ def enqueue(
     """
     if owner is not None:
         _require_room(owner)
-    job = _create(
-        task=task, subject=subject, title=title, arguments=arguments, owner=owner, queue=queue
-    )
+    with _one_open_job(title):
+        job = Job.objects.create(
+            task=task, subject=subject, title=title[:200], arguments=arguments, owner=owner,
+            queue=queue,
+        )  # fmt: skip
     transaction.on_commit(lambda: send(job))
     return job
 
@@ -92,35 +95,26 @@ def run_here(
         JobConflictError: a worker holds it already.
         JobError: the work failed; what the job row says.
     """
-    job = _create(
-        task=task, subject=subject, title=title, arguments=arguments, owner=None, queue=""
-    )
+    with _one_open_job(title):
+        job = Job.objects.create(task=task, subject=subject, title=title[:200], arguments=arguments)
     run_job(job.uid, work, on_change=on_change, tries_again=False)
-    job.refresh_from_db()
-    if job.state != JobState.SUCCEEDED:
-        raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
+    require_success(job)
     return job
 
 
-def _create(
-    *,
-    task: str,
-    subject: str,
-    title: str,
-    arguments: dict[str, Any],
-    owner: User | None,
-    queue: str,
-) -> Job:
+def require_success(job: Job) -> None:
+    """Read again how a job has ended, and raise JobError unless that is well."""
+    job.refresh_from_db()
+    if job.state != JobState.SUCCEEDED:
+        raise JobError(job.error or f"{job.title}: {job.get_state_display()}")
+
+
+@contextmanager
+def _one_open_job(title: str) -> Iterator[None]:
+    """Refuse to open a job beside an open one of the same task and subject."""
     try:
         with transaction.atomic():
-            return Job.objects.create(
-                task=task,
-                subject=subject,
-                title=title[:200],
-                arguments=arguments,
-                owner=owner,
-                queue=queue,
-            )
+            yield
     except IntegrityError:
         raise JobConflictError(
             f"“{title}” is already queued or running; wait for it, or cancel it first."
@@ -146,20 +140,11 @@ def retry_job(*, job: Job) -> None:
         JobError: the job has succeeded, or has not ended yet.
     """
     again = Q(state__in=[JobState.FAILED, JobState.CANCELLED])
-    try:
-        with transaction.atomic():
-            n_changed = Job.objects.filter(again, pk=job.pk).update(
-                state=JobState.QUEUED,
-                n_forgiven=F("n_attempts"),
-                error="",
-                traceback="",
-                finished_at=None,
-                lease_until=None,
-            )
-    except IntegrityError:
-        raise JobConflictError(
-            f"“{job.title}” is already queued or running; wait for it, or cancel it first."
-        ) from None
+    with _one_open_job(job.title):
+        n_changed = Job.objects.filter(again, pk=job.pk).update(
+            state=JobState.QUEUED, n_forgiven=F("n_attempts"), error="", traceback="",
+            finished_at=None, lease_until=None,
+        )  # fmt: skip
     if not n_changed:
         raise JobError(f"“{job.title}” has not failed; there is nothing to try again.")
     transaction.on_commit(lambda: send(job))

@@ -62,18 +62,14 @@ def retry(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
-    if not _is_htmx(request):
+    if not HtmxDetails(request):
         return redirect("jobs:job", found.uid)
     found.refresh_from_db()
     return _shown(request, found, status)
 
 
 def _shown(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
-    template = "jobs/_job.html" if _is_htmx(request) else "jobs/job.html"
+    template = "jobs/_job.html" if HtmxDetails(request) else "jobs/job.html"
     response = render(request, template, {"job": found}, status=status)
     response["Cache-Control"] = "private, no-store"
     return response
-
-
-def _is_htmx(request: HttpRequest) -> bool:
-    return bool(HtmxDetails(request))
