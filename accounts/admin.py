@@ -21,29 +21,28 @@ admin.site.unregister(EmailAddress)
 admin.site.unregister(Authenticator)  # holds the secrets of second factors
 
 
-class LookingAdmin(ModelAdmin):
-    """Rows that admins may look at; nothing is added, changed or deleted here."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Show the section to admins."""
-        return self.has_view_permission(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Let admins look."""
-        user = request.user
-        return isinstance(user, User) and user.is_active and user.is_staff and user.is_admin
+class Unchangeable:
+    """Rows of which none is added, changed or deleted: facts stay, and people are pointed at."""
 
     def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
-        """Refuse."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Refuse."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Refuse: answers and jobs point at people, and facts stay."""
         return False
+
+
+class LookingAdmin(Unchangeable, ModelAdmin):
+    """Rows that admins may look at."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
+        user = request.user
+        return isinstance(user, User) and user.is_active and user.is_staff and user.is_admin
 
 
 @admin.register(User)

@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.admin import TabularInline
 
-from accounts.admin import LookingAdmin
+from accounts.admin import LookingAdmin, Unchangeable
 from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate, SourceFile
 
 
-class SourceFileInline(TabularInline):
+class SourceFileInline(Unchangeable, TabularInline):
     """The paths under which an image came."""
 
     model = SourceFile
@@ -21,23 +21,9 @@ class SourceFileInline(TabularInline):
         """Let everybody look who may look at the image."""
         return True
 
-    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
-        """Refuse."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Refuse."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object | None = None) -> bool:
-        """Refuse."""
-        return False
-
 
 @admin.register(Catalog)
 class CatalogAdmin(LookingAdmin):
-    """Catalogs."""
-
     list_display = ["name", "slug", "is_rendered", "created_at", "changed_at"]
     list_filter = ["is_rendered"]
     search_fields = ["name", "slug"]
