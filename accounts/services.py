@@ -43,7 +43,7 @@ def invite_person(
     )
     person.set_unusable_password()
     person.save()
-    _record(actor, person, ADDITION, f"Invited as {role.label.lower()}.")
+    record(actor, person, ADDITION, f"Invited as {role.label.lower()}.")
     return person
 
 
@@ -62,7 +62,7 @@ def change_role(*, actor: User, person: User, role: Role) -> None:
     person.role = role
     person.is_staff = person.is_superuser or role == Role.ADMIN
     person.save(update_fields=["role", "is_staff"])
-    _record(actor, person, CHANGE, f"Role changed from {before.lower()} to {role.label.lower()}.")
+    record(actor, person, CHANGE, f"Role changed from {before.lower()} to {role.label.lower()}.")
 
 
 @transaction.atomic
@@ -77,7 +77,7 @@ def set_active(*, actor: User, person: User, is_active: bool) -> None:
         return
     person.is_active = is_active
     person.save(update_fields=["is_active"])
-    _record(actor, person, CHANGE, "Reactivated." if is_active else "Deactivated.")
+    record(actor, person, CHANGE, "Reactivated." if is_active else "Deactivated.")
 
 
 @transaction.atomic
@@ -100,7 +100,7 @@ def change_details(
     person.first_name, person.last_name, person.email = first_name, last_name, email
     person.save(update_fields=["first_name", "last_name", "email"])
     if changed:
-        _record(actor, person, CHANGE, f"Changed {', '.join(changed)}.")
+        record(actor, person, CHANGE, f"Changed {', '.join(changed)}.")
 
 
 def password_link(*, actor: User, person: User, site: str) -> str:
@@ -124,7 +124,7 @@ def password_link(*, actor: User, person: User, site: str) -> str:
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(person), "key": key},
     )
-    _record(actor, person, CHANGE, "Made a link to choose a password.")
+    record(actor, person, CHANGE, "Made a link to choose a password.")
     return site.rstrip("/") + path
 
 
@@ -158,7 +158,8 @@ def _locked(actor: User, person: User) -> User:
     return fresh
 
 
-def _record(actor: User, person: User, flag: int, message: str) -> None:
+def record(actor: User, person: User, flag: int, message: str) -> None:
+    """Write what was done to an account into the audit log."""
     LogEntry.objects.log_actions(
         user_id=actor.pk,
         queryset=[person],

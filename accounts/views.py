@@ -69,15 +69,9 @@ def invite(request: HttpRequest) -> HttpResponse:
     form = InvitationForm(request.POST or None, actor=actor)
     if request.method == "POST" and form.is_valid():
         asked = form.cleaned_data
-        person = services.invite_person(
-            actor=actor,
-            username=asked["username"],
-            email=asked["email"],
-            first_name=asked["first_name"],
-            last_name=asked["last_name"],
-            role=Role(asked["role"]),
-        )
-        _give_link(request, person, sends_mail=asked["sends_mail"])
+        sends_mail, role = asked.pop("sends_mail"), Role(asked.pop("role"))
+        person = services.invite_person(actor=actor, role=role, **asked)
+        _give_link(request, person, sends_mail=sends_mail)
         return redirect("accounts:person", person.pk)
     return render(request, "accounts/invite.html", {"form": form})
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 
-from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.models import CHANGE
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope, User
+from accounts.services import record
 from accounts.tokens.secret import digest_of, new_token, prefix_of
 from lookalike.core.errors import Refused
 
@@ -73,7 +74,12 @@ def create_token(
         scopes=sorted(scopes),
         expires_at=timezone.now() + timedelta(days=days),
     )
-    _record(owner, f"Made the access token {made}: {', '.join(made.scopes)}, {days} days.")
+    record(
+        owner,
+        owner,
+        CHANGE,
+        f"Made the access token {made}: {', '.join(made.scopes)}, {days} days.",
+    )
     return made, token
 
 
@@ -84,7 +90,7 @@ def revoke_token(*, token: AccessToken) -> None:
         revoked_at=timezone.now()
     )
     if n_revoked:
-        _record(token.owner, f"Revoked the access token {token}.")
+        record(token.owner, token.owner, CHANGE, f"Revoked the access token {token}.")
 
 
 def use_token(*, token: str) -> AccessToken:
@@ -111,13 +117,3 @@ def use_token(*, token: str) -> AccessToken:
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - NOTICED_EVERY)
     AccessToken.objects.filter(stale, pk=found.pk).update(last_used_at=now)
     return found
-
-
-def _record(owner: User, message: str) -> None:
-    LogEntry.objects.log_actions(
-        user_id=owner.pk,
-        queryset=[owner],
-        action_flag=CHANGE,
-        change_message=message,
-        single_object=True,
-    )
