@@ -15,7 +15,7 @@ from catalog.queries import catalog_counts, import_jobs, n_refused
 
 @dataclass(frozen=True)
 class Tab:
-    """A link to one of a catalog's pages."""
+    """A link to one of the pages of a catalog or a campaign."""
 
     label: str
     url: str

@@ -23,6 +23,7 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.labels import labels, votes
+from catalog.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
 from lookalike.agreement.consensus import majority
@@ -43,15 +44,6 @@ class CampaignRow:
     def share_done(self) -> float:
         """The part done, 0..1."""
         return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A page of a campaign."""
-
-    label: str
-    url: str
-    is_current: bool
 
 
 @dataclass(frozen=True)
