@@ -6,7 +6,6 @@ No torch here: it takes a worker of the light queue, which is free while others 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,14 @@ from catalog.models import Catalog, EmbeddingSet
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.arrays import Ints
-from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.probe import additions
 from lookalike.search.lean import top_k
+from pooling.models import Pool
 from pooling.new_pool.requests import PoolRequest
 from pooling.sources.admission import filters_of, rows_of
 
 PROBE_TASK = "pooling.probe"
 N_PROBED = 50
-
-
-@dataclass(frozen=True)
-class _PoolRules:
-    """The rules of the pool that is probed."""
-
-    catalog: Catalog
-    query_catalog: Catalog | None
-    exclude_same_product: bool
-    candidates: CandidateRule
 
 
 def start_probe(*, request: PoolRequest, query_ids: Sequence[int], owner: User) -> Job:
@@ -86,19 +75,19 @@ def probe(
     catalogs = Catalog.objects.in_bulk([pk for pk in (catalog_id, query_catalog_id) if pk])
     if catalog_id not in catalogs or (query_catalog_id and query_catalog_id not in catalogs):
         raise JobError("The catalog was deleted.")
-    rules = _PoolRules(
-        catalogs[catalog_id],
-        catalogs[query_catalog_id] if query_catalog_id else None,
-        exclude_same_product,
-        CandidateRule.from_json(candidate_rule),
+    pool = Pool(
+        catalog=catalogs[catalog_id],
+        query_catalog=catalogs[query_catalog_id] if query_catalog_id else None,
+        exclude_same_product=exclude_same_product,
+        candidate_rule=candidate_rule,
     )
     progress.start(0, len(depths), "Looking for vectors", is_long=True)
     candidates = {}
     for number, (spec, k) in enumerate(depths):
         progress.update(number, len(depths), f"{spec}: searching for {len(query_ids)} queries")
-        sets = _sets_of(spec, rules)
+        sets = _sets_of(spec, pool)
         if sets is not None:
-            candidates[spec] = _candidates(rules, sets, np.array(query_ids, np.int64), k)
+            candidates[spec] = _candidates(pool, sets, np.array(query_ids, np.int64), k)
     rows, whole = additions(dict(depths), candidates, n_queries)
     progress.update(len(depths), len(depths))
     return {
@@ -109,14 +98,14 @@ def probe(
     }
 
 
-def _sets_of(spec: str, rules: _PoolRules) -> tuple[EmbeddingSet, EmbeddingSet] | None:
+def _sets_of(spec: str, pool: Pool) -> tuple[EmbeddingSet, EmbeddingSet] | None:
     """Return a model's newest vectors of candidates and of queries, None unless whole."""
     whole = EmbeddingSet.objects.filter(spec=spec, is_complete=True).order_by("-pk")
-    for candidates in whole.filter(catalog=rules.catalog):
-        if rules.query_catalog is None:
+    for candidates in whole.filter(catalog=pool.catalog):
+        if pool.query_catalog is None:
             return candidates, candidates
         queries = whole.filter(
-            catalog=rules.query_catalog, fingerprint=candidates.fingerprint
+            catalog=pool.query_catalog, fingerprint=candidates.fingerprint
         ).first()
         if queries is not None:
             return candidates, queries
@@ -124,11 +113,11 @@ def _sets_of(spec: str, rules: _PoolRules) -> tuple[EmbeddingSet, EmbeddingSet] 
 
 
 def _candidates(
-    rules: _PoolRules, sets: tuple[EmbeddingSet, EmbeddingSet], query_ids: Ints, k: int
+    pool: Pool, sets: tuple[EmbeddingSet, EmbeddingSet], query_ids: Ints, k: int
 ) -> Ints:
     """Return the image ids of each query's k nearest candidates, shape (n, k), -1 for none."""
     (ids, vectors), (own_ids, own) = (load_vectors(one) for one in sets)
-    filters = filters_of(rules, query_ids, ids)
+    filters = filters_of(pool, query_ids, ids)
     queries = np.asarray(own[rows_of(query_ids, own_ids)], np.float32)
     nearest = top_k(queries, _Widened(vectors), min(k, len(ids)), filters=filters).indices
     return np.where(nearest >= 0, ids[np.maximum(nearest, 0)], -1)

@@ -5,7 +5,7 @@ No torch here: pages count with these too.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +16,17 @@ from catalog.models import Catalog, Image, NearDuplicate
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
 from lookalike.images.near_duplicates import NEAR_BITS
-from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.search.collapse_duplicates import one_of_each
 from lookalike.search.filters import Filters, Keys
 from lookalike.search.scored import admissible
+from pooling.models import Pool
+from pooling.new_pool.requests import PoolRequest
 
 NO_KEY = -1
 BLOCK = 64  # queries whose hashes are compared with the catalog's at once
 
 
-class Rules(Protocol):
-    """What a pool, or a request for one, says about its candidates."""
-
-    @property
-    def catalog(self) -> Catalog:
-        """Where candidates come from."""
-
-    @property
-    def query_catalog(self) -> Catalog | None:
-        """Where queries come from, if elsewhere."""
-
-    @property
-    def exclude_same_product(self) -> bool:
-        """Whether other images of a query's own product are left out."""
-
-    @property
-    def candidates(self) -> CandidateRule:
-        """Which others are."""
+Rules = Pool | PoolRequest
 
 
 def filters_of(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
