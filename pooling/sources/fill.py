@@ -6,12 +6,14 @@ Only tasks and commands import this: the search loads torch.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, NoReturn
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.bulk import copy_rows
 from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
 from lookalike.search.topk import TopK
@@ -156,22 +158,17 @@ def _proposed(answer: Answer) -> tuple[Ints, Ints]:
 
 
 def _copy_proposals(source: PoolSource, answer: Answer, *, from_rank: int) -> int:
-    nearest = answer.found
-    queries, ranks = _proposed(answer)
+    found, (queries, ranks) = answer.found, _proposed(answer)
     queries, ranks = queries[ranks >= from_rank], ranks[ranks >= from_rank]
-    columns = (
-        nearest.query_ids[queries].tolist(),
-        nearest.candidate_ids[nearest.nearest.indices[queries, ranks]].tolist(),
+    rows = zip(
+        repeat(source.pool_id, len(queries)),
+        repeat(source.pk, len(queries)),
+        found.query_ids[queries].tolist(),
+        found.candidate_ids[found.nearest.indices[queries, ranks]].tolist(),
         ranks.tolist(),
-        nearest.nearest.scores[queries, ranks].tolist(),
+        found.nearest.scores[queries, ranks].tolist(),
+        strict=True,
     )
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(
-            "COPY pooling_proposal (pool_id, source_id, query_id, candidate_id, rank, score) "
-            "FROM STDIN"
-        ) as copy,
-    ):
-        for query, candidate, rank, score in zip(*columns, strict=True):
-            copy.write_row((source.pool_id, source.pk, query, candidate, rank, score))
+    columns = ("pool_id", "source_id", "query_id", "candidate_id", "rank", "score")
+    copy_rows(Proposal, columns, rows)
     return len(queries)
