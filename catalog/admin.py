@@ -31,8 +31,6 @@ class CatalogAdmin(LookingAdmin):
 
 @admin.register(Image)
 class ImageAdmin(LookingAdmin):
-    """Images, found by uid, product, hash or path."""
-
     list_display = ["uid", "catalog", "product_id", "width", "height", "image_format", "created_at"]
     list_filter = ["catalog", "image_format"]
     search_fields = ["=uid", "product_id", "=sha256", "source_files__path"]
@@ -43,8 +41,6 @@ class ImageAdmin(LookingAdmin):
 
 @admin.register(NearDuplicate)
 class NearDuplicateAdmin(LookingAdmin):
-    """Pairs that look alike."""
-
     list_display = ["first", "second", "n_bits", "catalog"]
     list_filter = ["catalog", "n_bits"]
     list_select_related = ["first", "second", "catalog"]
@@ -52,8 +48,6 @@ class NearDuplicateAdmin(LookingAdmin):
 
 @admin.register(EmbeddingSet)
 class EmbeddingSetAdmin(LookingAdmin):
-    """Sets of vectors with their model cards."""
-
     list_display = ["spec", "catalog", "dim", "is_complete", "created_at"]
     list_filter = ["catalog", "is_complete"]
     search_fields = ["spec", "fingerprint"]

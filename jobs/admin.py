@@ -10,8 +10,6 @@ from jobs.models import Job
 
 @admin.register(Job)
 class JobAdmin(LookingAdmin):
-    """Every job with its record."""
-
     list_display = ["title", "state", "n_done", "n_total", "n_attempts", "worker", "created_at"]
     list_filter = ["state", "task"]
     search_fields = ["title", "subject", "uid"]

@@ -10,8 +10,6 @@ from pooling.models import Pool, PoolCampaign, PoolChange, PoolSource, Proposal
 
 @admin.register(Pool)
 class PoolAdmin(LookingAdmin):
-    """Pools with their settings and figures."""
-
     list_display = ["name", "catalog", "query_catalog", "k", "seed", "created_by", "created_at"]
     list_filter = ["catalog"]
     search_fields = ["name", "slug"]
@@ -20,8 +18,6 @@ class PoolAdmin(LookingAdmin):
 
 @admin.register(PoolSource)
 class PoolSourceAdmin(LookingAdmin):
-    """What proposes for which pool."""
-
     list_display = ["spec", "pool", "k", "n_proposals", "file_name", "file_sha256", "done_at"]
     list_filter = ["pool"]
     search_fields = ["spec"]
@@ -30,8 +26,6 @@ class PoolSourceAdmin(LookingAdmin):
 
 @admin.register(Proposal)
 class ProposalAdmin(LookingAdmin):
-    """Who proposed which candidate, at which rank and score."""
-
     list_display = ["query", "candidate", "source", "rank", "score"]
     list_filter = ["pool"]
     list_select_related = ["query", "candidate", "source"]
@@ -40,16 +34,12 @@ class ProposalAdmin(LookingAdmin):
 
 @admin.register(PoolCampaign)
 class PoolCampaignAdmin(LookingAdmin):
-    """Which campaign judges which pool."""
-
     list_display = ["pool", "campaign", "opened_at"]
     list_select_related = ["pool", "campaign"]
 
 
 @admin.register(PoolChange)
 class PoolChangeAdmin(LookingAdmin):
-    """Who asked what of which pool, and what came of it."""
-
     list_display = ["pool", "number", "made_by", "made_at", "n_new_pairs", "n_opened"]
     list_filter = ["pool"]
     list_select_related = ["pool", "made_by"]

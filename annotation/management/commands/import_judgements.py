@@ -27,13 +27,11 @@ class Command(JobCommand):
     help = "Import judgements from a CSV file (query,candidate,annotator,answer)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add CAMPAIGN and FILE."""
         super().add_arguments(parser)
         parser.add_argument("campaign", help="the campaign's short name")
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Read, check, import, report."""
         campaign = Campaign.objects.filter(slug=options["campaign"]).first()
         if campaign is None:
             raise CommandError(f"There is no campaign “{options['campaign']}”.")

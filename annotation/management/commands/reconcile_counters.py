@@ -22,7 +22,6 @@ class Command(JobCommand):
     help = "Compare the counters of campaigns with a recount of the rows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add CAMPAIGN and --repair."""
         super().add_arguments(parser)
         parser.add_argument(
             "campaign", nargs="?", help="one campaign's short name; all if left out"
@@ -30,7 +29,6 @@ class Command(JobCommand):
         parser.add_argument("--repair", action="store_true", help="set the counters right")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Recount and report."""
         campaigns = Campaign.objects.order_by("pk")
         if options["campaign"]:
             campaigns = campaigns.filter(slug=options["campaign"])

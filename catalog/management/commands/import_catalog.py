@@ -26,7 +26,6 @@ class Command(JobCommand):
     help = "Import a folder or zip of pictures into a catalog (made if new)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add SLUG, DIR_OR_ZIP, --metadata and --name."""
         super().add_arguments(parser)
         parser.add_argument("slug", help="short name of the catalog: letters, digits, - and _")
         parser.add_argument("source", metavar="DIR_OR_ZIP", type=Path)
@@ -34,7 +33,6 @@ class Command(JobCommand):
         parser.add_argument("--name", help="the catalog's name for people, if it is new")
 
     def handle(self, *args: object, **options: Any) -> None:
-        """Check the source and metadata, import, report."""
         origin = _origin(options["source"], options["metadata"])
         catalog, is_new = _catalog(options["slug"], options["name"])
         try:

@@ -15,7 +15,6 @@ class Command(ByModelCommand):
     help = "Embed a catalog by one or more backbones; what is embedded already is kept."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("slug", help="the catalog")
         parser.add_argument(
@@ -23,7 +22,6 @@ class Command(ByModelCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Embed by each model in turn."""
         catalog = catalog_by_slug(options["slug"], "catalog")
         specs = model_specs(options["models"])
         check_specs(specs)

@@ -36,7 +36,6 @@ class Command(ByModelCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the pool's name")
         parser.add_argument("--catalog", required=True, help="slug: where candidates come from")

@@ -18,7 +18,6 @@ class Command(JobCommand):
     help = "Open a filled pool to a panel of annotators."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the campaign's name")
         parser.add_argument("--pool", required=True, help="slug of the pool")
@@ -37,7 +36,6 @@ class Command(JobCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Create the campaign and open it."""
         campaign = open_pool_campaign(
             pool=pool_by_slug(options["pool"]),
             name=options["name"],

@@ -31,7 +31,6 @@ class Command(ByModelCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("pool", help="slug of the pool")
         parser.add_argument("--models", default="", help=f"new: {MODELS_HELP}")
