@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
@@ -15,6 +16,7 @@ from jobs.models import OPEN_STATES, Job, JobState
 IMPORT_TASK = "catalog.tasks.import_catalog"
 PAGE = 60
 COVERS = 5
+MAX_OF_PRODUCT = 500
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,11 @@ def catalog_cards() -> list[CatalogCard]:
         CatalogCard(
             catalog=catalog,
             counts=catalog_counts(catalog),
-            covers=covers(catalog),
+            covers=list(catalog.images.order_by("sha256")[:COVERS]),  # a mixture, always the same
             is_importing=f"catalog:{catalog.pk}" in importing,
         )
         for catalog in Catalog.objects.order_by("name")
     ]
-
-
-def covers(catalog: Catalog) -> list[Image]:
-    """Return a few pictures, always the same: a mixture, since hashes know no order."""
-    return list(catalog.images.order_by("sha256")[:COVERS])
 
 
 def filtered_images(catalog: Catalog, asked: ImageFilter) -> QuerySet[Image]:
@@ -90,7 +87,14 @@ def filtered_images(catalog: Catalog, asked: ImageFilter) -> QuerySet[Image]:
         images = images.filter(product_id__icontains=asked.search)
     if asked.product:
         images = images.filter(product_id=asked.product)
-    for name, values in asked.attributes:
+    return with_attributes(images, dict(asked.attributes))
+
+
+def with_attributes(
+    images: QuerySet[Image], wanted: Mapping[str, Sequence[str]]
+) -> QuerySet[Image]:
+    """Return those of some images that have one of the values of every attribute."""
+    for name, values in wanted.items():
         one_of = Q()
         for value in values:
             one_of |= Q(attributes__contains={name: value})
@@ -126,7 +130,9 @@ def image_page(catalog: Catalog, asked: ImageFilter, place: Place, size: int = P
     is as fast as the first.
     """
     images = filtered_images(catalog, asked)
-    anchor = _anchor(catalog, place)
+    uid = place.after or place.before
+    at = catalog.images.filter(uid=uid).values_list("id", flat=True)
+    anchor = None if uid is None else at.first()
     if anchor is None:
         shown = list(images[:size])
     elif place.after is not None:
@@ -139,13 +145,6 @@ def image_page(catalog: Catalog, asked: ImageFilter, place: Place, size: int = P
         page.previous = shown[0] if page.n_before else None
         page.next = shown[-1] if page.last_number < page.n_all else None
     return page
-
-
-def _anchor(catalog: Catalog, place: Place) -> int | None:
-    uid = place.after or place.before
-    if uid is None:
-        return None
-    return Image.objects.filter(catalog=catalog, uid=uid).values_list("id", flat=True).first()
 
 
 def near_duplicates(catalog: Catalog) -> QuerySet[NearDuplicate]:
@@ -177,14 +176,6 @@ def siblings_of(image: Image, limit: int = 60) -> list[Image]:
     return list(same.exclude(pk=image.pk).order_by("id")[:limit])
 
 
-def images_of_product(catalog: Catalog, product_id: str, limit: int = 500) -> list[Image]:
-    """Return the images of a product; an empty product is none."""
-    if not product_id or "\0" in product_id:
-        return []
-    same = Image.objects.filter(catalog=catalog, product_id=product_id)
-    return list(same.order_by("id")[:limit])
-
-
 @dataclass(frozen=True)
 class ProductPage:
     """A product's images: what they share, and what each has of its own."""
@@ -195,7 +186,10 @@ class ProductPage:
 
 def product_page(catalog: Catalog, product_id: str) -> ProductPage | None:
     """Return a product's images with their attributes sorted apart; None if there is none."""
-    images = images_of_product(catalog, product_id)
+    if not product_id or "\0" in product_id:
+        return None
+    same = Image.objects.filter(catalog=catalog, product_id=product_id)
+    images = list(same.order_by("id")[:MAX_OF_PRODUCT])
     if not images:
         return None
     common = set(images[0].attributes.items())

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from catalog.models import Catalog, Image, SourceFile
+from catalog.queries import with_attributes
 from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
 
@@ -37,13 +38,7 @@ def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
 
     The order does not depend on who imported what when, so a seed means the same everywhere.
     """
-    images = Image.objects.filter(catalog=catalog).order_by("sha256")
-    for name, values in filters.items():
-        one_of = Q()
-        for value in values:
-            one_of |= Q(attributes__contains={name: value})
-        images = images.filter(one_of)
-    return images
+    return with_attributes(Image.objects.filter(catalog=catalog).order_by("sha256"), filters)
 
 
 def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:
