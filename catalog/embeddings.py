@@ -98,11 +98,6 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     raise EmbeddingError(f"{path} is not what was written to it just now; look at the disk.")
 
 
-def _dtype_of(shards: list[EmbeddingShard]) -> str:
-    """Return the narrowest of the two types that holds what all shards hold."""
-    return "<f2" if all(shard.dtype == "float16" for shard in shards) else "<f4"
-
-
 def forget_vectors() -> None:
     """Let go of the mapped files: what was read of them counts as memory while they are held."""
     _mapped.cache_clear()
@@ -148,7 +143,11 @@ def remove_unused_vectors() -> int:
     n_removed = remove_superseded()
     long_ago = time.time() - DAY
     found = [*_folder().glob("??/*.npy"), *_folder().glob("*/.writing-*")]
-    old = [path for path in found if _is_older(path, long_ago)]
+    old = []
+    for path in found:
+        with suppress(FileNotFoundError):  # its writer has just renamed it
+            if path.stat().st_mtime < long_ago:
+                old.append(path)
     if not old:
         return n_removed
     used = set(EmbeddingShard.objects.values_list("sha256", flat=True).iterator())
@@ -157,12 +156,6 @@ def remove_unused_vectors() -> int:
             path.unlink(missing_ok=True)
             n_removed += 1
     return n_removed
-
-
-def _is_older(path: Path, moment: float) -> bool:
-    with suppress(FileNotFoundError):  # its writer has just renamed it
-        return path.stat().st_mtime < moment
-    return False
 
 
 def _is_sound(shard: EmbeddingShard, dim: int) -> bool:
@@ -209,7 +202,7 @@ def _merged_path(hashes: list[str]) -> Path:
 
 def _merge(path: Path, shards: list[EmbeddingShard], dim: int) -> None:
     """Write the rows of all shards as one array, and beside it the hash of that file."""
-    dtype = _dtype_of(shards)
+    dtype = "<f2" if all(shard.dtype == "float16" for shard in shards) else "<f4"
     shape = (sum(len(shard.image_ids) for shard in shards), dim)
     digest = hashlib.sha256()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -49,9 +50,7 @@ def check_slug(slug: str) -> None:
         raise Refused("", "The short name has more than 80 characters.")
 
 
-def create_catalog(
-    *, slug: str, name: str, description: str = "", is_rendered: bool = False
-) -> Catalog:
+def create_catalog(*, slug: str, name: str, description: str = "") -> Catalog:
     """Make an empty catalog.
 
     Raises:
@@ -60,9 +59,7 @@ def create_catalog(
     check_slug(slug)
     try:
         with transaction.atomic():
-            return Catalog.objects.create(
-                slug=slug, name=name, description=description, is_rendered=is_rendered
-            )
+            return Catalog.objects.create(slug=slug, name=name, description=description)
     except IntegrityError:
         raise Refused("", f"There is a catalog “{slug}” already. Choose another name.") from None
 
@@ -88,7 +85,7 @@ def import_job(catalog: Catalog, origin: Origin) -> dict[str, Any]:
         "task": IMPORT_TASK,
         "subject": f"catalog:{catalog.pk}",
         "title": f"Import {origin.source_name} into {catalog.name}",
-        "arguments": {"catalog": catalog.pk, "origin": origin.as_json()},
+        "arguments": {"catalog": catalog.pk, "origin": asdict(origin)},
     }
 
 

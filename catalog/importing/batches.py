@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -68,13 +68,13 @@ def import_source(
     return {
         "images": len(run.images),
         "products": _n_products(catalog, run.images),
-        "broken": [problem.as_json() for problem in sorted(set(broken))],
+        "broken": [asdict(problem) for problem in sorted(set(broken))],
         "duplicates": run.n_stored - len(run.images),
         "near_duplicates": n_near,
         "files": len(source.paths),
         "skipped": source.n_junk,
         "others": sorted(source.others)[:100],
-        "warnings": [problem.as_json() for problem in sorted(run.all_warnings())],
+        "warnings": [asdict(problem) for problem in sorted(run.all_warnings())],
     }
 
 
@@ -125,7 +125,19 @@ class _Import:
             if not Catalog.objects.select_for_update().filter(pk=self.catalog.pk).exists():
                 raise JobError(f"The catalog “{self.catalog}” was deleted during the import.")
             Image.objects.bulk_create(
-                [self._image(item, item.picture) for item in prepared if item.picture],
+                [
+                    Image(
+                        catalog=self.catalog,
+                        sha256=item.sha256,
+                        width=item.picture.width,
+                        height=item.picture.height,
+                        image_format=item.picture.image_format,
+                        n_bytes=item.n_bytes,
+                        perceptual_hash=item.picture.perceptual_hash,
+                    )
+                    for item in prepared
+                    if item.picture
+                ],
                 ignore_conflicts=True,
             )
             hashes = {item.sha256 for item in prepared}
@@ -144,17 +156,6 @@ class _Import:
         self.images |= {sha256: image.pk for sha256, image in found.items()}
         self.known |= hashes
         self.n_stored += len(prepared)
-
-    def _image(self, item: _Prepared, picture: Picture) -> Image:
-        return Image(
-            catalog=self.catalog,
-            sha256=item.sha256,
-            width=picture.width,
-            height=picture.height,
-            image_format=picture.image_format,
-            n_bytes=item.n_bytes,
-            perceptual_hash=picture.perceptual_hash,
-        )
 
     def _describe(self, prepared: list[_Prepared], found: dict[str, Image]) -> None:
         """Give images the product and attributes of their row: the first one in path order."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
@@ -35,10 +34,6 @@ class Origin:
     source_name: str = ""
     metadata_name: str = ""
     is_restricted: bool = True
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the form that a job stores."""
-        return asdict(self)
 
     def open_source(self) -> Source:
         """Open the folder or zip.

@@ -12,10 +12,6 @@ class Problem:
     file: str
     reason: str
 
-    def as_json(self) -> dict[str, str]:
-        """Return the form in which jobs and commands report it."""
-        return {"file": self.file, "reason": self.reason}
-
 
 def safe_cell(text: str) -> str:
     """Return a text that a spreadsheet does not take for a formula (CWE-1236)."""
