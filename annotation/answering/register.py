@@ -91,23 +91,29 @@ def fold(
         try:
             if isinstance(submission, RejectedError):
                 raise submission
-            register = _register_of(submission, served, registers)
+            if submission.question not in served:
+                raise RejectedError("not_served", "This question was not given to you.")
+            register = registers[served[submission.question].question_id]
+            event = StoredEvent(
+                member_id, register.question_id, submission.answer, submission.undoes
+            )
             if submission.uuid in seen:
-                _check_duplicate(submission, register, seen[submission.uuid], member_id)
+                if seen[submission.uuid] != event:
+                    raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
                 outcome.results.append("duplicate")
                 continue
             if closed is not None:
                 raise closed
             if submission.guideline_version > guideline_version:
                 raise RejectedError("bad_value", "There is no such version of the guidelines.")
-            timed = _timed(submission, now)
+            decided_at = min(submission.decided_at, now)  # a clock that runs ahead is set back
+            shown_at = min(submission.shown_at, decided_at)
+            timed = replace(submission, decided_at=decided_at, shown_at=shown_at)
             after = _after(timed, register, outcome)
         except RejectedError as problem:
             outcome.results.append(problem)
             continue
-        seen[submission.uuid] = StoredEvent(
-            member_id, register.question_id, submission.answer, submission.undoes
-        )
+        seen[submission.uuid] = event
         outcome.events.append((timed, register))
         outcome.registers[after.question_id] = registers[after.question_id] = after
         outcome.results.append("saved")
@@ -118,28 +124,6 @@ def change_of_done(before: Iterable[Register], outcome: Outcome) -> int:
     """Return by how much the number of answered questions grows; `before` are those changed."""
     after = outcome.registers.values()
     return sum(register.is_done for register in after) - sum(r.is_done for r in before)
-
-
-def _register_of(
-    submission: Submission, served: Mapping[uuid.UUID, Register], registers: Mapping[int, Register]
-) -> Register:
-    if submission.question not in served:
-        raise RejectedError("not_served", "This question was not given to you.")
-    return registers[served[submission.question].question_id]
-
-
-def _check_duplicate(
-    submission: Submission, register: Register, stored: StoredEvent, member_id: int
-) -> None:
-    same = StoredEvent(member_id, register.question_id, submission.answer, submission.undoes)
-    if stored != same:
-        raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
-
-
-def _timed(submission: Submission, now: datetime) -> Submission:
-    """Set back a clock that runs ahead."""
-    decided_at = min(submission.decided_at, now)
-    return replace(submission, decided_at=decided_at, shown_at=min(submission.shown_at, decided_at))
 
 
 def _after(submission: Submission, register: Register, outcome: Outcome) -> Register:
