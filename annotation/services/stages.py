@@ -23,22 +23,20 @@ def advance(*, member_id: int) -> Stage:
     """Move a judge on whose present stage has nothing left to answer; return the stage."""
     member = PanelMember.objects.select_related("campaign").get(pk=member_id)
     before = stage = Stage(member.stage)
-    while stage in NEXT and not _has_open(member, stage):
-        if stage == Stage.QUALIFICATION and not _passes(member):
-            stage = Stage.NOT_QUALIFIED
-            break
+    entries = QueueEntry.objects.filter(member=member, state=EntryState.OPEN)
+    while stage in NEXT and not entries.filter(stage=stage).exists():
+        if stage == Stage.QUALIFICATION:
+            n_right, n_asked = qualification_score(member)
+            if n_right * 100 < member.campaign.pass_percent * n_asked:
+                stage = Stage.NOT_QUALIFIED
+                break
         stage = NEXT[stage]
     if stage != before:
         PanelMember.objects.filter(pk=member.pk).update(stage=stage)
     if stage != before and stage == Stage.NOT_QUALIFIED:
         # not now: this transaction may hold questions in another order
-        transaction.on_commit(lambda: _recount(member.campaign))
+        transaction.on_commit(lambda: transaction.atomic(recount_pairs)(member.campaign))
     return stage
-
-
-@transaction.atomic
-def _recount(campaign: Campaign) -> None:
-    recount_pairs(campaign)
 
 
 def qualification_score(member: PanelMember) -> tuple[int, int]:
@@ -69,12 +67,3 @@ def admit(*, member: PanelMember) -> None:
     if not changed.update(stage=Stage.JUDGING):
         raise CampaignError(f"{member.annotator} is judging already.")
     recount_pairs(campaign)
-
-
-def _has_open(member: PanelMember, stage: Stage) -> bool:
-    return QueueEntry.objects.filter(member=member, stage=stage, state=EntryState.OPEN).exists()
-
-
-def _passes(member: PanelMember) -> bool:
-    n_right, n_asked = qualification_score(member)
-    return n_right * 100 >= member.campaign.pass_percent * n_asked
