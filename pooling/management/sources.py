@@ -10,7 +10,8 @@ from typing import Any
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 from pooling.models import Pool, PoolSource
-from pooling.pools.services import FILL_TASK, source_subject
+from pooling.pools.services import source_job
+from pooling.pools.unsettled import has_open_job
 from pooling.sources.ranking_task import RankingTask
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 from pooling.sources.uploads import Arriving, Upload
@@ -79,8 +80,7 @@ def _on_disk(path: str, field: str) -> Arriving:
 
 def is_left(source: PoolSource) -> bool:
     """Whether a source has something to do, or left an open job behind when it was killed."""
-    is_open = source.job is not None and source.job.is_open
-    return source.done_at is None or source.wanted_k is not None or is_open
+    return source.done_at is None or source.wanted_k is not None or has_open_job(source)
 
 
 def work_on(pool: Pool, source: PoolSource) -> dict[str, Any]:
@@ -88,10 +88,8 @@ def work_on(pool: Pool, source: PoolSource) -> dict[str, Any]:
     return {
         "spec": source.spec,
         "service": "pooling.sources.fill.run_source",
-        "task": FILL_TASK,
-        "subject": source_subject(source),
+        **source_job(source),
         "title": f"{source.spec} for {pool}",
-        "arguments": {"source_id": source.pk},
     }
 
 

@@ -25,6 +25,7 @@ from pooling.models import (
     SourceState,
 )
 from pooling.new_pool.requests import PoolRequest, check_candidates, check_request, choose_queries
+from pooling.pools.unsettled import has_open_job
 from pooling.sources.uploads import Upload
 
 FILL_TASK = "pooling.tasks.run_source"
@@ -152,7 +153,7 @@ def start_pool(*, pool: Pool, owner: User | None) -> int:
     left = [
         source
         for source in pool.sources.select_related("job")
-        if source.state != SourceState.DONE and not (source.job is not None and source.job.is_open)
+        if source.state != SourceState.DONE and not has_open_job(source)
     ]
     return start_sources(sources=left, owner=owner)
 
@@ -192,23 +193,19 @@ def start_source(*, source: PoolSource, owner: User | None) -> Job:
     if source.done_at is not None and source.wanted_k is None:
         raise Refused("models", f"{source.spec} has proposed already.")
     with transaction.atomic():
-        job = enqueue(**_job_of(source), owner=owner)
+        job = enqueue(**source_job(source), owner=owner)
         PoolSource.objects.filter(pk=source.pk).update(job=job)
     return job
 
 
-def _job_of(source: PoolSource) -> dict[str, Any]:
+def source_job(source: PoolSource) -> dict[str, Any]:
+    """Return what names a source's job: the same for a worker and for a command."""
     return {
         "task": FILL_TASK,
-        "subject": source_subject(source),
+        "subject": f"pool source {source.pk}",
         "title": f"{source.spec} for {source.pool}"[:200],
         "arguments": {"source_id": source.pk},
     }
-
-
-def source_subject(source: PoolSource) -> str:
-    """Return what a source's jobs are about."""
-    return f"pool source {source.pk}"
 
 
 def cancel_pool(*, pool: Pool) -> int:
@@ -225,7 +222,7 @@ def cancel_source(*, source: PoolSource) -> bool:
     if source.job is not None:
         return cancel_job(job=source.job)
     job = Job.objects.create(
-        **_job_of(source), state=JobState.CANCELLED, finished_at=timezone.now()
+        **source_job(source), state=JobState.CANCELLED, finished_at=timezone.now()
     )
     return bool(PoolSource.objects.filter(pk=source.pk, job=None).update(job=job))
 
@@ -238,6 +235,6 @@ def delete_pool(*, pool: Pool) -> None:
     """
     if pool.campaign_links.exists():
         raise Refused("pool", "a campaign judges it; its proposals are kept as evidence.")
-    if any(source.job is not None and source.job.is_open for source in pool.sources.all()):
+    if any(has_open_job(source) for source in pool.sources.all()):
         raise Refused("pool", "it is being filled; cancel that first.")
     pool.delete()
