@@ -11,8 +11,7 @@ from django.urls import reverse
 
 from annotation.answering.submissions import RejectedError
 from annotation.markdown import to_html
-from annotation.models import Guideline
-from annotation.queries.guidelines import Example
+from annotation.models import Gold, Guideline
 from annotation.queries.judges import Judge
 from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
 from annotation.services.answers import Receipt
@@ -124,7 +123,7 @@ def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> di
 
 
 def guidelines_reply(
-    campaign_uid: uuid.UUID, guideline: Guideline, examples: Iterable[Example]
+    campaign_uid: uuid.UUID, guideline: Guideline, examples: Iterable[Gold]
 ) -> dict[str, Any]:
     """Return the guidelines as HTML, with the worked examples."""
     return {
@@ -132,8 +131,8 @@ def guidelines_reply(
         "html": to_html(guideline.text),
         "examples": [
             {
-                "query": picture_reply(campaign_uid, example.query),
-                "candidate": picture_reply(campaign_uid, example.candidate),
+                "query": picture_reply(campaign_uid, Picture.of(example.question.query)),
+                "candidate": picture_reply(campaign_uid, Picture.of(example.question.candidate)),
                 "answer": example.answer,
                 "why": example.why,
             }

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from django.db.models import QuerySet
 
 from annotation.models import Gold, Guideline, QuestionKind
-from catalog.images.pictures import Picture
-
-
-@dataclass(frozen=True)
-class Example:
-    """A pair with its answer and the reason."""
-
-    query: Picture
-    candidate: Picture
-    answer: str
-    why: str
 
 
 def guideline_in_force(campaign_id: int) -> Guideline:
@@ -23,17 +12,9 @@ def guideline_in_force(campaign_id: int) -> Guideline:
     return Guideline.objects.filter(campaign_id=campaign_id).order_by("-version")[0]
 
 
-def worked_examples(campaign_id: int) -> list[Example]:
-    """Return the examples in the order in which they were added."""
+def worked_examples(campaign_id: int) -> QuerySet[Gold]:
+    """Return the examples with their images, in the order in which they were added."""
     golds = Gold.objects.filter(
         question__campaign_id=campaign_id, question__kind=QuestionKind.EXAMPLE
-    ).select_related("question__query", "question__candidate")
-    return [
-        Example(
-            Picture.of(gold.question.query),
-            Picture.of(gold.question.candidate),
-            gold.answer,
-            gold.why,
-        )
-        for gold in golds.order_by("pk")
-    ]
+    )
+    return golds.select_related("question__query", "question__candidate").order_by("pk")

@@ -21,10 +21,10 @@ from annotation.forms import (
     SettingsForm,
 )
 from annotation.markdown import to_html
-from annotation.models import Campaign, Gold, QuestionKind
+from annotation.models import Campaign, Gold
 from annotation.queries.adjudication import contested, next_case, rulings
 from annotation.queries.campaigns import agreement_report, campaign_rows, gold_counts, tabs_of
-from annotation.queries.guidelines import guideline_in_force
+from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.quality import judge_qualities, progress_by_judge
 from annotation.services.sensitivity import TASK, subject_of
 from jobs.models import Job
@@ -96,15 +96,12 @@ def panel(request: HttpRequest, campaign: Campaign) -> Context:
 def guidelines(request: HttpRequest, campaign: Campaign) -> Context:
     """Show the guidelines in force in an editor, with a preview, and all earlier versions."""
     current = guideline_in_force(campaign.pk)
-    examples = Gold.objects.filter(
-        question__campaign=campaign, question__kind=QuestionKind.EXAMPLE
-    ).select_related("question__query", "question__candidate")
     return {
         "guideline": current,
         "form": GuidelinesForm(initial={"text": current.text}),
         "html": to_html(current.text),
         "versions": campaign.guidelines.select_related("author").order_by("-version"),
-        "examples": examples.order_by("pk"),
+        "examples": worked_examples(campaign.pk),
     }
 
 
