@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -79,7 +78,8 @@ def original_on_disk(sha256: str) -> Path:
     """
     path = blob_path(sha256, "original")
     if not path.exists():
-        write_atomically(path, partial(_write, read_blob(sha256, "original")))
+        content = read_blob(sha256, "original")
+        write_atomically(path, lambda file: file.write(content))
     return path
 
 
@@ -89,10 +89,6 @@ def store_blobs(sha256: str, content: bytes, picture: Picture) -> None:
         name = blob_name(sha256, size)
         if not default_storage.exists(name):
             default_storage.save(name, ContentFile(data))
-
-
-def _write(data: bytes, file: BinaryIO) -> None:
-    file.write(data)
 
 
 @contextmanager

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from django.conf import settings
 from django.core.files.base import File
@@ -32,10 +30,5 @@ class LocalBlobs(FileSystemStorage):
         return name
 
     def _save(self, name: str, content: File[bytes]) -> str:
-        write_atomically(Path(self.path(name)), partial(_copy, content))
+        write_atomically(Path(self.path(name)), lambda file: file.writelines(content.chunks()))
         return name
-
-
-def _copy(content: File[bytes], file: BinaryIO) -> None:
-    for chunk in content.chunks():
-        file.write(chunk)
