@@ -43,46 +43,23 @@ class RunningCampaign:
         return self.n_done / self.n_total if self.n_total else 0.0
 
 
-@dataclass(frozen=True)
-class Overview:
-    """Everything on the page."""
-
-    steps: list[Step]
-    running: list[Job]
-    failed: list[Job]
-    to_open: list[Pool]
-    campaigns: list[RunningCampaign]
-    pools: list[Pool]
-
-    @property
-    def is_new(self) -> bool:
-        """Whether some step has never been done."""
-        return not all(step.is_done for step in self.steps)
-
-    @property
-    def next_step(self) -> Step | None:
-        """The first step not done."""
-        return next((step for step in self.steps if not step.is_done), None)
-
-
 @admin_required
 def overview_page(request: HttpRequest) -> HttpResponse:
-    """Show what needs attention, or the first steps."""
-    return render(request, "overview.html", {"overview": overview()})
-
-
-def overview() -> Overview:
-    """Return what the page shows now."""
+    """Show what needs attention, or the first steps as long as one of them was never done."""
+    steps = first_steps()
     pools = list(pools_for_pages()[:MAX_SHOWN])
     jobs = Job.objects.select_related("owner")
-    return Overview(
-        steps=first_steps(),
-        running=list(jobs.filter(state__in=OPEN_STATES)[:MAX_SHOWN]),
-        failed=_failed_last(),
-        to_open=[pool for pool in pools if pool.has_ended and not pool.campaign_links.all()],
-        campaigns=_running_campaigns(),
-        pools=pools,
-    )
+    overview = {
+        "steps": steps,
+        "is_new": not all(step.is_done for step in steps),
+        "next_step": next((step for step in steps if not step.is_done), None),
+        "running": list(jobs.filter(state__in=OPEN_STATES)[:MAX_SHOWN]),
+        "failed": _failed_last(),
+        "to_open": [pool for pool in pools if pool.has_ended and not pool.campaign_links.all()],
+        "campaigns": _running_campaigns(),
+        "pools": pools,
+    }
+    return render(request, "overview.html", {"overview": overview})
 
 
 def _failed_last() -> list[Job]:
