@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from django.db.models import QuerySet
 
 from catalog.models import Catalog
 from lookalike.backbones.errors import SpecError
@@ -17,6 +19,7 @@ from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, kind_of, sp
 from pooling.models import Pool
 
 MAX_SHOWN = 10
+Row = TypeVar("Row", Catalog, Pool)
 
 
 def catalog_by_slug(slug: str, field: str) -> Catalog:
@@ -25,11 +28,7 @@ def catalog_by_slug(slug: str, field: str) -> Catalog:
     Raises:
         Refused: there is none of that slug; names those that there are.
     """
-    catalog = Catalog.objects.filter(slug=slug).first()
-    if catalog is None:
-        known = Catalog.objects.values_list("slug", flat=True)
-        raise Refused(field, _unknown("catalog", slug, known))
-    return catalog
+    return _by_slug(Catalog.objects.all(), slug, "catalog", field)
 
 
 def pool_by_slug(slug: str) -> Pool:
@@ -38,16 +37,16 @@ def pool_by_slug(slug: str) -> Pool:
     Raises:
         Refused: there is none of that slug; names those that there are.
     """
-    pool = Pool.objects.filter(slug=slug).first()
-    if pool is None:
-        raise Refused("pool", _unknown("pool", slug, Pool.objects.values_list("slug", flat=True)))
-    return pool
+    return _by_slug(Pool.objects.all(), slug, "pool", "pool")
 
 
-def _unknown(what: str, slug: str, slugs: Iterable[str]) -> str:
-    known = sorted(slugs)[:MAX_SHOWN]
-    there_is = f"there is {', '.join(known)}" if known else f"there is no {what} yet"
-    return f"no {what} is called {slug!r}; {there_is}."
+def _by_slug(rows: QuerySet[Row], slug: str, what: str, field: str) -> Row:
+    row = rows.filter(slug=slug).first()
+    if row is None:
+        known = sorted(rows.values_list("slug", flat=True))[:MAX_SHOWN]
+        there_is = f"there is {', '.join(known)}" if known else f"there is no {what} yet"
+        raise Refused(field, f"no {what} is called {slug!r}; {there_is}.")
+    return row
 
 
 def model_specs(text: str) -> list[str]:
