@@ -19,22 +19,15 @@ def read_gold(name: str, content: bytes, images: ImageNames) -> list[GoldPair]:
     for row, (query, candidate, answer, why) in parse_rows(
         name, content, ("query", "candidate", "answer"), problems, optional=("why",)
     ):
-        ids = []
-        for image in (query, candidate):
-            try:
-                image_id = images.find(image)
-            except LookupError as problem:
-                problems.append(f"row {row}: {problem}")
-                continue
-            if image_id is None:
-                problems.append(f"row {row}: no image of these catalogs is called {image!r}")
-            else:
-                ids.append(image_id)
+        query_id, candidate_id = (
+            images.find_in_row(name, row, "image of these catalogs", problems)
+            for name in (query, candidate)
+        )
         if answer not in {"similar", "different"}:
             problems.append(f"row {row}: the answer {answer!r} is neither similar nor different")
-        if len(ids) == 2:
-            pair = GoldPair(ids[0], ids[1], answer, why)
-            if pairs.setdefault((ids[0], ids[1]), pair) is not pair:
+        if query_id is not None and candidate_id is not None:
+            pair = GoldPair(query_id, candidate_id, answer, why)
+            if pairs.setdefault((query_id, candidate_id), pair) is not pair:
                 problems.append(f"row {row}: this pair stands in an earlier row")
     if not pairs and not problems:
         problems.append("there are no pairs")

@@ -24,17 +24,25 @@ class ImageNames:
             raise LookupError(f"{name!r} names {len(ids)} images; use their uid")
         return next(iter(ids), None)
 
+    def find_in_row(self, name: str, row: int, what: str, problems: list[str]) -> int | None:
+        """Return the image's id, or None after a note of what is wrong in that row of a file."""
+        try:
+            image_id = self.find(name)
+        except LookupError as problem:
+            problems.append(f"row {row}: {problem}")
+            return None
+        if image_id is None:
+            problems.append(f"row {row}: no {what} is called {name!r}")
+        return image_id
+
 
 def image_names(campaign: Campaign) -> tuple[ImageNames, ImageNames]:
     """Return the names of a campaign's queries and of its candidates."""
-    pairs = campaign.questions.filter(kind=QuestionKind.PAIR).values_list(
-        "query_id", "candidate_id"
+    pairs = campaign.questions.filter(kind=QuestionKind.PAIR)
+    return (
+        ImageNames(set(pairs.values_list("query_id", flat=True))),
+        ImageNames(set(pairs.values_list("candidate_id", flat=True))),
     )
-    queries, candidates = set(), set()
-    for query, candidate in pairs:
-        queries.add(query)
-        candidates.add(candidate)
-    return ImageNames(queries), ImageNames(candidates)
 
 
 def judges_by_name(campaign: Campaign) -> dict[str, int]:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from annotation.queries.references import ImageNames, image_names, judges_by_name
+from annotation.queries.references import image_names, judges_by_name
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement, ImportRefusedError
 from jobs.commands import JobCommand
@@ -69,14 +69,11 @@ def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
     for row, (query, candidate, annotator, answer, reason) in read_rows(
         path, columns, problems, optional=("reason",)
     ):
-        found = [
-            _found(queries, query, "query", row, problems),
-            _found(candidates, candidate, "candidate", row, problems),
-            judges.get(annotator),
-        ]
-        if found[2] is None:
+        query_id = queries.find_in_row(query, row, "query of the campaign", problems)
+        candidate_id = candidates.find_in_row(candidate, row, "candidate of the campaign", problems)
+        annotator_id = judges.get(annotator)
+        if annotator_id is None:
             problems.append(f"row {row}: {annotator!r} is not on the panel")
-        query_id, candidate_id, annotator_id = found
         if query_id is not None and candidate_id is not None and annotator_id is not None:
             rows[row] = ImportedJudgement(query_id, candidate_id, annotator_id, answer, reason)
     if problems:
@@ -84,14 +81,3 @@ def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
     if not rows:
         raise TableError(str(path), ["there are no judgements"])
     return rows
-
-
-def _found(names: ImageNames, name: str, column: str, row: int, problems: list[str]) -> int | None:
-    try:
-        image_id = names.find(name)
-    except LookupError as problem:
-        problems.append(f"row {row}: {problem}")
-        return None
-    if image_id is None:
-        problems.append(f"row {row}: no {column} of the campaign is called {name!r}")
-    return image_id
