@@ -22,7 +22,6 @@ from annotation.models import (
     Serving,
     Stage,
 )
-from catalog.models import Image
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,6 @@ class OpenCase:
     """A question to rule on."""
 
     question: Question
-    query: Image
-    candidate: Image
     counts: list[tuple[str, int]]
     reasons: list[tuple[str, int]]
 
@@ -82,23 +79,19 @@ def _finished(campaign: Campaign) -> QuerySet[Question]:
 def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> OpenCase | None:
     """Return the first contested pair behind the skipped ones, or None if none is left."""
     questions = contested(campaign, only_undecided=only_undecided)
-    found = questions.select_related("query", "candidate")[skipped : skipped + 1]
-    return _case(found[0]) if found else None
-
-
-def rulings(campaign: Campaign) -> QuerySet[Adjudication]:
-    """Return the rulings made, newest first."""
-    return Adjudication.objects.filter(question__campaign=campaign).order_by("-decided_at", "-pk")
-
-
-def _case(question: Question) -> OpenCase:
+    question = questions.select_related("query", "candidate")[skipped : skipped + 1].first()
+    if question is None:
+        return None
     judgements = Judgement.objects.filter(question=question)
     votes = Counter(judgements.values_list("answer", flat=True))
     reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))
     return OpenCase(
         question,
-        question.query,
-        question.candidate,
         [(answer.label, votes[answer]) for answer in Answer if votes[answer]],
         [(reason.label, reasons[reason]) for reason in Reason if reason and reasons[reason]],
     )
+
+
+def rulings(campaign: Campaign) -> QuerySet[Adjudication]:
+    """Return the rulings made, newest first."""
+    return Adjudication.objects.filter(question__campaign=campaign).order_by("-decided_at", "-pk")
