@@ -157,10 +157,6 @@ class _Shard:
     planned: PlannedShard
     images: list[Image]
 
-    @property
-    def originals(self) -> list[Opener]:
-        return [_Original(image) for image in self.images]
-
 
 def _embed_open_shards(
     embedding_set: EmbeddingSet,
@@ -180,7 +176,7 @@ def _embed_open_shards(
     def claimed() -> Iterator[list[Opener]]:
         while (shard := _next_shard(embedding_set, progress.job, in_hand)) is not None:
             in_hand.append(shard)
-            yield shard.originals
+            yield [_Original(image) for image in shard.images]
 
     def report(n_of_shard: int) -> None:
         progress.update(n_before + n_of_shard, n_total, note)
