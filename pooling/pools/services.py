@@ -1,6 +1,6 @@
 """Make pools, start, cancel and retry their sources, and open them to a panel.
 
-No torch here: pages call these. The work itself is in `services_fill` and `services_embed`.
+No torch here: pages call these. The work itself is in `pooling.sources.fill`.
 """
 
 from __future__ import annotations
