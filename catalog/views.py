@@ -129,7 +129,6 @@ def report_file(request: HttpRequest, slug: str) -> HttpResponse:
             writer.writerow([kind, safe_cell(entry["file"]), safe_cell(entry["reason"])])
     response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="import-report.csv"'
-    response["Cache-Control"] = "private, no-store"
     return response
 
 

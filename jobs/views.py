@@ -27,9 +27,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "ended_jobs": ended_jobs(person),
         "workers": known_workers() if person.is_admin else [],
     }
-    response = render(request, "jobs/jobs.html", context)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "jobs/jobs.html", context)
 
 
 @require_safe
@@ -70,6 +68,4 @@ def _answer(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse
 
 def _shown(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
     template = "jobs/_job.html" if HtmxDetails(request) else "jobs/job.html"
-    response = render(request, template, {"job": found}, status=status)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, template, {"job": found}, status=status)

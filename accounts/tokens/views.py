@@ -67,6 +67,4 @@ def _listed(request: HttpRequest, made: str = "") -> HttpResponse:
         "made": made,
         "api": request.build_absolute_uri("/api/v1/"),
     }
-    response = render(request, "accounts/tokens.html", context)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "accounts/tokens.html", context)
