@@ -131,8 +131,9 @@ def image_page(catalog: Catalog, asked: ImageFilter, place: Place, size: int = P
     """
     images = filtered_images(catalog, asked)
     uid = place.after or place.before
-    at = catalog.images.filter(uid=uid).values_list("id", flat=True)
-    anchor = None if uid is None else at.first()
+    anchor = None
+    if uid is not None:
+        anchor = catalog.images.filter(uid=uid).values_list("id", flat=True).first()
     if anchor is None:
         shown = list(images[:size])
     elif place.after is not None:
