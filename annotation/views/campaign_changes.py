@@ -71,7 +71,7 @@ def _is_sound(request: HttpRequest, form: Form) -> bool:
     """Check a form that has no page of its own, and tell what is wrong with it."""
     for errors in form.errors.values():
         for error in errors:
-            messages.error(request, error)
+            messages.error(request, str(error))
     return form.is_valid()
 
 
