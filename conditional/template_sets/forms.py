@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from accounts.models import Role, User
 from catalog.models import Catalog, EmbeddingSet
@@ -24,6 +24,11 @@ MAX_ANCHORS = 20_000
 Sources = list[tuple[str, list[tuple[str, str]]]]
 
 
+def catalogs_with_images() -> QuerySet[Catalog]:
+    """Return the catalogs that a set can be made over."""
+    return Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
+
+
 def _lines(rows: int, help_text: str, **given: Any) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "mono"})
     return forms.CharField(widget=widget, help_text=help_text, **given)
@@ -33,7 +38,7 @@ class BuildForm(forms.Form):
     """What to draw from a catalog's attributes."""
 
     name = forms.CharField(max_length=80)
-    catalog = forms.ModelChoiceField(Catalog.objects.none(), empty_label="Choose a catalog")
+    catalog = forms.ModelChoiceField(catalogs_with_images(), empty_label="Choose a catalog")
     task = forms.ChoiceField(
         choices=[(task.value, TASK_LABELS[task]) for task in BUILDABLE],
         initial=Task.CHANGE_ATTRIBUTE.value,
@@ -67,12 +72,6 @@ class BuildForm(forms.Form):
         min_value=0, max_value=MAX_SEED, initial=0, help_text="The same seed draws the same set."
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["catalog"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
-        field.queryset = Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
-
     def clean_filters(self) -> dict[str, tuple[str, ...]]:
         """Return the filters by attribute name."""
         try:
@@ -105,7 +104,9 @@ class VerificationForm(forms.Form):
 
     name = forms.CharField(max_length=80)
     panel = forms.ModelMultipleChoiceField(
-        User.objects.none(),
+        User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
+            "is_simulated", "username"
+        ),
         widget=forms.CheckboxSelectMultiple,
         help_text="Everybody on the panel answers everything, not knowing what others answer.",
     )
@@ -127,11 +128,6 @@ class VerificationForm(forms.Form):
 
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["panel"]
-        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
-        field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
-            "is_simulated", "username"
-        )
         noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
         self.fields["n_questions"].label = f"How many {noun}"
         self.fields["name"].initial = asked_set.name
@@ -176,7 +172,7 @@ class SuggestForm(forms.Form):
     def __init__(self, *args: Any, sources: Sources, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["source"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as above
+        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - for the type checker
         field.choices = [("", "Choose"), *sources]
 
     def clean(self) -> dict[str, Any]:

@@ -7,10 +7,9 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
-from django.db.models import Count
 
-from catalog.models import Catalog
 from conditional.models import TASK_LABELS
+from conditional.template_sets.forms import catalogs_with_images
 from conditional.uploads.files import Kind
 from conditional.uploads.services import MAX_BYTES, ImportRequest
 from lookalike.conditional.column_spec import parse_where
@@ -52,7 +51,7 @@ class ImportForm(forms.Form):
     )
     name = forms.CharField(max_length=80, help_text="Of the new set.")
     catalog = forms.ModelChoiceField(
-        Catalog.objects.none(),
+        catalogs_with_images(),
         empty_label="Choose a catalog",
         help_text="Holds the images. A file names them by uid, SHA-256, path, file name, or the "
         "number that a file name is.",
@@ -103,12 +102,6 @@ class ImportForm(forms.Form):
         help_text="Without it, one entry that cannot go in stops the import. Either way all of "
         "them are listed.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = self.fields["catalog"]
-        assert isinstance(field, forms.ModelChoiceField)  # noqa: S101 - for the type checker
-        field.queryset = Catalog.objects.annotate(n=Count("images")).filter(n__gt=0)
 
     def clean_where(self) -> dict[str, str]:
         """Return the wanted values by column."""
