@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from conditional.models import TASK_LABELS
 from conditional.template_sets.forms import catalogs_with_images
 from conditional.uploads.files import Kind
-from conditional.uploads.services import MAX_BYTES, ImportRequest
+from conditional.uploads.services import MAX_BYTES
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.genecis import TASKS, task_of
 from lookalike.io.errors import InputError
@@ -22,6 +22,12 @@ KIND_LABELS = {
     Kind.CIRR: "Templates: CIRR JSON",
     Kind.TRIPLETS: "Triplets: CSV",
     Kind.INTEGERS: "Triplets: integers, as UT-Zappos and Celeb-A have them",
+}
+_FIELDS = {  # what a kind takes beside its files
+    Kind.GENECIS: {"task"},
+    Kind.CIRR: {"split"},
+    Kind.TRIPLETS: {"scale", "where"},
+    Kind.INTEGERS: {"names", "scale"},
 }
 
 
@@ -111,7 +117,7 @@ class ImportForm(forms.Form):
             raise forms.ValidationError(f"{problem}.") from problem
 
     def clean(self) -> dict[str, Any]:
-        """Check what the fields say together, before anything is kept."""
+        """Check what the fields say together; what does not belong to the kind is passed over."""
         cleaned = super().clean() or {}
         files: list[UploadedFile[bytes]] = cleaned.get("file") or []
         if "kind" not in cleaned or not files:
@@ -125,23 +131,6 @@ class ImportForm(forms.Form):
                 cleaned["task"] = task_of(Path(str(files[0].name))).value
             except InputError:
                 self.add_error("task", f"The name “{files[0].name}” does not say it: choose one.")
-        return cleaned
-
-    @property
-    def import_request(self) -> ImportRequest:
-        """What a valid form asks for; what does not belong to its kind is passed over."""
-        cleaned = self.cleaned_data
-        kind = Kind(cleaned["kind"])
-        return ImportRequest(
-            kind=kind,
-            catalog=cleaned["catalog"],
-            name=cleaned["name"],
-            files=cleaned["file"],
-            task=cleaned["task"] if kind == Kind.GENECIS else "",
-            crops=cleaned["crops"] or "paper",
-            names=cleaned["names"] if kind == Kind.INTEGERS else None,
-            scale=cleaned["scale"] if kind.is_triplets else None,
-            split=cleaned["split"] if kind == Kind.CIRR else None,
-            where=cleaned["where"] if kind == Kind.TRIPLETS else {},
-            keep_good=cleaned["keep_good"],
-        )
+        ignored = {"task", "names", "scale", "split", "where"} - _FIELDS[kind]
+        cleaned |= {name: {"task": "", "where": {}}.get(name) for name in ignored}
+        return cleaned | {"kind": kind, "crops": cleaned.get("crops") or "paper"}

@@ -38,7 +38,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 def _queued(request: HttpRequest, form: ImportForm) -> bool:
     """Keep the files and queue their import; on failure say why in the form."""
     try:
-        request_import(form.import_request, signed_in(request))
+        request_import(owner=signed_in(request), **form.cleaned_data)
     except Refused as problem:
         refuse(form, problem)
     except OSError as problem:
