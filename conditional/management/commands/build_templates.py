@@ -27,7 +27,6 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the set's name")
         parser.add_argument("--catalog", required=True, help="slug")
@@ -70,7 +69,6 @@ class Command(SetCommand):
         parser.add_argument("--min-shared", type=int, default=3, help="with the target's scene")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Draw and store the set."""
         arguments = {
             "catalog": catalog_called(options["catalog"]).pk,
             "name": options["name"],

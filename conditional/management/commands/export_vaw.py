@@ -20,13 +20,11 @@ class Command(JobCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("set", help="slug of a set drawn from a catalog's attributes")
         parser.add_argument("folder", type=Path, help="made if it is not there")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Write the files."""
         template_set = TemplateSet.objects.filter(slug=options["set"]).first()
         if template_set is None:
             raise CommandError(f"there is no set “{options['set']}”.")

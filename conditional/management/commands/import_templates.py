@@ -25,7 +25,6 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the set's name")
         parser.add_argument("file", type=Path)
@@ -43,7 +42,6 @@ class Command(SetCommand):
         parser.add_argument("--keep-good", action="store_true", help="leave defective entries out")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Read, check and store the file."""
         files = SetFiles(
             kind=Kind(options["format"]),
             paths=[options["file"]],

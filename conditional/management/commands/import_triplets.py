@@ -21,7 +21,6 @@ class Command(SetCommand):
     help = "Import answers to “which of two is more like the anchor?” over a catalog's images."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the set's name")
         parser.add_argument(
@@ -40,7 +39,6 @@ class Command(SetCommand):
         parser.add_argument("--keep-good", action="store_true", help="leave defective rows out")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Read, check and store the files."""
         is_csv = [path.suffix.lower() for path in options["files"]] == [".csv"]
         files = SetFiles(
             kind=Kind.TRIPLETS if is_csv else Kind.INTEGERS,

@@ -29,7 +29,6 @@ class Command(JobCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("set", help="slug of the triplets")
         parser.add_argument(
@@ -43,7 +42,6 @@ class Command(JobCommand):
             )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Match, write and print."""
         triplet_set = TripletSet.objects.filter(slug=options["set"]).first()
         if triplet_set is None:
             raise CommandError(f"there are no triplets “{options['set']}”.")

@@ -18,7 +18,6 @@ class Command(JobCommand):
     help = "Score models on sets of templates; the average weighs sets equally, as GeneCIS does."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("set", nargs="+", help="slug of a set")
         parser.add_argument(
@@ -29,7 +28,6 @@ class Command(JobCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Score and print."""
         sets = [_named(slug) for slug in options["set"]]
         results = [self._scored(one, model) for model in options["model"] for one in sets]
         found: dict[tuple[str, str, bool], list[dict[str, Any]]] = {}

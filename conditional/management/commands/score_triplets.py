@@ -19,7 +19,6 @@ class Command(JobCommand):
     help = "Score the embedding sets of a catalog on its triplets."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("set", help="slug of the triplets")
         parser.add_argument(
@@ -28,7 +27,6 @@ class Command(JobCommand):
         parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Score and print."""
         triplet_set = TripletSet.objects.filter(slug=options["set"]).first()
         if triplet_set is None:
             raise CommandError(f"there are no triplets “{options['set']}”.")

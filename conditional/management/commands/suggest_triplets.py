@@ -22,7 +22,6 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what the command takes."""
         super().add_arguments(parser)
         parser.add_argument("name", help="the set's name")
         where = parser.add_mutually_exclusive_group(required=True)
@@ -54,7 +53,6 @@ class Command(SetCommand):
         parser.add_argument("--seed", type=int, default=0, help="of the draw")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        """Compare models and store the set."""
         if options["pool"] and options["embeddings"]:
             raise CommandError("embeddings: the sources of a pool all have their say.")
         catalog = _catalog(options)
