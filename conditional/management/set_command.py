@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from argparse import ArgumentParser
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
+from django.db import models
 
 from catalog.models import Catalog
+from conditional.models import TemplateSet, TripletSet
 from conditional.stored_sets import SetModel, job_of_set, slug_to_make
 from jobs.commands import JobCommand
 from jobs.services import Work
+from pooling.models import Pool
 
 MAX_SHOWN = 50
+_MISSING: dict[type[models.Model], str] = {
+    Catalog: "catalog: there is no catalog",
+    Pool: "pool: there is no pool",
+    TemplateSet: "there is no set",
+    TripletSet: "there are no triplets",
+}
+Row = TypeVar("Row", Catalog, Pool, TemplateSet, TripletSet)
 
 
 class SetCommand(JobCommand):
@@ -33,16 +44,25 @@ class SetCommand(JobCommand):
         return self.run_work(**job, work=work)
 
 
-def catalog_called(slug: str) -> Catalog:
-    """Return a catalog.
+def row_called(model: type[Row], slug: str) -> Row:
+    """Return the catalog, set or pool of a slug.
 
     Raises:
         CommandError: there is none.
     """
-    catalog = Catalog.objects.filter(slug=slug).first()
-    if catalog is None:
-        raise CommandError(f"catalog: there is no catalog “{slug}”.")
-    return catalog
+    row = model._default_manager.filter(slug=slug).first()
+    if row is None:
+        raise CommandError(f"{_MISSING[model]} “{slug}”.")
+    return row
+
+
+def add_triplet_options(parser: ArgumentParser) -> None:
+    """Add which triplets are scored by which embedding sets, and by which metric."""
+    parser.add_argument("set", help="slug of the triplets")
+    parser.add_argument(
+        "--embeddings", action="append", metavar="SPEC", help="by default every complete one"
+    )
+    parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
 
 
 def defect_lines(defects: list[dict[str, Any]]) -> list[str]:

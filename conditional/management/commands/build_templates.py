@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from conditional.management.set_command import SetCommand, catalog_called
+from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, row_called
 from conditional.models import TemplateSet
 from conditional.template_sets.annotation_files import Annotations, build_file_set
 from conditional.template_sets.services import BUILD_TASK, build_set
@@ -70,7 +71,7 @@ class Command(SetCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         arguments = {
-            "catalog": catalog_called(options["catalog"]).pk,
+            "catalog": row_called(Catalog, options["catalog"]).pk,
             "name": options["name"],
             "recipe": _recipe(options).as_json(),
         }

@@ -6,8 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
+from conditional.management.set_command import row_called
 from conditional.models import TemplateSet
 from conditional.template_sets.vaw import INSTANCES, TYPES, write_facts
 from jobs.commands import JobCommand
@@ -25,9 +24,7 @@ class Command(JobCommand):
         parser.add_argument("folder", type=Path, help="made if it is not there")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        template_set = TemplateSet.objects.filter(slug=options["set"]).first()
-        if template_set is None:
-            raise CommandError(f"there is no set “{options['set']}”.")
+        template_set = row_called(TemplateSet, options["set"])
         result = write_facts(template_set=template_set, folder=options["folder"])
         line = f"{result['instances']:,} instances, {result['types']:,} types of attributes"
         self.report(result, as_json=options["json"], lines=[line])

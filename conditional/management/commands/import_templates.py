@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conditional.management.set_command import SetCommand, catalog_called, defect_lines
+from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, defect_lines, row_called
 from conditional.models import TemplateSet
 from conditional.uploads.files import TEMPLATES_TASK, Kind, SetFiles
 from conditional.uploads.templates import import_templates
@@ -50,7 +51,7 @@ class Command(SetCommand):
             crops=options["crops"],
             keep_good=options["keep_good"],
         )
-        catalog = catalog_called(options["catalog"])
+        catalog = row_called(Catalog, options["catalog"])
         result = self.make(
             TemplateSet,
             task=TEMPLATES_TASK,

@@ -9,7 +9,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from conditional.management.set_command import SetCommand, catalog_called, defect_lines
+from catalog.models import Catalog
+from conditional.management.set_command import SetCommand, defect_lines, row_called
 from conditional.models import TripletSet
 from conditional.triplets.services import MIN_VOTES
 from conditional.uploads.files import TRIPLETS_TASK, Kind, SetFiles
@@ -48,7 +49,7 @@ class Command(SetCommand):
             where=_where(options["where"]),
             keep_good=options["keep_good"],
         )
-        catalog = catalog_called(options["catalog"])
+        catalog = row_called(Catalog, options["catalog"])
         result = self.make(
             TripletSet,
             task=TRIPLETS_TASK,

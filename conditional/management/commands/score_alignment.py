@@ -17,6 +17,7 @@ from conditional.alignment.services import (
     matrix_of,
     subject_of,
 )
+from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
 from jobs.commands import JobCommand
 from lookalike.conditional.formats.tables import matrix_csv
@@ -30,11 +31,7 @@ class Command(JobCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("set", help="slug of the triplets")
-        parser.add_argument(
-            "--embeddings", action="append", metavar="SPEC", help="by default every complete one"
-        )
-        parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+        add_triplet_options(parser)
         parser.add_argument("--seed", type=int, default=0, help="of the parts")
         for part in ("validation", "test"):
             parser.add_argument(
@@ -42,9 +39,7 @@ class Command(JobCommand):
             )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        triplet_set = TripletSet.objects.filter(slug=options["set"]).first()
-        if triplet_set is None:
-            raise CommandError(f"there are no triplets “{options['set']}”.")
+        triplet_set = row_called(TripletSet, options["set"])
         chosen = _chosen(triplet_set, options["embeddings"])
         arguments = arguments_of(triplet_set, chosen, options["metric"], options["seed"])
         result = self.run_work(

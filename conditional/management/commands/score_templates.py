@@ -6,8 +6,7 @@ from argparse import ArgumentParser
 from statistics import fmean
 from typing import Any
 
-from django.core.management.base import CommandError
-
+from conditional.management.set_command import row_called
 from conditional.models import BASELINE_LABELS, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, subject_of
@@ -28,7 +27,7 @@ class Command(JobCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        sets = [_named(slug) for slug in options["set"]]
+        sets = [row_called(TemplateSet, slug) for slug in options["set"]]
         results = [self._scored(one, model) for model in options["model"] for one in sets]
         found: dict[tuple[str, str, bool], list[dict[str, Any]]] = {}
         for result in results:
@@ -57,13 +56,6 @@ class Command(JobCommand):
             arguments=arguments,
             work=lambda progress: score_model(progress=progress, **arguments),
         )
-
-
-def _named(slug: str) -> TemplateSet:
-    template_set = TemplateSet.objects.select_related("catalog").filter(slug=slug).first()
-    if template_set is None:
-        raise CommandError(f"there is no set “{slug}”.")
-    return template_set
 
 
 def _line(row: dict[str, Any]) -> str:

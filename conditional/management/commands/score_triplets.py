@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
+from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
 from conditional.triplets.scores import score_set
 from jobs.commands import JobCommand
@@ -20,16 +21,10 @@ class Command(JobCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("set", help="slug of the triplets")
-        parser.add_argument(
-            "--embeddings", action="append", metavar="SPEC", help="by default every complete one"
-        )
-        parser.add_argument("--metric", choices=("cosine", "euclidean"), default="cosine")
+        add_triplet_options(parser)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        triplet_set = TripletSet.objects.filter(slug=options["set"]).first()
-        if triplet_set is None:
-            raise CommandError(f"there are no triplets “{options['set']}”.")
+        triplet_set = row_called(TripletSet, options["set"])
         scores = [
             self._score(triplet_set, embedding_set, options["metric"])
             for embedding_set in _chosen(triplet_set, options["embeddings"])

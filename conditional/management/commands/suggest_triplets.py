@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from catalog.models import Catalog
-from conditional.management.set_command import SetCommand, catalog_called
+from conditional.management.set_command import SetCommand, row_called
 from conditional.models import TripletSet
 from conditional.triplets.suggest import SUGGEST_TASK, suggest_set
 from lookalike.conditional.suggestions import SuggestRecipe
@@ -55,7 +55,8 @@ class Command(SetCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         if options["pool"] and options["embeddings"]:
             raise CommandError("embeddings: the sources of a pool all have their say.")
-        catalog = _catalog(options)
+        pool = row_called(Pool, options["pool"]) if options["pool"] else None
+        catalog = pool.catalog if pool else row_called(Catalog, options["catalog"])
         recipe = SuggestRecipe(
             pool=options["pool"] or "",
             models=tuple(options["embeddings"]),
@@ -77,15 +78,6 @@ class Command(SetCommand):
             work=suggest_set,
         )  # fmt: skip
         self.report(result, as_json=options["json"], lines=_lines(result))
-
-
-def _catalog(options: dict[str, Any]) -> Catalog:
-    if options["pool"]:
-        pool = Pool.objects.filter(slug=options["pool"]).select_related("catalog").first()
-        if pool is None:
-            raise CommandError(f"pool: there is no pool “{options['pool']}”.")
-        return pool.catalog
-    return catalog_called(options["catalog"])
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
