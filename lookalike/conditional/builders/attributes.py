@@ -7,6 +7,7 @@ neither present nor absent, which is what makes the target unique.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,15 +22,9 @@ from lookalike.conditional.builders.turns import (
     Limits,
     draw_in_turns,
     pick_apart,
+    shuffled_gallery,
 )
-from lookalike.conditional.types import (
-    Details,
-    Distractor,
-    DistractorKind,
-    Provenance,
-    RetrievalTemplate,
-    Task,
-)
+from lookalike.conditional.types import Details, Provenance, RetrievalTemplate, Task
 from lookalike.core.arrays import Ints
 
 N_LACKING, N_HAVING = 9, 5
@@ -112,7 +107,11 @@ def build_change_attribute(
             references[str(column)] = np.union1d(known, found)
     draw = _Draw(table, rng, seed, source, Task.CHANGE_ATTRIBUTE)
     built = draw_in_turns(references, draw.change, table.images, limits, rng)
-    return draw.named(built)
+    by_text: Counter[str] = Counter()  # two values may share one
+    for condition, n in built.report.by_condition.items():
+        by_text[table.text(int(condition))] += n
+    report = replace(built.report, by_condition=dict(sorted(by_text.items())))
+    return Built(built.templates, report)
 
 
 def _known(types: Sequence[str] | None, held: Iterable[str]) -> list[str]:
@@ -151,8 +150,7 @@ class _Draw:
         if lacking is None:
             return FEW_LACKING
         facts = {"type": type_name, "value": table.text(column)}
-        gallery = self._distractors(lacking, DistractorKind.LACKS_CONDITION)
-        return self._template(type_name, (row, target), gallery, facts)
+        return self._template(type_name, (row, target), (lacking, []), facts)
 
     def change(self, column_name: str, row: int) -> RetrievalTemplate | str:
         """Make a template of a value and a reference."""
@@ -170,19 +168,8 @@ class _Draw:
         having = self._pick(strangers, taken, N_HAVING)
         if having is None:
             return FEW_HAVING
-        gallery = self._distractors(lacking, DistractorKind.LACKS_CONDITION)
-        gallery += self._distractors(having, DistractorKind.LACKS_REFERENCE)
         text = table.text(column)
-        return self._template(text, (row, target), gallery, {"value": text})
-
-    def named(self, built: Built) -> Built:
-        """Give the report's conditions their texts; two values may share one."""
-        by_text: dict[str, int] = {}
-        for name, n in built.report.by_condition.items():
-            text = self.table.text(int(name))
-            by_text[text] = by_text.get(text, 0) + n
-        report = replace(built.report, by_condition=dict(sorted(by_text.items())))
-        return Built(built.templates, report)
+        return self._template(text, (row, target), (lacking, having), {"value": text})
 
     def _peers(self, row: int) -> Ints:
         members = self.table.members[int(self.table.objects[row])]
@@ -199,21 +186,23 @@ class _Draw:
         chosen = pick_apart(self.rng.permutation(pool), self.table.groups, taken, n)
         return chosen if len(chosen) == n else None
 
-    def _distractors(self, rows: list[int], kind: DistractorKind) -> list[Distractor]:
-        return [Distractor(self.table.view(row), kind) for row in rows]
-
     def _template(
-        self, condition: str, pair: tuple[int, int], gallery: list[Distractor], facts: Details
+        self,
+        condition: str,
+        pair: tuple[int, int],
+        distractors: tuple[list[int], list[int]],
+        facts: Details,
     ) -> RetrievalTemplate:
         row, target = pair
-        order = self.rng.permutation(len(gallery)).tolist()
+        views = ([self.table.view(row) for row in rows] for rows in distractors)
+        gallery, answer = shuffled_gallery(self.rng, *views)
         facts = {"object": self.table.instances[row].object_name, **facts}
         return RetrievalTemplate(
             task=self.task,
             condition=condition,
             reference=self.table.view(row),
             target=self.table.view(target),
-            gallery=tuple(gallery[place] for place in order),
+            gallery=gallery,
             provenance=Provenance(self.source, 0, self.seed, facts),
-            answer=int(self.rng.integers(len(gallery) + 1)),
+            answer=answer,
         )

@@ -22,16 +22,9 @@ from lookalike.conditional.builders.turns import (
     draw_in_turns,
     group_codes,
     pick_apart,
+    shuffled_gallery,
 )
-from lookalike.conditional.types import (
-    Distractor,
-    DistractorKind,
-    Provenance,
-    RetrievalTemplate,
-    Scene,
-    Task,
-    View,
-)
+from lookalike.conditional.types import Provenance, RetrievalTemplate, Scene, Task, View
 from lookalike.core.arrays import Bools, Ints
 
 N_LACKING, N_HAVING = 9, 5
@@ -219,9 +212,8 @@ class _Draw:
         self, column: int, row: int, target: int, lacking: list[int], having: list[int]
     ) -> RetrievalTemplate:
         images = self.table.images
-        gallery = [Distractor(View(images[i]), DistractorKind.LACKS_CONDITION) for i in lacking]
-        gallery += [Distractor(View(images[i]), DistractorKind.LACKS_REFERENCE) for i in having]
-        order = self.rng.permutation(len(gallery)).tolist()
+        views = ([View(images[i]) for i in rows] for rows in (lacking, having))
+        gallery, answer = shuffled_gallery(self.rng, *views)
         n_shared = int((self.table.present[row] & self.table.present[target]).sum())
         facts = {"category": self.table.categories[column], "n_shared": n_shared}
         return RetrievalTemplate(
@@ -229,7 +221,7 @@ class _Draw:
             condition=self.table.text(column),
             reference=View(images[row]),
             target=View(images[target]),
-            gallery=tuple(gallery[place] for place in order),
+            gallery=gallery,
             provenance=Provenance(self.source, 0, self.seed, facts),
-            answer=int(self.rng.integers(len(gallery) + 1)),
+            answer=answer,
         )

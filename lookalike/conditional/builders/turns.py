@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from lookalike.conditional.types import RetrievalTemplate
+from lookalike.conditional.types import Distractor, DistractorKind, RetrievalTemplate, View
 from lookalike.conditional.validate import identity
 from lookalike.core.arrays import Ints
 
@@ -153,6 +153,16 @@ class _State:
         provenance = replace(found.provenance, index=len(self.templates))
         self.templates.append(replace(found, provenance=provenance))
         return True
+
+
+def shuffled_gallery(
+    rng: np.random.Generator, lacking: list[View], having: list[View]
+) -> tuple[tuple[Distractor, ...], int]:
+    """Return the distractors in a random order, and a random place for the target."""
+    gallery = [Distractor(view, DistractorKind.LACKS_CONDITION) for view in lacking]
+    gallery += [Distractor(view, DistractorKind.LACKS_REFERENCE) for view in having]
+    order = rng.permutation(len(gallery)).tolist()
+    return tuple(gallery[place] for place in order), int(rng.integers(len(gallery) + 1))
 
 
 def pick_apart(candidates: Ints, groups: Ints, taken: set[int], n: int) -> list[int]:
