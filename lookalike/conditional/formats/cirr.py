@@ -19,12 +19,10 @@ from lookalike.conditional.formats.json_files import (
     as_texts,
     kind_of,
     read_json,
-    read_json_list,
     write_json,
 )
-from lookalike.conditional.formats.template_entries import TemplateEntries
+from lookalike.conditional.formats.template_entries import TemplateEntries, read_templates
 from lookalike.conditional.types import (
-    Defect,
     Distractor,
     Provenance,
     RetrievalTemplate,
@@ -44,18 +42,7 @@ def read_cirr(path: str | Path) -> TemplateEntries:
             targets).
         OSError: if the file cannot be opened.
     """
-    path = Path(path)
-    templates: list[RetrievalTemplate] = []
-    malformed: list[Defect] = []
-    for index, entry in enumerate(read_json_list(path)):
-        try:
-            templates.append(_template(entry, index))
-        except EntryError as problem:
-            malformed.append(Defect(index, "malformed", str(problem)))
-    if not templates:
-        first = malformed[0].reason
-        raise FormatError(path, None, f"no entry is a template (the first: {first})")
-    return TemplateEntries(tuple(templates), tuple(malformed))
+    return read_templates(Path(path), _template)
 
 
 def read_cirr_split(path: str | Path) -> dict[str, str]:

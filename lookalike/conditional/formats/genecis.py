@@ -7,8 +7,7 @@ a string. The target stands apart from its gallery of 14 (9 for focus_attribute)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from lookalike.conditional.formats.json_files import (
@@ -19,13 +18,11 @@ from lookalike.conditional.formats.json_files import (
     as_object,
     as_text,
     number_if_decimal,
-    read_json_list,
     required,
     write_json,
 )
-from lookalike.conditional.formats.template_entries import TemplateEntries
+from lookalike.conditional.formats.template_entries import TemplateEntries, read_templates
 from lookalike.conditional.types import (
-    Defect,
     Distractor,
     DistractorKind,
     Provenance,
@@ -33,14 +30,14 @@ from lookalike.conditional.types import (
     Task,
     View,
 )
-from lookalike.io.errors import FormatError, InputError
+from lookalike.io.errors import InputError
 
 SOURCE = "genecis"
 TASKS = (Task.FOCUS_ATTRIBUTE, Task.CHANGE_ATTRIBUTE, Task.FOCUS_OBJECT, Task.CHANGE_OBJECT)
 OBJECT_TASKS = (Task.FOCUS_OBJECT, Task.CHANGE_OBJECT)
 KEYS = frozenset({"condition", "reference", "target", "gallery"})
 COCO_ID, CROP_ID, CROP_BOX = "val_image_id", "image_id", "instance_bbox"
-N_SAME_SCENE = 9
+KINDS_BY_SLOT = [DistractorKind.LACKS_CONDITION] * 9 + [DistractorKind.LACKS_REFERENCE] * 5
 
 
 def task_of(path: str | Path) -> Task:
@@ -76,17 +73,7 @@ def read_genecis(path: str | Path, task: Task | None = None) -> TemplateEntries:
     task = task_of(path) if task is None else task
     if task not in TASKS:
         raise InputError(f"{path}: {task} is not a task of GeneCIS")
-    templates: list[RetrievalTemplate] = []
-    malformed: list[Defect] = []
-    for index, entry in enumerate(read_json_list(path)):
-        try:
-            templates.append(_template(entry, task, index))
-        except EntryError as problem:
-            malformed.append(Defect(index, "malformed", str(problem)))
-    if not templates:
-        first = malformed[0].reason
-        raise FormatError(path, None, f"no entry is a template (the first: {first})")
-    return TemplateEntries(tuple(templates), tuple(malformed))
+    return read_templates(path, lambda entry, index: _template(entry, task, index))
 
 
 def write_genecis(path: str | Path, templates: Sequence[RetrievalTemplate]) -> None:
@@ -112,31 +99,24 @@ def genecis_entries(templates: Sequence[RetrievalTemplate]) -> list[dict[str, ob
     return [_entry(template) for template in templates]
 
 
-def with_kinds_by_slot(gallery: Sequence[View]) -> tuple[Distractor, ...]:
-    """Return the gallery of an object file with the kinds that its slots have."""
-    kinds = (DistractorKind.LACKS_CONDITION, DistractorKind.LACKS_REFERENCE)
-    return tuple(
-        Distractor(view, kinds[int(slot >= N_SAME_SCENE)]) for slot, view in enumerate(gallery)
-    )
-
-
 def _template(entry: object, task: Task, index: int) -> RetrievalTemplate:
     found = as_object(entry)
     gallery = [
         _view(view, task, f"gallery[{place}]")
         for place, view in enumerate(as_list(found, "gallery"))
     ]
-    says_kind = task in OBJECT_TASKS and len(gallery) == task.n_distractors
-    template = RetrievalTemplate(
+    kinds = [DistractorKind.UNKNOWN] * len(gallery)
+    if task in OBJECT_TASKS and len(gallery) == task.n_distractors:
+        kinds = KINDS_BY_SLOT
+    return RetrievalTemplate(
         task=task,
         condition=as_text(found, "condition"),
         reference=_view(required(found, "reference"), task, "reference"),
         target=_view(required(found, "target"), task, "target"),
-        gallery=tuple(Distractor(view) for view in gallery),
+        gallery=tuple(map(Distractor, gallery, kinds)),
         provenance=Provenance(SOURCE, index),
         details={key: found[key] for key in found if key not in KEYS},
     )
-    return replace(template, gallery=with_kinds_by_slot(gallery)) if says_kind else template
 
 
 def _view(value: object, task: Task, what: str) -> View:
@@ -165,13 +145,9 @@ def _entry(template: RetrievalTemplate) -> dict[str, object]:
 def _view_entry(view: View, task: Task) -> dict[str, object]:
     """Return a view as it was read, with its present image and box; the format has both names."""
     key = COCO_ID if task in OBJECT_TASKS else CROP_ID
-    entry = _as_read(view.details, key)
+    entry = dict(view.details) if key in view.details else {}
     if str(entry.get(key)) != view.image:
         entry[key] = number_if_decimal(view.image)
     if view.box is not None and entry.get(CROP_BOX) != list(view.box):
         entry[CROP_BOX] = list(view.box)
     return entry
-
-
-def _as_read(details: Mapping[str, object], key: str) -> dict[str, object]:
-    return dict(details) if key in details else {}
