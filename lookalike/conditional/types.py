@@ -209,24 +209,6 @@ class Triplet(NamedTuple):
     worker: str = ""
 
 
-class TripletQuestion(NamedTuple):
-    """What was asked: which of two candidates is closer to the anchor?
-
-    `first` sorts before `second`, so that both answers belong to one question.
-    """
-
-    anchor: str
-    first: str
-    second: str
-    condition: str = ""
-
-    @classmethod
-    def of(cls, triplet: Triplet) -> TripletQuestion:
-        """Return the question that a triplet answers."""
-        first, second = sorted((triplet.closer, triplet.farther))
-        return cls(triplet.anchor, first, second, triplet.condition)
-
-
 @dataclass(frozen=True, order=True)
 class Defect:
     """What is wrong with one entry of a set.

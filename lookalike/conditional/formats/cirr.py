@@ -19,7 +19,6 @@ from lookalike.conditional.formats.json_files import (
     as_texts,
     kind_of,
     read_json,
-    write_json,
 )
 from lookalike.conditional.formats.template_entries import TemplateEntries, read_templates
 from lookalike.conditional.types import (
@@ -62,17 +61,8 @@ def read_cirr_split(path: str | Path) -> dict[str, str]:
     return found
 
 
-def write_cirr(path: str | Path, templates: Sequence[RetrievalTemplate]) -> None:
-    """Write composed templates as a CIRR caption file; what was read comes back as it was.
-
-    Raises:
-        ValueError: a template of another task.
-    """
-    write_json(Path(path), cirr_entries(templates))
-
-
 def cirr_entries(templates: Sequence[RetrievalTemplate]) -> list[dict[str, object]]:
-    """Return composed templates as the entries of a CIRR caption file.
+    """Return composed templates as the entries of a CIRR caption file; what was read comes back.
 
     Raises:
         ValueError: a template of another task.

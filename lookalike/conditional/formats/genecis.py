@@ -19,7 +19,6 @@ from lookalike.conditional.formats.json_files import (
     as_text,
     number_if_decimal,
     required,
-    write_json,
 )
 from lookalike.conditional.formats.template_entries import TemplateEntries, read_templates
 from lookalike.conditional.types import (
@@ -76,22 +75,13 @@ def read_genecis(path: str | Path, task: Task | None = None) -> TemplateEntries:
     return read_templates(path, lambda entry, index: _template(entry, task, index))
 
 
-def write_genecis(path: str | Path, templates: Sequence[RetrievalTemplate]) -> None:
-    """Write templates of one task as an official file; what was read comes back as it was.
+def genecis_entries(templates: Sequence[RetrievalTemplate]) -> list[dict[str, object]]:
+    """Return templates of one task as the entries of an official file; what was read comes back.
 
     Kinds, the answer's place and provenance have no place in that format and are not written.
 
     Raises:
         ValueError: no templates, or several tasks, or a task that GeneCIS does not have.
-    """
-    write_json(Path(path), genecis_entries(templates))
-
-
-def genecis_entries(templates: Sequence[RetrievalTemplate]) -> list[dict[str, object]]:
-    """Return templates of one task as the entries of an official file.
-
-    Raises:
-        ValueError: as `write_genecis`.
     """
     tasks = {template.task for template in templates}
     if len(tasks) != 1 or not tasks <= set(TASKS):

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from lookalike.conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split, write_cirr
-from lookalike.conditional.formats.genecis import genecis_entries, read_genecis, write_genecis
+from lookalike.conditional.formats.cirr import cirr_entries, read_cirr, read_cirr_split
+from lookalike.conditional.formats.genecis import genecis_entries, read_genecis
+from lookalike.conditional.formats.json_files import write_json
 from lookalike.conditional.types import Box, DistractorKind, Task, View
 from lookalike.conditional.validate import counts_of, defects_of
 from lookalike.io.errors import FormatError, InputError
@@ -39,7 +40,7 @@ def test_the_official_focus_object_file_has_427_duplicates_and_comes_back_byte_f
     assert (found.n_entries, len(found.templates), found.malformed) == (1960, 1960, ())
     assert counts_of(defects_of(found.templates)) == {"duplicate": 427}
     assert len({one.condition for one in found.templates}) == 97
-    write_genecis(tmp_path / "again.json", found.templates)
+    write_json(tmp_path / "again.json", genecis_entries(found.templates))
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
@@ -83,7 +84,7 @@ def test_own_templates_are_written_as_official_ones(tmp_path):
     own = template(
         task=Task.FOCUS_ATTRIBUTE, reference=View("17", Box(1, 2, 3, 4)), target=View("t7")
     )
-    write_genecis(tmp_path / "focus_attribute.json", [own])
+    write_json(tmp_path / "focus_attribute.json", genecis_entries([own]))
     (entry,) = json.loads((tmp_path / "focus_attribute.json").read_text())
     assert entry["reference"] == {"image_id": 17, "instance_bbox": [1, 2, 3, 4]}
     assert entry["target"] == {"image_id": "t7"}
@@ -153,7 +154,7 @@ def test_cirr_files_come_back_as_they_were(tmp_path):
     assert [one.view.image[-1] for one in found[0].gallery] == ["3", "2", "5", "4"]
     assert found[1].gallery == ()
     assert found[0].condition == "show three bottles of soft drink"
-    write_cirr(tmp_path / "again.json", found)
+    write_json(tmp_path / "again.json", cirr_entries(found))
     assert json.loads((tmp_path / "again.json").read_text()) == content
     assert defects_of(found[:1]) == []
 

@@ -10,7 +10,8 @@ from lookalike.conditional.formats.triplet_files import (
     read_triplets,
     write_triplets,
 )
-from lookalike.conditional.types import Triplet, TripletQuestion
+from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.types import Triplet
 from lookalike.io.errors import FormatError
 
 NAMES = ["zero.jpg", "one.jpg", "two.jpg", "three.jpg"]
@@ -120,4 +121,5 @@ def test_names_are_json_or_lines(tmp_path):
 
 def test_both_answers_belong_to_one_question():
     first, second = Triplet("a", "b", "c", "x"), Triplet("a", "c", "b", "x")
-    assert TripletQuestion.of(first) == TripletQuestion.of(second) == ("a", "b", "c", "x")
+    questions = questions_of(TripletTable.of([first, second]))
+    assert (questions.n_first.tolist(), questions.n_second.tolist()) == ([1], [1])
