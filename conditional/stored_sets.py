@@ -10,34 +10,29 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from django.db import IntegrityError, models, transaction
 from django.utils.text import slugify
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.models import TemplateSet, TripletSet, Verification
+from conditional.models import NamedRow, TemplateSet, TripletSet, Verification
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.errors import Refused
 
 BATCH = 2000
-Named: TypeAlias = TemplateSet | TripletSet | Verification
 AnySet = TypeVar("AnySet", TemplateSet, TripletSet)
 SetModel: TypeAlias = type[TemplateSet] | type[TripletSet]
 Draft: TypeAlias = tuple[AnySet, Sequence[models.Model]]  # unsaved: a set, and what it holds
 
 
-class _Words(NamedTuple):
-    noun: str
-    is_taken: str
-
-
-_WORDS: dict[type[Named], _Words] = {
-    TemplateSet: _Words("template set", "there is a set"),
-    TripletSet: _Words("triplet set", "there are triplets"),
-    Verification: _Words("campaign", "there is a campaign"),
+_NOUNS: dict[SetModel, str] = {TemplateSet: "template set", TripletSet: "triplet set"}
+_TAKEN: dict[type[NamedRow], str] = {
+    TemplateSet: "there is a set",
+    TripletSet: "there are triplets",
+    Verification: "there is a campaign",
 }
 
 
@@ -53,7 +48,7 @@ def slug_of(name: str) -> str:
     return slug
 
 
-def unused_slug(model: type[Named], name: str) -> str:
+def unused_slug(model: type[NamedRow], name: str) -> str:
     """Return the slug of a new name.
 
     Raises:
@@ -65,7 +60,7 @@ def unused_slug(model: type[Named], name: str) -> str:
     return slug
 
 
-def save_named(row: Named) -> None:
+def save_named(row: NamedRow) -> None:
     """Save a new row, within the caller's transaction.
 
     Raises:
@@ -78,8 +73,8 @@ def save_named(row: Named) -> None:
         raise _taken(type(row), row.slug) from None
 
 
-def _taken(model: type[Named], slug: str) -> Refused:
-    return Refused("name", f"{_WORDS[model].is_taken} “{slug}” already; choose another name.")
+def _taken(model: type[NamedRow], slug: str) -> Refused:
+    return Refused("name", f"{_TAKEN[model]} “{slug}” already; choose another name.")
 
 
 @transaction.atomic
@@ -105,7 +100,7 @@ def job_of_set(
     """
     return {
         "task": task,
-        "subject": f"{_WORDS[model].noun} {slug}",
+        "subject": f"{_NOUNS[model]} {slug}",
         "title": f"{verb} “{arguments['name'][:150]}”",
         "arguments": arguments,
     }
