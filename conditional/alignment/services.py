@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,13 +41,7 @@ def request_alignment(
         JobConflictError: the set is being matched.
     """
     check_alignment(triplet_set, embedding_sets, seed)
-    return enqueue(
-        task=ALIGN_TASK,
-        subject=subject_of(triplet_set),
-        title=f"Match conditions of “{triplet_set.name[:120]}”",
-        arguments=arguments_of(triplet_set, embedding_sets, metric, seed),
-        owner=owner,
-    )
+    return enqueue(**alignment_job(triplet_set, embedding_sets, metric, seed), owner=owner)
 
 
 def subject_of(triplet_set: TripletSet) -> str:
@@ -55,15 +49,20 @@ def subject_of(triplet_set: TripletSet) -> str:
     return f"conditions of {triplet_set.slug}"
 
 
-def arguments_of(
+def alignment_job(
     triplet_set: TripletSet, embedding_sets: Sequence[EmbeddingSet], metric: Metric, seed: int
 ) -> dict[str, Any]:
-    """Return the arguments of a job that matches, as `align_set` takes them."""
+    """Return what names a job that matches; its arguments are those of `align_set`."""
     return {
-        "triplet_set_id": triplet_set.pk,
-        "embedding_set_ids": [one.pk for one in embedding_sets],
-        "metric": metric,
-        "seed": seed,
+        "task": ALIGN_TASK,
+        "subject": subject_of(triplet_set),
+        "title": f"Match conditions of “{triplet_set.name[:120]}”",
+        "arguments": {
+            "triplet_set_id": triplet_set.pk,
+            "embedding_set_ids": [one.pk for one in embedding_sets],
+            "metric": metric,
+            "seed": seed,
+        },
     }
 
 
@@ -154,20 +153,14 @@ def inputs_of(
         }
         for one in embedding_sets
     ]
-    answers = hashlib.sha256()
-    for line in _lines(triplet_set):
-        answers.update(line.encode())
-    return {
-        "triplets": answers.hexdigest(), "embeddings": embeddings, "metric": metric, "seed": seed
-    }  # fmt: skip
-
-
-def _lines(triplet_set: TripletSet) -> Iterator[str]:
-    """Yield every answer as a line of JSON; images by content hash."""
+    answers = hashlib.sha256()  # of a line of JSON for each; images by content hash
     fields = ("anchor__sha256", "closer__sha256", "farther__sha256", "condition", "is_swapped")
     rows = triplet_set.triplets.order_by("position").values_list(*fields)
     for row in rows.iterator(chunk_size=BATCH):
-        yield json.dumps(row) + "\n"
+        answers.update(f"{json.dumps(row)}\n".encode())
+    return {
+        "triplets": answers.hexdigest(), "embeddings": embeddings, "metric": metric, "seed": seed
+    }  # fmt: skip
 
 
 def matrix_of(result: dict[str, Any], part: str) -> AccuracyMatrix:

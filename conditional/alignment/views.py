@@ -13,12 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.alignment.services import (
-    ALIGN_TASK,
-    matrix_of,
-    request_alignment,
-    subject_of,
-)
+from conditional.alignment.services import ALIGN_TASK, matrix_of, request_alignment, subject_of
 from conditional.models import TripletAlignment, TripletSet
 from conditional.template_sets.forms import AlignmentForm
 from jobs.models import OPEN_STATES, Job, JobState

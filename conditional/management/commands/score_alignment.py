@@ -10,13 +10,7 @@ from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.alignment.services import (
-    ALIGN_TASK,
-    align_set,
-    arguments_of,
-    matrix_of,
-    subject_of,
-)
+from conditional.alignment.services import align_set, alignment_job, matrix_of
 from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
 from jobs.commands import JobCommand
@@ -41,13 +35,9 @@ class Command(JobCommand):
     def handle(self, *_: Any, **options: Any) -> None:
         triplet_set = row_called(TripletSet, options["set"])
         chosen = _chosen(triplet_set, options["embeddings"])
-        arguments = arguments_of(triplet_set, chosen, options["metric"], options["seed"])
+        job = alignment_job(triplet_set, chosen, options["metric"], options["seed"])
         result = self.run_work(
-            task=ALIGN_TASK,
-            subject=subject_of(triplet_set),
-            title=f"Match conditions of “{triplet_set.name[:120]}”",
-            arguments=arguments,
-            work=lambda progress: align_set(progress=progress, **arguments),
+            **job, work=lambda progress: align_set(progress=progress, **job["arguments"])
         )
         for part in ("validation", "test"):
             if options[part]:
