@@ -112,13 +112,11 @@ def shares_by_condition(table: TripletTable, marked: Bools) -> Floats:
     Returns:
         Shape (M, K); NaN in the row of a condition without triplets.
     """
-    n_triplets = np.bincount(table.conditions, minlength=len(table.condition_names))
-    columns = []
-    for column in marked.T:
-        n_marked = np.bincount(table.conditions[column], minlength=n_triplets.size)
-        nothing = np.full(n_triplets.size, np.nan)
-        columns.append(np.divide(n_marked, n_triplets, out=nothing, where=n_triplets > 0))
-    return np.stack(columns, axis=1)
+    n_triplets = np.bincount(table.conditions, minlength=len(table.condition_names))[:, None]
+    n_marked = np.zeros((len(n_triplets), marked.shape[1]))
+    np.add.at(n_marked, table.conditions, marked)
+    nothing = np.full(n_marked.shape, np.nan)
+    return np.divide(n_marked, n_triplets, out=nothing, where=n_triplets > 0)
 
 
 def align(validation: NDArray[np.floating], test: NDArray[np.floating] | None = None) -> Alignment:
@@ -138,10 +136,7 @@ def align(validation: NDArray[np.floating], test: NDArray[np.floating] | None = 
     Raises:
         ValueError: an empty matrix, NaN, a value outside [0, 1], or two shapes.
     """
-    fitted = _checked(validation, "validation")
-    scored = fitted if test is None else _checked(test, "test")
-    if scored.shape != fitted.shape:
-        raise ValueError(f"validation has shape {fitted.shape}, test {scored.shape}")
+    fitted, scored = _both(validation, test)
     plan = exact_plan(1.0 - fitted)
     n_conditions = len(fitted)
     by_condition = (plan * scored).sum(axis=1) * n_conditions
@@ -174,10 +169,7 @@ def sinkhorn_accuracy(
     Raises:
         ValueError: as `align`, or a regularisation that is not above 0.
     """
-    fitted = _checked(validation, "validation")
-    scored = fitted if test is None else _checked(test, "test")
-    if scored.shape != fitted.shape:
-        raise ValueError(f"validation has shape {fitted.shape}, test {scored.shape}")
+    fitted, scored = _both(validation, test)
     plan = sinkhorn_plan(1.0 - fitted, regularisation)
     mass = float(plan.sum())
     failure = ""
@@ -232,6 +224,16 @@ def reversed_diagnostic(
         explained_reversed=float(back.mean()),
         explained_both_ways=float((forth & back).mean()),
     )
+
+
+def _both(
+    validation: NDArray[np.floating], test: NDArray[np.floating] | None
+) -> tuple[Floats, Floats]:
+    fitted = _checked(validation, "validation")
+    scored = fitted if test is None else _checked(test, "test")
+    if scored.shape != fitted.shape:
+        raise ValueError(f"validation has shape {fitted.shape}, test {scored.shape}")
+    return fitted, scored
 
 
 def _checked(matrix: NDArray[np.floating], what: str) -> Floats:

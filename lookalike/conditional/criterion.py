@@ -116,8 +116,8 @@ class Criterion:
             "conditions": list(self.conditions),
             "embeddings": list(self.embeddings),
             "is_split": self.is_split,
-            "validation": _part_json(self.validation),
-            "test": _part_json(self.test),
+            "validation": _lists(self.validation),
+            "test": _lists(self.test),
             "ot_accuracy": found.ot,
             "greedy_accuracy": found.greedy,
             "greedy_accuracy_chosen_on_test": found.greedy_on_test,
@@ -189,9 +189,5 @@ def _part(table: TripletTable, signs: Signs, is_kept: Bools) -> Part:
     return Part(accuracy_matrix(kept, its_signs), ties, n)
 
 
-def _part_json(part: Part) -> dict[str, Any]:
-    return {
-        "accuracy": part.accuracy.tolist(),
-        "ties": part.ties.tolist(),
-        "n": part.n.tolist(),
-    }
+def _lists(part: Part) -> dict[str, Any]:
+    return {name: values.tolist() for name, values in vars(part).items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lookalike.conditional.builders.attribute_table import AttributeTable
@@ -73,19 +73,11 @@ class Recipe:
 
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as it is stored."""
-        return {
-            "task": self.task.value,
-            "same": list(self.same),
-            "ask": list(self.ask),
-            "n_templates": self.n_templates,
-            "per_condition": self.per_condition,
-            "per_reference": self.per_reference,
-            "seed": self.seed,
-            "filters": {name: list(values) for name, values in (self.filters or {}).items()},
-            "min_categories": self.min_categories,
-            "min_shared": self.min_shared,
-            "crops": self.crops,
-        }
+        filters = {name: list(values) for name, values in (self.filters or {}).items()}
+        lists = {"same": list(self.same), "ask": list(self.ask)}
+        stored = asdict(self) | lists | {"task": self.task.value, "filters": filters}
+        del stored["n_tries"]
+        return stored
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Recipe:

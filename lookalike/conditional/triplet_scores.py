@@ -118,14 +118,8 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
         if not lengths.all():
             raise ValueError("a vector has length 0, so no cosine")
         vectors = vectors / lengths
-    signs = np.empty(len(table), np.int8)
-    for start in range(0, len(table), BLOCK):
-        part = slice(start, start + BLOCK)
-        anchors = vectors[table.anchors[part]]
-        near = _nearness(anchors, vectors[table.closer[part]], metric)
-        far = _nearness(anchors, vectors[table.farther[part]], metric)
-        signs[part] = np.sign(near - far)
-    return signs
+    far, near = _nearness(table, vectors, metric)
+    return np.sign(near - far).astype(np.int8)
 
 
 def distances(
@@ -143,12 +137,7 @@ def distances(
     """
     if metric == "cosine":
         vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = np.empty((2, len(table)))
-    for start in range(0, len(table), BLOCK):
-        part = slice(start, start + BLOCK)
-        anchors = vectors[table.anchors[part]]
-        for row, others in enumerate((table.farther, table.closer)):
-            found[row, part] = _nearness(anchors, vectors[others[part]], metric)
+    found = _nearness(table, vectors, metric).astype(np.float64)
     apart = 1.0 - found if metric == "cosine" else np.sqrt(-found)
     return apart[0], apart[1]
 
@@ -237,13 +226,19 @@ def human_figures(table: TripletTable, scale: Floats, min_votes: int = 1) -> Hum
     )
 
 
-def _nearness(anchors: Vectors, others: Vectors, metric: Metric) -> NDArray[np.floating]:
-    if metric == "cosine":
-        dots: NDArray[np.floating] = np.einsum("ij,ij->i", anchors, others)
-        return dots
-    gaps = anchors - others
-    squares: NDArray[np.floating] = np.einsum("ij,ij->i", gaps, gaps)
-    return -squares
+def _nearness(table: TripletTable, vectors: Vectors, metric: Metric) -> NDArray[np.floating]:
+    """Shape (2, n_triplets): of the anchor to the farther image, and to the closer one."""
+    found = np.empty((2, len(table)), vectors.dtype)
+    for start in range(0, len(table), BLOCK):
+        part = slice(start, start + BLOCK)
+        anchors = vectors[table.anchors[part]]
+        for row, others in enumerate((table.farther, table.closer)):
+            if metric == "cosine":
+                found[row, part] = np.einsum("ij,ij->i", anchors, vectors[others[part]])
+            else:
+                gaps = anchors - vectors[others[part]]
+                found[row, part] = -np.einsum("ij,ij->i", gaps, gaps)
+    return found
 
 
 def _says_right(table: TripletTable, questions: Questions, signs: Signs) -> Signs:

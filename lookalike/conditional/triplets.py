@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,15 +63,8 @@ class TripletTable:
 
     def kept(self, is_kept: Bools) -> TripletTable:
         """Return the triplets where `is_kept`; `images` and `condition_names` stay."""
-        return TripletTable(
-            self.images,
-            self.anchors[is_kept],
-            self.closer[is_kept],
-            self.farther[is_kept],
-            self.condition_names,
-            self.conditions[is_kept],
-            self.swapped[is_kept],
-        )
+        columns = ("anchors", "closer", "farther", "conditions", "swapped")
+        return replace(self, **{name: getattr(self, name)[is_kept] for name in columns})
 
     def __len__(self) -> int:
         return int(self.anchors.size)

@@ -107,16 +107,7 @@ def write_vaw(path: str | Path, instances: Sequence[Instance]) -> None:
     Raises:
         ValueError: an instance without box.
     """
-    write_json(Path(path), vaw_entries(instances))
-
-
-def vaw_entries(instances: Sequence[Instance]) -> list[dict[str, object]]:
-    """Return instances as the entries of a VAW file.
-
-    Raises:
-        ValueError: an instance without box.
-    """
-    return [_entry(instance) for instance in instances]
+    write_json(Path(path), [_entry(instance) for instance in instances])
 
 
 def _instance(entry: object) -> Instance:

@@ -6,7 +6,7 @@ import pytest
 
 from lookalike.conditional.formats.panoptic import plain_category, read_panoptic
 from lookalike.conditional.formats.tables import read_matrix, read_scale
-from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, vaw_entries, write_vaw
+from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw, write_vaw
 from lookalike.conditional.types import Box, Instance
 from lookalike.io.errors import FormatError
 from tests.lookalike.conditional.cases import vaw_instances
@@ -45,7 +45,7 @@ def test_generated_instances_survive_a_round_trip(tmp_path):
     write_vaw(tmp_path / "vaw.json", instances)
     assert list(read_vaw(tmp_path / "vaw.json").instances) == instances
     with pytest.raises(ValueError, match="has no box"):
-        vaw_entries([Instance("1", "1", "bag", frozenset(), frozenset())])
+        write_vaw(tmp_path / "no.json", [Instance("1", "1", "bag", frozenset(), frozenset())])
 
 
 def test_contradictions_and_repeated_ids_are_listed_and_kept(tmp_path):
