@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -14,7 +17,6 @@ from accounts.access import admin_required, reader_required, signed_in
 from conditional.models import TripletSet, Verification
 from conditional.triplets.judged import keep_answers, triplets_csv
 from conditional.triplets.queries import (
-    TripletResult,
     shown_answers,
     shown_questions,
     shown_results,
@@ -32,6 +34,7 @@ TABS = {
     Standing.UNDECIDED: "Undecided",
     Standing.WAITING: "Waiting",
 }
+Tab = TypeVar("Tab", bound=StrEnum)
 
 
 @require_safe
@@ -39,19 +42,10 @@ TABS = {
 def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     """Show figures about people and embeddings, and the triplets with their pictures."""
     triplet_set = get_object_or_404(TripletSet.objects.select_related("catalog"), slug=slug)
-    number = request.GET.get("page")
     has_answers = triplet_set.triplets.exists()
-    page: Page[Any]
-    if has_answers:
-        page = Paginator(triplet_set.triplets.order_by("position"), TRIPLETS_A_PAGE).get_page(
-            number
-        )
-        shown = shown_answers(page.object_list)
-    else:
-        page = Paginator(triplet_set.questions.order_by("position"), TRIPLETS_A_PAGE).get_page(
-            number
-        )
-        shown = shown_questions(page.object_list)
+    rows: QuerySet[Any] = triplet_set.triplets.all() if has_answers else triplet_set.questions.all()
+    page = Paginator(rows.order_by("position"), TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
+    shown = shown_answers(page) if has_answers else shown_questions(page)
     context = {
         "set": triplet_set,
         "has_answers": has_answers,
@@ -66,7 +60,8 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
 def triplet_results_page(request: HttpRequest, found: Verification) -> HttpResponse:
     """Show a campaign's progress and figures, and its triplets by how they came out."""
     results = triplet_results(found)
-    standing = _standing(request.GET.get("outcome", ""), results)
+    held = {one.outcome.standing for one in results}
+    standing = chosen_tab(TABS, request.GET.get("outcome", ""), held)
     chosen = [one for one in results if one.outcome.standing == standing]
     page = Paginator(chosen, TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
     counts = {tab: sum(one.outcome.standing == tab for one in results) for tab in TABS}
@@ -83,12 +78,11 @@ def triplet_results_page(request: HttpRequest, found: Verification) -> HttpRespo
     return render(request, "conditional/triplet_campaign.html", context)
 
 
-def _standing(asked: str, results: list[TripletResult]) -> Standing:
-    """Return the standing that was asked for, or the first that has a triplet."""
-    if asked in [tab.value for tab in TABS]:
-        return Standing(asked)
-    held = {one.outcome.standing for one in results}
-    return next((tab for tab in TABS if tab in held), Standing.WAITING)
+def chosen_tab(tabs: Mapping[Tab, str], asked: str, held: Collection[Tab]) -> Tab:
+    """Return the tab that was asked for, else the first that holds something, else the last."""
+    *_, last = tabs
+    first = next((tab for tab in tabs if tab in held), last)
+    return next((tab for tab in tabs if tab == asked), first)
 
 
 @require_safe

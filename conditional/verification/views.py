@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +16,7 @@ from conditional.models import TemplateSet, TripletSet, Verification
 from conditional.template_sets.forms import RulingForm, VerificationForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
 from conditional.template_sets.views import refuse
-from conditional.triplets.views import triplet_results_page
+from conditional.triplets.views import chosen_tab, triplet_results_page
 from conditional.verification.queries import Result, panel_progress, results_of, statistics_of
 from conditional.verification.services import open_verification, rule_template, set_state
 from lookalike.conditional.verdicts import Outcome, Vote
@@ -52,19 +54,16 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
             refuse(form, problem)
         else:
             return redirect("conditional:verification", found.slug)
-    is_of_triplets = isinstance(asked_set, TripletSet)
-    if isinstance(asked_set, TripletSet):
-        n_questions = asked_set.n_questions
+    if is_of_triplets := isinstance(asked_set, TripletSet):
+        page, n_questions = "triplets", asked_set.n_questions
     else:
-        n_questions = asked_set.templates.count()
+        page, n_questions = "set", asked_set.templates.count()
     context = {
         "form": form,
         "set": asked_set,
         "is_of_triplets": is_of_triplets,
         "n_questions": n_questions,
-        "back_url": reverse(
-            "conditional:triplets" if is_of_triplets else "conditional:set", args=[asked_set.slug]
-        ),
+        "back_url": reverse(f"conditional:{page}", args=[asked_set.slug]),
     }
     return render(request, "conditional/new_verification.html", context)
 
@@ -79,7 +78,8 @@ def verification(request: HttpRequest, slug: str) -> HttpResponse:
     if verification.is_of_triplets:
         return triplet_results_page(request, verification)
     results = results_of(verification)
-    outcome = _outcome(request.GET.get("outcome", ""), results)
+    held = {one.verdict.outcome for one in results}
+    outcome = chosen_tab(TABS, request.GET.get("outcome", ""), held)
     chosen = [one for one in results if one.verdict.outcome == outcome]
     page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
     statistics = statistics_of(results)
@@ -97,24 +97,13 @@ def verification(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "conditional/verification.html", context)
 
 
-def _outcome(asked: str, results: list[Result]) -> Outcome:
-    """Return the outcome that was asked for, or the first that has a template."""
-    if asked in [tab.value for tab in TABS]:
-        return Outcome(asked)
-    held = {one.verdict.outcome for one in results}
-    return next((tab for tab in TABS if tab in held), Outcome.WAITING)
-
-
 def _shown(results: list[Result]) -> list[tuple[Result, ShownTemplate, dict[int, int], list[str]]]:
     """Join results with pictures, the number of picks of each, and the other answers in words."""
     pictures = shown_templates(one.template for one in results)
     rows = []
     for one, shown in zip(results, pictures, strict=True):
-        picks: dict[int, int] = {}
-        for vote in one.votes:
-            if vote.picked is not None:
-                picks[vote.picked] = picks.get(vote.picked, 0) + 1
-        rows.append((one, shown, picks, _others(one.votes)))
+        picks = Counter(vote.picked for vote in one.votes if vote.picked is not None)
+        rows.append((one, shown, dict(picks), _others(one.votes)))
     return rows
 
 
