@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from django.conf import settings
 
@@ -41,14 +38,8 @@ def crop_file(image: Image, box: list[float], size: str, how: Dilation = "paper"
         content = read_blob(image.sha256, "original")
         shown = crop_view(read_rgb(content), Box(*box), how)
         shown.thumbnail((SIDES[size], SIDES[size]))
-        buffer = io.BytesIO()
-        shown.save(buffer, "WEBP", quality=88)
-        write_atomically(path, partial(_write, buffer.getvalue()))
+        write_atomically(path, lambda file: shown.save(file, "WEBP", quality=88))
     return path
-
-
-def _write(content: bytes, file: BinaryIO) -> None:
-    file.write(content)
 
 
 def make_crops(template_set: TemplateSet, progress: JobProgress) -> int:
