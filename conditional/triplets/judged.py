@@ -6,8 +6,6 @@ import csv
 import hashlib
 import hmac
 import io
-from collections.abc import Iterable
-from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -74,14 +72,11 @@ def triplets_csv(verification: Verification) -> str:
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
     table.writerow(Triplet._fields)
-    table.writerows(_cells(judged_triplets(verification), name_of))
+    table.writerows(
+        [*(name_of[pk] for pk in one[:3]), protected(one.condition), one.worker]
+        for one in judged_triplets(verification)
+    )
     return file.getvalue()
-
-
-def _cells(triplets: Iterable[Triplet], name_of: dict[str, str]) -> Iterable[list[str]]:
-    for one in triplets:
-        images = [name_of[pk] for pk in one[:3]]
-        yield [*images, protected(one.condition), one.worker]
 
 
 def keep_answers(*, verification: Verification, name: str, owner: User | None) -> TripletSet:
@@ -103,28 +98,24 @@ def keep_answers(*, verification: Verification, name: str, owner: User | None) -
     named = {image for one in triplets for image in one[:3]}
     is_scaled = named <= asked.scale.keys()
     figures = people_figures(triplets, swapped, asked.scale if is_scaled and asked.scale else None)
+    answers = current_answers(verification)
     kept = TripletSet(
         slug=slug,
         name=name[:200],
         catalog=asked.catalog,
         source=TripletSource.CAMPAIGN,
-        recipe=_origin(verification, asked),
+        recipe={
+            "campaign": verification.slug,
+            "triplets": asked.slug,
+            "n_judges": verification.panel.count(),
+            "n_cant_tell": sum(answer.choice == Choice.CANT_TELL for answer in answers),
+        },
         scale=asked.scale if is_scaled else {},
         figures=figures,
         owner=owner,
     )
     store(kept, triplet_rows(kept, triplets, swapped))
     return kept
-
-
-def _origin(verification: Verification, asked: TripletSet) -> dict[str, Any]:
-    answers = current_answers(verification)
-    return {
-        "campaign": verification.slug,
-        "triplets": asked.slug,
-        "n_judges": verification.panel.count(),
-        "n_cant_tell": sum(answer.choice == Choice.CANT_TELL for answer in answers),
-    }
 
 
 def _secret(verification: Verification) -> bytes:

@@ -57,8 +57,8 @@ def scored_of_pool(
         rows = proposals.values_list("query_id", "candidate_id", "source_id", "score")
         for query, candidate, source, score in rows.iterator():
             proposed.setdefault(query, []).append((candidate, row_of[source], score))
-        pks = {candidate for rows in proposed.values() for candidate, *_ in rows}
-        product_of = _products([*pks, *part])
+        pks = {*part, *(candidate for rows in proposed.values() for candidate, *_ in rows)}
+        product_of = dict(Image.objects.filter(pk__in=pks).values_list("pk", "product_id"))
         found += [
             _of_query(query, rows, product_of, len(sources)) for query, rows in proposed.items()
         ]
@@ -175,23 +175,18 @@ class _Space:
 
 def sampled_images(catalog: Catalog, n: int, seed: int) -> list[int]:
     """Draw the ids of so many images; depends on their contents and the seed alone."""
-    known = list(catalog.images.order_by("sha256").values_list("pk", flat=True))
-    rng = np.random.default_rng([seed, 3])
-    chosen: list[int] = rng.permutation(known)[:n].tolist()
-    return chosen
+    return _sampled(list(catalog.images.order_by("sha256").values_list("pk", flat=True)), n, seed)
 
 
-def sampled_queries(pool: Pool, n: int | None, seed: int) -> list[int]:
-    """Draw the image ids of so many queries of a pool, or return all for None."""
+def sampled_queries(pool: Pool, n: int, seed: int) -> list[int]:
+    """Draw the image ids of so many queries of a pool."""
     known: list[int] = pool.query_ids.tolist()
-    if n is None or n >= len(known):
-        return known
+    return known if n >= len(known) else _sampled(known, n, seed)
+
+
+def _sampled(known: list[int], n: int, seed: int) -> list[int]:
     chosen: list[int] = np.random.default_rng([seed, 3]).permutation(known)[:n].tolist()
     return chosen
-
-
-def _products(pks: Sequence[int]) -> dict[int, str]:
-    return dict(Image.objects.filter(pk__in=set(pks)).values_list("pk", "product_id"))
 
 
 def models_of(chosen: Sequence[PoolSource] | Sequence[EmbeddingSet]) -> Iterator[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from catalog.models import Image
@@ -246,16 +247,8 @@ def verified_templates(verification: Verification) -> list[RetrievalTemplate]:
 def panel_progress(verification: Verification) -> list[tuple[str, VerifierProgress]]:
     """Return how far each judge has come, by user name; for admins."""
     n_total = verification.questions.count()
-    done: Mapping[int, int] = _done_of(verification)
-    seats = verification.panel.select_related("annotator")
+    n_done = Counter(answer.verifier_id for answer in current_answers(verification))
     return [
-        (seat.annotator.get_username(), VerifierProgress(done.get(seat.pk, 0), n_total))
-        for seat in seats
+        (seat.annotator.get_username(), VerifierProgress(n_done[seat.pk], n_total))
+        for seat in verification.panel.select_related("annotator")
     ]
-
-
-def _done_of(verification: Verification) -> dict[int, int]:
-    done: dict[int, int] = {}
-    for answer in current_answers(verification):
-        done[answer.verifier_id] = done.get(answer.verifier_id, 0) + 1
-    return done
