@@ -45,14 +45,14 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     has_answers = triplet_set.triplets.exists()
     rows: QuerySet[Any] = triplet_set.triplets.all() if has_answers else triplet_set.questions.all()
     page = Paginator(rows.order_by("position"), TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
-    shown = shown_answers(page) if has_answers else shown_questions(page)
+    of_page = page.object_list
     context = {
         "set": triplet_set,
         "has_answers": has_answers,
         "verifications": triplet_set.verifications.all(),
         "scores": triplet_set.scores.select_related("embedding_set"),
         "page": page,
-        "shown": shown,
+        "shown": shown_answers(of_page) if has_answers else shown_questions(of_page),
     }
     return render(request, "conditional/triplets.html", context)
 
