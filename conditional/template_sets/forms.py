@@ -18,9 +18,7 @@ from lookalike.pooling.query_rule import QueryRuleError, parse_filters
 from pooling.models import Pool
 
 MAX_SEED = 2**63 - 1
-MAX_TEMPLATES = 20_000
-MAX_TRIPLETS = 20_000
-MAX_ANCHORS = 20_000
+MAX_DRAWN = 20_000  # templates, triplets or anchors
 Sources = list[tuple[str, list[tuple[str, str]]]]
 
 
@@ -32,6 +30,10 @@ def catalogs_with_images() -> QuerySet[Catalog]:
 def _lines(rows: int, help_text: str, **given: Any) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false", "class": "mono"})
     return forms.CharField(widget=widget, help_text=help_text, **given)
+
+
+def _seed(help_text: str) -> forms.IntegerField:
+    return forms.IntegerField(min_value=0, max_value=MAX_SEED, initial=0, help_text=help_text)
 
 
 class BuildForm(forms.Form):
@@ -60,7 +62,7 @@ class BuildForm(forms.Form):
     )
     filters = _lines(2, "One NAME=VALUE in each line.", required=False, label="Only images with")
     n_templates = forms.IntegerField(
-        min_value=1, max_value=MAX_TEMPLATES, initial=500, label="Templates at most"
+        min_value=1, max_value=MAX_DRAWN, initial=500, label="Templates at most"
     )
     per_condition = forms.IntegerField(
         min_value=1, required=False, initial=50, label="Of one condition", help_text="Empty: any."
@@ -68,9 +70,7 @@ class BuildForm(forms.Form):
     per_reference = forms.IntegerField(
         min_value=1, required=False, initial=5, label="Of one reference", help_text="Empty: any."
     )
-    seed = forms.IntegerField(
-        min_value=0, max_value=MAX_SEED, initial=0, help_text="The same seed draws the same set."
-    )
+    seed = _seed("The same seed draws the same set.")
 
     def clean_filters(self) -> dict[str, tuple[str, ...]]:
         """Return the filters by attribute name."""
@@ -119,12 +119,7 @@ class VerificationForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text="What counts as alike, in Markdown. Judges read it with G.",
     )
-    seed = forms.IntegerField(
-        min_value=0,
-        max_value=MAX_SEED,
-        initial=0,
-        help_text="Of the sample, and of each judge's own order of questions and pictures.",
-    )
+    seed = _seed("Of the sample, and of each judge's own order of questions and pictures.")
 
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -145,11 +140,11 @@ class SuggestForm(forms.Form):
         required=False,
     )
     n_triplets = forms.IntegerField(
-        min_value=1, max_value=MAX_TRIPLETS, initial=200, label="Triplets at most"
+        min_value=1, max_value=MAX_DRAWN, initial=200, label="Triplets at most"
     )
     per_anchor = forms.IntegerField(min_value=1, max_value=50, initial=3, label="Of one anchor")
     n_anchors = forms.IntegerField(
-        min_value=1, max_value=MAX_ANCHORS, initial=500, label="Anchors to look at"
+        min_value=1, max_value=MAX_DRAWN, initial=500, label="Anchors to look at"
     )
     k = forms.IntegerField(
         min_value=2,
@@ -165,9 +160,7 @@ class SuggestForm(forms.Form):
         label="Disagreement above",
         help_text="In spreads of a model's scores, on average over models.",
     )
-    seed = forms.IntegerField(
-        min_value=0, max_value=MAX_SEED, initial=0, help_text="The same seed suggests the same set."
-    )
+    seed = _seed("The same seed suggests the same set.")
 
     def __init__(self, *args: Any, sources: Sources, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -215,12 +208,7 @@ class AlignmentForm(forms.Form):
         help_text="At least two.",
     )
     metric = forms.ChoiceField(choices=[("cosine", "Cosine"), ("euclidean", "Euclidean")])
-    seed = forms.IntegerField(
-        min_value=0,
-        max_value=MAX_SEED,
-        initial=0,
-        help_text="Of the halves to fit on and to score on.",
-    )
+    seed = _seed("Of the halves to fit on and to score on.")
 
     def __init__(self, *args: Any, embedding_sets: Sequence[EmbeddingSet], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
