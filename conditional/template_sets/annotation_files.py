@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from catalog.models import Catalog
 from conditional.errors import DefectsError
@@ -23,12 +23,13 @@ from lookalike.conditional.formats.panoptic import read_panoptic
 from lookalike.conditional.formats.vaw import SOURCE as VAW
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
 from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
-from lookalike.conditional.types import Defect
+from lookalike.conditional.types import Defect, Instance, Scene
 from lookalike.conditional.validate import counts_of, kept_places
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 PANOPTIC = "coco_panoptic"
+Entry = TypeVar("Entry", Scene, Instance)
 _USED_AS = {"contradiction": "taken as unlabelled", "duplicate": "both are used"}
 
 
@@ -156,53 +157,42 @@ class _Drawn:
 def _drawn(
     annotations: Annotations, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
 ) -> _Drawn:
-    if annotations.types is not None:
-        return _attributes(annotations.path, annotations.types, recipe, id_of, keep_good)
-    found = read_panoptic(annotations.path)
-    images = [scene.image for scene in found.scenes]
-    defects = [*found.malformed, *_unknown(images, found.malformed, id_of)]
-    n_entries = len(found.scenes) + len(found.malformed)
-    _require_good(n_entries, defects, keep_good)
-    scenes = [scene for scene in found.scenes if scene.image in id_of]
-    rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
-    table = SceneTable.of(scenes, rules)
-    build = OBJECT_TASKS[recipe.task]
-    built = build(table, recipe.limits, recipe.seed, source=PANOPTIC)
-    return _Drawn(n_entries, defects, [], built)
-
-
-def _attributes(
-    path: Path, types: Path, recipe: Recipe, id_of: Mapping[str, int], keep_good: bool
-) -> _Drawn:
-    facts = read_vaw(path)
-    images = [one.image for one in facts.instances]
-    defects = [*facts.malformed, *_unknown(images, facts.malformed, id_of)]
-    n_entries = len(facts.instances) + len(facts.malformed)
-    _require_good(n_entries, [*defects, *facts.doubtful], keep_good)
-    instances = [one for one in facts.instances if one.image in id_of]
-    table = AttributeTable.of(instances, read_attribute_types(types))
-    build = ATTRIBUTE_TASKS[recipe.task]
-    built = build(table, recipe.limits, recipe.seed, source=VAW)
+    if annotations.types is None:
+        found = read_panoptic(annotations.path)
+        scenes, defects = _known(found.scenes, found.malformed, (), id_of, keep_good)
+        rules = SceneRules(min_categories=recipe.min_categories, min_shared=recipe.min_shared)
+        built = OBJECT_TASKS[recipe.task](
+            SceneTable.of(scenes, rules), recipe.limits, recipe.seed, source=PANOPTIC
+        )
+        return _Drawn(len(found.scenes) + len(found.malformed), defects, [], built)
+    facts = read_vaw(annotations.path)
+    instances, defects = _known(facts.instances, facts.malformed, facts.doubtful, id_of, keep_good)
+    table = AttributeTable.of(instances, read_attribute_types(annotations.types))
+    built = ATTRIBUTE_TASKS[recipe.task](table, recipe.limits, recipe.seed, source=VAW)
     left_out = {defect.index for defect in defects}
     doubtful = [
         replace(one, reason=f"{one.reason} ({_USED_AS[one.code]})")
         for one in facts.doubtful
         if one.index not in left_out
     ]
-    return _Drawn(n_entries, defects, doubtful, built)
+    return _Drawn(len(facts.instances) + len(facts.malformed), defects, doubtful, built)
 
 
-def _unknown(
-    images: Collection[str], malformed: Collection[Defect], id_of: Mapping[str, int]
-) -> list[Defect]:
-    """Return a defect for each readable entry whose image the catalog does not have."""
-    return [
-        Defect(place, "unknown_image", f"no image {image!r}")
-        for place, image in zip(kept_places(len(images), malformed), images, strict=True)
-        if image not in id_of
+def _known(
+    entries: Sequence[Entry],
+    malformed: Sequence[Defect],
+    doubtful: Sequence[Defect],
+    id_of: Mapping[str, int],
+    keep_good: bool,
+) -> tuple[list[Entry], list[Defect]]:
+    """Return the readable entries whose image the catalog has, and what is wrong with others."""
+    places = kept_places(len(entries), malformed)
+    unknown = [
+        Defect(place, "unknown_image", f"no image {one.image!r}")
+        for place, one in zip(places, entries, strict=True)
+        if one.image not in id_of
     ]
-
-
-def _require_good(n_entries: int, defects: list[Defect], keep_good: bool) -> None:
-    if defects and not keep_good:
-        raise DefectsError(n_entries, sorted(defects))
+    defects = [*malformed, *unknown]
+    if (defects or doubtful) and not keep_good:
+        raise DefectsError(len(entries) + len(malformed), sorted([*defects, *doubtful]))
+    return [one for one in entries if one.image in id_of], defects
