@@ -151,12 +151,7 @@ def write_triplets(path: str | Path, triplets: Iterable[Triplet]) -> None:
         writer.writerows([protected(cell) for cell in triplet] for triplet in triplets)
 
 
-@dataclass(frozen=True)
-class _Row:
-    line: int
-    triplet: Triplet | None
-    swapped: bool = False
-    reason: str = ""
+_Row = tuple[int, Triplet | str, bool]  # line, what it says or why it says nothing, swapped
 
 
 def _csv_rows(
@@ -165,11 +160,10 @@ def _csv_rows(
     places = [header.index(name) if name in header else None for name in (*COLUMNS, *OPTIONAL)]
     for line, cells in lines:
         if len(cells) != len(header):
-            reason = f"{len(cells)} cells where the header names {len(header)}"
-            yield _Row(line, None, reason=reason)
+            yield line, f"{len(cells)} cells where the header names {len(header)}", False
         elif all(cells[place] == value for place, value in wanted.items()):
             values = ["" if place is None else unprotected(cells[place]) for place in places]
-            yield _Row(line, Triplet(*values))
+            yield line, Triplet(*values), False
 
 
 def _condition_of(title: str) -> str:
@@ -190,20 +184,19 @@ def _integer_rows(path: Path, condition: str, names: Sequence[str] | None) -> It
 
 def _integer_row(line: int, fields: list[str], condition: str, names: Sequence[str] | None) -> _Row:
     if len(fields) not in (3, 4):
-        return _Row(line, None, reason=f"{len(fields)} fields where there are 3 or 4")
+        return line, f"{len(fields)} fields where there are 3 or 4", False
     if len(fields) == 4 and fields[3] not in ("0", "1"):
-        return _Row(line, None, reason=f"the fourth field is {fields[3]!r}, not 0 or 1")
+        return line, f"the fourth field is {fields[3]!r}, not 0 or 1", False
     images = fields[:3]
     if names is not None:
         for field in images:
             if not (field.isascii() and field.isdecimal() and int(field) < len(names)):
-                reason = f"{field!r} is no position in a list of {len(names):,} names"
-                return _Row(line, None, reason=reason)
+                return line, f"{field!r} is no position in a list of {len(names):,} names", False
         images = [names[int(field)] for field in images]
     swapped = fields[3:] == ["0"]
     anchor, far, close = images
     closer, farther = (far, close) if swapped else (close, far)
-    return _Row(line, Triplet(anchor, closer, farther, condition), swapped)
+    return line, Triplet(anchor, closer, farther, condition), swapped
 
 
 def _checked(
@@ -217,15 +210,14 @@ def _checked(
     swapped: list[bool] = []
     malformed: list[Defect] = []
     index = -1
-    for index, row in enumerate(rows):
-        code, reason = "malformed", row.reason
-        if row.triplet is not None:
-            code, reason = _fault(row.triplet, known, conditions)
-        if row.triplet is None or code:
-            malformed.append(Defect(index, code, f"line {row.line}: {reason}"))
+    for index, (line, said, is_swapped) in enumerate(rows):
+        if isinstance(said, str):
+            malformed.append(Defect(index, "malformed", f"line {line}: {said}"))
+        elif fault := _fault(said, known, conditions):
+            malformed.append(Defect(index, fault[0], f"line {line}: {fault[1]}"))
         else:
-            triplets.append(row.triplet)
-            swapped.append(row.swapped)
+            triplets.append(said)
+            swapped.append(is_swapped)
     if not triplets:
         why = f" (the first: {malformed[0].reason})" if malformed else ""
         raise FormatError(path, None, f"it holds no usable triplet{why}")
@@ -240,8 +232,8 @@ def _checked(
 
 def _fault(
     triplet: Triplet, known: Collection[str] | None, conditions: Collection[str] | None
-) -> tuple[str, str]:
-    """Return code and reason of what is wrong with a triplet; two empty texts where nothing is."""
+) -> tuple[str, str] | None:
+    """Return code and reason of what is wrong with a triplet; None where nothing is."""
     anchor, closer, farther = triplet[:3]
     for role, image in zip(COLUMNS, (anchor, closer, farther), strict=True):
         if not image:
@@ -254,4 +246,4 @@ def _fault(
         return "one_candidate", f"both candidates are {closer!r}"
     if conditions is not None and triplet.condition not in conditions:
         return "unknown_condition", f"the condition {triplet.condition!r} is not known"
-    return "", ""
+    return None
