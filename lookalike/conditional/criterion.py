@@ -26,7 +26,6 @@ from lookalike.conditional.triplets import TripletTable, Vectors, questions_of
 from lookalike.core.arrays import Bools, Floats, Ints
 
 NO_CONDITION = "(no condition)"
-_SIDES = ("far", "close")
 MIN_QUESTIONS = 20  # of a condition, for a part to fit on and a part to score on
 
 
@@ -151,7 +150,8 @@ def measure(table: TripletTable, seen: Sequence[Seen], seed: int) -> Criterion:
     whole = np.ones(len(table), np.bool_)
     fitted = _part(table, signs, whole if in_test is None else ~in_test)
     scored = fitted if in_test is None else _part(table, signs, in_test)
-    far, close = (np.stack([getattr(one, name) for one in seen], axis=1) for name in _SIDES)
+    far = np.stack([one.far for one in seen], axis=1)
+    close = np.stack([one.close for one in seen], axis=1)
     return Criterion(
         conditions=tuple(name or NO_CONDITION for name in table.condition_names),
         embeddings=names,

@@ -46,9 +46,8 @@ def task_of(path: str | Path) -> Task:
         InputError: if the name states none.
     """
     stem = Path(path).stem
-    for task in TASKS:
-        if stem == task.value:
-            return task
+    if stem in TASKS:
+        return Task(stem)
     raise InputError(f"{path}: which task? Say one of {', '.join(TASKS)}")
 
 
