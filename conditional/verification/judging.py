@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -85,7 +86,7 @@ def questions(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse
     return JsonResponse(
         {
             "questions": [_question(verifier, question) for question in fresh],
-            "progress": _progress(verifier),
+            "progress": asdict(progress_of(verifier)),
             "is_open": verifier.verification.is_open,
         }
     )
@@ -108,7 +109,7 @@ def answers(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponseBa
     )
     rows = [_result(key, result) for (key, _), result in zip(batch, results, strict=True)]
     is_any_taken = any(row["status"] != "rejected" for row in rows)
-    reply = {"results": rows, "progress": _progress(verifier)}
+    reply = {"results": rows, "progress": asdict(progress_of(verifier))}
     return JsonResponse(reply, status=200 if is_any_taken else 422)
 
 
@@ -143,11 +144,6 @@ def _verifier(request: HttpRequest, verification_uid: uuid.UUID) -> Verifier:
         return find_verifier(verification_uid, signed_in(request).pk)
     except NotVerifierError:
         raise Http404 from None
-
-
-def _progress(verifier: Verifier) -> dict[str, int]:
-    progress = progress_of(verifier)
-    return {"n_done": progress.n_done, "n_total": progress.n_total}
 
 
 def _question(verifier: Verifier, question: PanelQuestion) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def open_verification(
         verification.triplet_set = asked_set
     else:
         verification.template_set = asked_set
-    chosen = _sample(asked_set, n_questions, seed)
+    chosen = _sample(asked_set, verification.noun, n_questions, seed)
     save_named(verification)
     asked = verification.triplets if verification.is_of_triplets else verification.templates
     asked.add(*chosen)
@@ -78,14 +78,12 @@ def open_verification(
     return verification
 
 
-def _sample(asked_set: TemplateSet | TripletSet, n: int | None, seed: int) -> list[int]:
+def _sample(asked_set: TemplateSet | TripletSet, noun: str, n: int | None, seed: int) -> list[int]:
     """Draw the ids of so many questions of a set."""
-    is_of_triplets = isinstance(asked_set, TripletSet)
     rows = asked_set.questions if isinstance(asked_set, TripletSet) else asked_set.templates
     known = list(rows.order_by("position").values_list("pk", flat=True))
     n_asked = len(known) if n is None else n
     if not 1 <= n_asked <= len(known):
-        noun = "triplets" if is_of_triplets else "templates"
         raise Refused("n_questions", f"draw 1 to {len(known):,} {noun}.")
     chosen: list[int] = np.random.default_rng([seed, 2]).permutation(known)[:n_asked].tolist()
     return chosen
