@@ -115,8 +115,9 @@ def shares_by_condition(table: TripletTable, marked: Bools) -> Floats:
     n_triplets = np.bincount(table.conditions, minlength=len(table.condition_names))[:, None]
     n_marked = np.zeros((len(n_triplets), marked.shape[1]))
     np.add.at(n_marked, table.conditions, marked)
-    nothing = np.full(n_marked.shape, np.nan)
-    return np.divide(n_marked, n_triplets, out=nothing, where=n_triplets > 0)
+    shares = np.full(n_marked.shape, np.nan)
+    np.divide(n_marked, n_triplets, out=shares, where=n_triplets > 0)
+    return shares
 
 
 def align(validation: NDArray[np.floating], test: NDArray[np.floating] | None = None) -> Alignment:

@@ -119,7 +119,8 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
             raise ValueError("a vector has length 0, so no cosine")
         vectors = vectors / lengths
     far, near = _nearness(table, vectors, metric)
-    return np.sign(near - far).astype(np.int8)
+    signs: Signs = np.sign(near - far).astype(np.int8)
+    return signs
 
 
 def distances(
