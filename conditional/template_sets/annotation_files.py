@@ -187,12 +187,12 @@ def _known(
 ) -> tuple[list[Entry], list[Defect]]:
     """Return the readable entries whose image the catalog has, and what is wrong with others."""
     places = kept_places(len(entries), malformed)
-    unknown = [
+    unknown: list[Defect] = [
         Defect(place, "unknown_image", f"no image {one.image!r}")
         for place, one in zip(places, entries, strict=True)
         if one.image not in id_of
     ]
-    defects = [*malformed, *unknown]
+    defects: list[Defect] = [*malformed, *unknown]
     if (defects or doubtful) and not keep_good:
         raise DefectsError(len(entries) + len(malformed), sorted([*defects, *doubtful]))
     return [one for one in entries if one.image in id_of], defects
