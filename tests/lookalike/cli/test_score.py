@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lookalike.cli.main import main
-from lookalike.io.writers import write_csv, write_vsd
+from lookalike.io.writers import vsd_pieces, write_csv
 from tests.lookalike.metrics.cases import toy
 from tests.paths import shared
 
@@ -16,7 +16,7 @@ from tests.paths import shared
 def files(tmp_path):
     qrels, run, products = toy()
     with (tmp_path / "labels.json").open("w") as out:
-        write_vsd(out, qrels)
+        out.writelines(vsd_pieces(qrels))
     with (tmp_path / "beit.csv").open("w") as out:
         rows = [(q, c, s) for q, row in run.by_query().items() for c, s in row.items()]
         write_csv(out, rows, ("query", "candidate", "score"))
