@@ -12,12 +12,13 @@ N_CONDITIONS = 20
 
 
 def conditional_part(facts: Facts) -> Iterator[str]:
-    """Yield the section, nothing for a release of pairs alone."""
+    """Yield the blocks of the section, none for a release of pairs alone."""
     found = facts.conditional
     if not found:
         return
-    yield "## Conditional similarity"
-    yield ""
+    head = "## Conditional similarity"
+    # every release of triplets alone has two empty lines below the heading
+    yield head if found["template_sets"] else f"{head}\n"
     if found["template_sets"]:
         yield from _templates(facts, found)
     if found["triplet_sets"]:
@@ -32,8 +33,7 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
         "the target, or an admin ruled so. An answer is unique where more than half named the "
         "same image."
     )
-    yield ""
-    yield from table(
+    yield table(
         ("Set", "Task", "Judges", "Templates", "Verified", "Unique answer", "Agreement", "AC1"),
         [
             (
@@ -49,8 +49,7 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
             for one in found["template_sets"]
         ],
     )
-    yield ""
-    yield from table(
+    yield table(
         ("Set", "Condition", "Templates", "Verified", "Unique answer"),
         [
             (
@@ -64,16 +63,13 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
             for of in one["by_condition"][:N_CONDITIONS]
         ],
     )
-    yield ""
     yield f"At most {N_CONDITIONS} conditions of a set are listed; conditional.json has all."
 
 
 def _triplets(facts: Facts, sets: list[dict[str, Any]]) -> Iterator[str]:
     name_of = {one["slug"]: one["name"] for one in facts.info["triplet_sets"]}
-    yield ""
     yield "Triplets ask which of two images is more like an anchor."
-    yield ""
-    yield from table(
+    yield table(
         ("Set", "Triplets", "With a majority", "Answers", "Share with the majority"),
         [
             (

@@ -9,14 +9,10 @@ from lookalike.release.columns import Table
 from lookalike.release.documents.citation import cite_as
 from lookalike.release.documents.facts import Facts
 
-_TYPES = {
-    "text": "sc:Text",
-    "int8": "sc:Integer",
-    "int32": "sc:Integer",
-    "int64": "sc:Integer",
-    "float64": "sc:Float",
-    "bool": "sc:Boolean",
-}
+_TYPES = {"text": "sc:Text", "float64": "sc:Float", "bool": "sc:Boolean"}  # others: sc:Integer
+_TERMS = """citeAs column conformsTo data dataType equivalentProperty examples extract field
+fileProperty fileObject fileSet format includes isLiveDataset jsonPath key md5 parentField path
+recordSet references regex repeated replace samplingRate separator source subField transform"""
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -24,36 +20,11 @@ _CONTEXT: dict[str, Any] = {
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "dct": "http://purl.org/dc/terms/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
+    **{term: f"cr:{term}" for term in _TERMS.split()},
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
 
 
@@ -102,7 +73,7 @@ def _records(table: Table) -> dict[str, Any]:
                 "@id": f"{table.name}/{column.name}",
                 "name": column.name,
                 "description": column.about,
-                "dataType": _TYPES[column.kind],
+                "dataType": _TYPES.get(column.kind, "sc:Integer"),
                 "source": {
                     "fileObject": {"@id": table.path},
                     "extract": {"column": column.name},

@@ -63,14 +63,12 @@ def datasheet(facts: Facts) -> str:
         _head, _motivation, _composition, _proposers, _judging, _agreement, conditional_part,
         _biases, _uses, _upkeep
     )  # fmt: skip
-    found = [[*part(facts)] for part in parts]
-    return "\n".join(line for lines in found if lines for line in (*lines, "")).rstrip() + "\n"
+    return "\n\n".join(block for part in parts for block in part(facts)).rstrip() + "\n"
 
 
 def _head(facts: Facts) -> Iterator[str]:
     yield f"# Datasheet of {line_of(facts.title)}"
     if facts.is_simulated:
-        yield ""
         yield (
             "> **The judgements are simulated.** Programs with stated error rates gave them, not "
             "experts. Labels and scores show how the software works, not how good a model is."
@@ -79,17 +77,14 @@ def _head(facts: Facts) -> Iterator[str]:
 
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
-    yield ""
     yield sentence(facts.info["description"]) or "The curators gave no description."
-    yield ""
     yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
 
 
 def _composition(facts: Facts) -> Iterator[str]:
     counts, terms = facts.statistics, facts.info["licence"]
     yield "## Composition"
-    yield ""
-    yield from table(
+    yield table(
         ("", "Number"),
         [
             ("Images", f"{counts['n_images']:,}"),
@@ -103,8 +98,7 @@ def _composition(facts: Facts) -> Iterator[str]:
             ("Rulings of an admin", f"{counts['n_rulings']:,}"),
         ],
     )
-    yield ""
-    yield from table(
+    yield table(
         ("Rule", "Similar", "Different", "Share similar"),
         [
             (
@@ -116,17 +110,14 @@ def _composition(facts: Facts) -> Iterator[str]:
             for rule, found in counts["labels"].items()
         ],
     )
-    yield ""
     left_out = ", ".join(f"{reason} {n:,}" for reason, n in counts["n_excluded"].items())
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
-    yield ""
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
     yield f"Labels: {line_of(terms['labels'])}. The images {held}: {sentence(terms['images'])}"
 
 
 def _proposers(facts: Facts) -> Iterator[str]:
     yield "## Who proposed the pairs"
-    yield ""
     for pool in facts.info["pools"]:
         rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
         yield (
@@ -136,7 +127,6 @@ def _proposers(facts: Facts) -> Iterator[str]:
             f"Other images of a query’s product are {rule}."
             + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
         )
-        yield ""
     measures = facts.results["measures"]
     shown = [
         name
@@ -144,7 +134,7 @@ def _proposers(facts: Facts) -> Iterator[str]:
         if name in measures
     ]
     of = {model["id"]: model["measures"] for model in facts.results["models"]}
-    yield from table(
+    yield table(
         ("Model", "Part in the pool", *shown),
         [
             (
@@ -159,15 +149,13 @@ def _proposers(facts: Facts) -> Iterator[str]:
 
 def _judging(facts: Facts) -> Iterator[str]:
     yield "## Who judged, and how"
-    yield ""
     yield (
         f"{facts.judges[0].upper()}{facts.judges[1:]}, each blind to models, ranks and the answers "
         "of others. Their names here are made for this release alone."
     )
     for name, title in (("expertise", "Expertise"), ("payment", "Payment and consent")):
-        yield ""
         yield f"{title}: {line_of(facts.info['panel'][name]) or 'not stated by the curators'}."
-    yield ""
+    campaigns = []
     for campaign in facts.info["campaigns"]:
         served = (
             "every judge judged every pair"
@@ -181,9 +169,9 @@ def _judging(facts: Facts) -> Iterator[str]:
             if campaign.get("asking_order") == "phases"
             else ""
         )
-        yield f"- {line_of(campaign['name'])}: {served}; a tie is {tie}{order}."
-    yield ""
-    yield from table(
+        campaigns.append(f"- {line_of(campaign['name'])}: {served}; a tie is {tie}{order}.")
+    yield "\n".join(campaigns)
+    yield table(
         ("Judge", "Votes", "Share similar"),
         [
             (
@@ -194,18 +182,17 @@ def _judging(facts: Facts) -> Iterator[str]:
             for name, of in facts.statistics["votes_by_judge"].items()
         ],
     )
-    yield ""
-    yield "Guidelines as shown (guidelines/):"
-    yield ""
-    for one in facts.guidelines:
-        yield f"- {line_of(one['campaign'])}, version {one['version']}, of {one['date']}"
+    shown = [
+        f"- {line_of(one['campaign'])}, version {one['version']}, of {one['date']}"
+        for one in facts.guidelines
+    ]
+    yield "\n".join(["Guidelines as shown (guidelines/):", "", *shown])
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
     found = facts.statistics["agreement"]
     yield "## Agreement"
-    yield ""
-    yield from table(
+    yield table(
         ("Figure", "Value"),
         [
             ("Pairs with at least two votes", f"{found['n_pairs_with_two_votes']:,}"),
@@ -216,7 +203,6 @@ def _agreement(facts: Facts) -> Iterator[str]:
             ("Fleiss’ κ", number(found["fleiss_kappa"])),
         ],
     )
-    yield ""
     yield (
         "α and κ fall when one answer is rare, however well judges agree; read them beside the "
         "share of similar and AC1."
@@ -225,12 +211,8 @@ def _agreement(facts: Facts) -> Iterator[str]:
 
 def _biases(facts: Facts) -> Iterator[str]:
     yield "## Known biases"
-    yield ""
-    if not facts.findings:
-        yield "No report on the pool’s bias was made before this release."
-    for finding in facts.findings:
-        yield f"- {line_of(finding)}"
-    yield ""
+    findings = "\n".join(f"- {line_of(finding)}" for finding in facts.findings)
+    yield findings or "No report on the pool’s bias was made before this release."
     yield (
         "Pairs that no model of the pool proposed are unjudged. Treating them as different "
         "punishes models that find what the pool missed (strata.json says how much was judged)."
@@ -239,35 +221,22 @@ def _biases(facts: Facts) -> Iterator[str]:
 
 def _uses(facts: Facts) -> Iterator[str]:
     yield "## Uses"
-    yield ""
-    yield (
-        "Intended: "
-        + (
-            line_of(facts.info["uses"]["intended"])
-            or "comparing models of visual similarity on these queries"
-        )
-        + "."
+    uses = facts.info["uses"]
+    intended = line_of(uses["intended"]) or "comparing models of visual similarity on these queries"
+    yield f"Intended: {intended}."
+    excluded = line_of(uses["excluded"]) or (
+        "training on the labels and testing on them; statements on images unlike these; "
+        "identifying judges"
     )
-    yield ""
-    yield (
-        "Not intended: "
-        + (
-            line_of(facts.info["uses"]["excluded"])
-            or "training on the labels and testing on them; statements on images unlike these; "
-            "identifying judges"
-        )
-        + "."
-    )
+    yield f"Not intended: {excluded}."
 
 
 def _upkeep(facts: Facts) -> Iterator[str]:
     yield "## Upkeep"
-    yield ""
     yield (
         "A release is never changed: a correction is a new version with its differences in "
         "CHANGELOG.md. `lookalike verify` checks every hash and every number offline."
     )
-    yield ""
     yield f"Computed by Lookalike {facts.info['code']['version']}."
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    """Yield the lines of a table."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return a table."""
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for row in rows:
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    return "\n".join(lines)
 
 
 def line_of(text: str) -> str:
