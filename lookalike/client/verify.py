@@ -11,16 +11,18 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from lookalike.client.errors import DamagedError
 from lookalike.client.transport import BLOCK
 
 MANIFEST = "MANIFEST.json"
+Files = dict[str, Callable[[], IO[bytes]]]  # what opens each file, by its name
 # What damaged bytes make zipfile raise; encrypted entries and unknown ways of packing, too.
 DAMAGES = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, RuntimeError,
@@ -36,13 +38,6 @@ class Finding:
     reason: str
 
 
-class _Files(Protocol):
-    strays: list[Finding]
-
-    def names(self) -> set[str]: ...
-    def open(self, name: str) -> IO[bytes]: ...
-
-
 def verify(path: str | Path) -> list[Finding]:
     """Return what differs from the manifest of a release; nothing if all is right.
 
@@ -54,21 +49,19 @@ def verify(path: str | Path) -> list[Finding]:
     Raises:
         DamagedError: there is no manifest, or it was changed after it was written.
     """
-    with _opened(Path(path)) as files:
-        if MANIFEST not in files.names():
+    with _opened(Path(path)) as (files, findings):
+        if MANIFEST not in files:
             raise DamagedError(f"{path} has no {MANIFEST}: it is no release.")
         try:
-            with files.open(MANIFEST) as file:
+            with files[MANIFEST]() as file:
                 content = file.read()
         except DAMAGES as problem:
             raise DamagedError(f"{path}: {MANIFEST} cannot be read: {problem}") from problem
         listed = _listed(content, str(path))
-        findings = [*files.strays,
-                    *(Finding(name, "not in the manifest") for name in sorted(files.names())
-                      if name != MANIFEST and name not in listed)]  # fmt: skip
+        strangers = sorted(files.keys() - listed.keys() - {MANIFEST})
+        findings += [Finding(name, "not in the manifest") for name in strangers]
         for name, entry in listed.items():
-            reason = _difference(files, name, entry)
-            if reason:
+            if reason := _difference(files, name, entry):
                 findings.append(Finding(name, reason))
         return findings
 
@@ -90,12 +83,12 @@ def _listed(content: bytes, where: str) -> dict[str, dict[str, Any]]:
     return files
 
 
-def _difference(files: _Files, name: str, entry: dict[str, Any]) -> str:
-    if name not in files.names():
+def _difference(files: Files, name: str, entry: dict[str, Any]) -> str:
+    if name not in files:
         return "missing"
     digest, n_bytes = hashlib.sha256(), 0
     try:
-        with files.open(name) as file:
+        with files[name]() as file:
             while block := file.read(BLOCK):
                 digest.update(block)
                 n_bytes += len(block)
@@ -106,57 +99,43 @@ def _difference(files: _Files, name: str, entry: dict[str, Any]) -> str:
     return "" if digest.hexdigest() == entry["sha256"] else "other bytes"
 
 
-class _Folder:
-    strays: list[Finding] = []
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        found = (path for path in root.rglob("*") if path.is_file())
-        self._names = {path.relative_to(root).as_posix() for path in found}
-
-    def names(self) -> set[str]:
-        return self._names
-
-    def open(self, name: str) -> IO[bytes]:
-        return (self._root / name).open("rb")
-
-
-class _Zip:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-        found = [name for name in names if name.rpartition("/")[2] == MANIFEST]
-        nearest = min(found, key=lambda name: (name.count("/"), name), default=MANIFEST)
-        self._top = nearest.removesuffix(MANIFEST)
-        self.strays = [
-            Finding(name, f"beside the folder {self._top} of the release")
-            for name in names
-            if not name.startswith(self._top)
-        ]
-        inside = [name.removeprefix(self._top) for name in names if name.startswith(self._top)]
-        n_of = Counter(inside)
-        self._names = set(n_of)
-        twice = sorted(name for name, n in n_of.items() if n > 1)
-        self.strays += [Finding(name, "in the zip twice") for name in twice]
-
-    def names(self) -> set[str]:
-        return self._names
-
-    def open(self, name: str) -> IO[bytes]:
-        entry = self._archive.getinfo(self._top + name)
-        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ValueError(f"packed in a way ({entry.compress_type}) that no release is")
-        return self._archive.open(entry)
-
-
 @contextmanager
-def _opened(path: Path) -> Iterator[_Files]:
+def _opened(path: Path) -> Iterator[tuple[Files, list[Finding]]]:
+    """Give the files of a release, and what its zip holds beside them."""
     if path.is_dir():
-        yield _Folder(path)
+        found = [held for held in path.rglob("*") if held.is_file()]
+        yield {held.relative_to(path).as_posix(): partial(_binary, held) for held in found}, []
         return
     try:
         archive = zipfile.ZipFile(path)
     except DAMAGES as problem:
         raise DamagedError(f"{path} cannot be opened: {problem}") from problem
     with archive:
-        yield _Zip(archive)
+        yield _packed_files(archive)
+
+
+def _binary(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _packed_files(archive: zipfile.ZipFile) -> tuple[Files, list[Finding]]:
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    found = [name for name in names if name.rpartition("/")[2] == MANIFEST]
+    nearest = min(found, key=lambda name: (name.count("/"), name), default=MANIFEST)
+    top = nearest.removesuffix(MANIFEST)
+    strays = [
+        Finding(name, f"beside the folder {top} of the release")
+        for name in names
+        if not name.startswith(top)
+    ]
+    n_of = Counter(name.removeprefix(top) for name in names if name.startswith(top))
+    twice = sorted(name for name, n in n_of.items() if n > 1)
+    strays += [Finding(name, "in the zip twice") for name in twice]
+    return {name: partial(_unpacked, archive, top + name) for name in n_of}, strays
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    entry = archive.getinfo(name)
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"packed in a way ({entry.compress_type}) that no release is")
+    return archive.open(entry)
