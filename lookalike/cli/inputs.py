@@ -8,31 +8,22 @@ import sys
 import tempfile
 import zlib
 from argparse import ArgumentTypeError
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self, cast
+from typing import IO, cast
 
 
-class Inputs:
+class Inputs(ExitStack):
     """Gives every input as a file that can be read twice; use it in a `with` statement.
 
     Readers look into a file before they read it, which a pipe does not allow, and none of them
     unpacks. So pipes and `.gz` files are copied to a temporary folder.
     """
 
-    def __enter__(self) -> Self:
+    def __init__(self) -> None:
+        super().__init__()
         self._copies: dict[str, Path] = {}
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._folder = ""
 
     def path(self, name: str) -> Path:
         """Return where the content of an input can be read: the type of argparse's options.
@@ -69,9 +60,9 @@ class Inputs:
             raise ArgumentTypeError(f"{path} is not readable as gzip: {problem}") from problem
 
     def _copy(self, source: IO[bytes], name: str) -> Path:
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="lookalike-")
-        folder = Path(self._folder.name) / str(len(self._copies))
+        if not self._folder:
+            self._folder = self.enter_context(tempfile.TemporaryDirectory(prefix="lookalike-"))
+        folder = Path(self._folder) / str(len(self._copies))
         folder.mkdir()
         with (folder / name).open("wb") as target:
             shutil.copyfileobj(source, target)

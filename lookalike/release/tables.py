@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,31 +17,19 @@ from lookalike.release.layout import ALL_TABLES
 ROWS = 65_536  # of one row group: what is held in memory at a time
 
 
-class TableWriter:
+class TableWriter(pq.ParquetWriter):
     """A parquet file that grows by blocks of columns, in constant memory."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._schema = schema
-        self._writer = pq.ParquetWriter(path, schema, compression="zstd")
+        super().__init__(path, schema, compression="zstd")
 
     def add(self, columns: Mapping[str, Sequence[Any] | pa.Array]) -> None:
         """Append rows, given as one sequence for each column of the schema."""
-        arrays = [_as_type(columns[field.name], field.type) for field in self._schema]
-        block = pa.Table.from_arrays(arrays, schema=self._schema)
+        arrays = [_as_type(columns[field.name], field.type) for field in self.schema]
+        block = pa.Table.from_arrays(arrays, schema=self.schema)
         if block.num_rows:
-            self._writer.write_table(block, row_group_size=ROWS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._writer.close()
+            self.write_table(block, row_group_size=ROWS)
 
 
 def _as_type(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
