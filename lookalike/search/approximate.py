@@ -20,6 +20,7 @@ from lookalike.core.arrays import Float32s, Ints
 from lookalike.search.exact import Vectors, top_k
 from lookalike.search.filters import FilterArrays, Filters, Keys
 from lookalike.search.kernels import inner_product
+from lookalike.search.lean import ruled_out
 from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
 
 LISTS_PER_ROOT = 4  # lists = 4 sqrt(n), as faiss advises
@@ -156,12 +157,9 @@ def _best(
 
 def _admitted(rules: FilterArrays, part: Ints, rows: Ints) -> NDArray[np.bool_]:
     """Return which of the rows (n, m) may answer the queries `part` (n,)."""
-    allowed: NDArray[np.bool_] = (rows >= 0) & (rows != rules.own[part, None])
-    for column in range(rules.queries.shape[1]):
-        key = rules.queries[part, column][:, None]
-        is_alike = (rules.catalog[np.maximum(rows, 0), column] == key) & (key != -1)
-        allowed &= ~is_alike if column < rules.n_apart else is_alike
-    return allowed
+    keys = rules.queries[part], rules.catalog[np.maximum(rows, 0)]
+    allowed: NDArray[np.bool_] = ~ruled_out(rules.own[part], rows, *keys, rules.n_apart)
+    return allowed & (rows >= 0)
 
 
 def filters_for(filters: Filters, part: Ints) -> Filters:

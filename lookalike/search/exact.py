@@ -26,7 +26,7 @@ from lookalike.search.blocks import (
 )
 from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import offer_block
-from lookalike.search.topk import EMPTY, MAX_INDEX, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import MAX_INDEX, TopK
 
 Vectors = NDArray[np.float32] | NDArray[np.float16]
 Method = Literal["auto", "quantised", "float32"]
@@ -110,7 +110,7 @@ def best_admitted(
 ) -> TopK:
     """Do the work of `top_k`, on arguments that `checked` has seen."""
     if not len(queries):
-        return TopK(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
+        return TopK.nothing(0, k)
     wide = np.ascontiguousarray(queries, np.float32)
     with Pool(n_threads) as pool:
         plan = Plan.within(memory_mib, queries.shape[1], len(queries), pool.n_threads)
@@ -140,8 +140,7 @@ class _Search:
     ) -> None:
         self._buffer = np.empty((plan.block_rows, queries.shape[1]), np.float32)
         self._queries, self._rules, self._blocks, self._pool = queries, rules, blocks, pool
-        self._scores = np.full((len(queries), k), -np.inf, np.float32)
-        self._indices = np.full((len(queries), k), -1, np.int64)
+        self._best = TopK.nothing(len(queries), k)
         self._parts = [
             slice(start, min(start + plan.query_rows, len(queries)))
             for start in range(0, len(queries), plan.query_rows)
@@ -167,16 +166,14 @@ class _Search:
             looks = (self._blocks.scores(part), self._blocks.ruled_out, self._blocks.terms(part))
             own, query_keys = self._rules.own[part], self._rules.queries[part]
             rules = (own, query_keys, image_keys, self._rules.n_apart)
-            best = (self._scores[part], self._indices[part])
+            best = (self._best.scores[part], self._best.indices[part])
             offer_block(looks, (self._queries[part], block, first), rules, best)
 
         self._pool.each(offer, self._parts)
 
     def result(self) -> TopK:
         """Return the heaps sorted, best first."""
-        keys = np.where(self._indices < 0, EMPTY, pack_keys(self._scores, self._indices))
-        keys.sort(axis=1)
-        return unpack_keys(keys[:, ::-1])
+        return TopK.of(self._best.scores, self._best.indices, self._best.k)
 
 
 def shards_of(catalog: Vectors | Sequence[Vectors]) -> list[Vectors]:

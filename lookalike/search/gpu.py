@@ -27,7 +27,7 @@ from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import score_pairs
 from lookalike.search.lean import ruled_out
 from lookalike.search.precision import Precision, largest_norm, narrowed, products, whole_sums
-from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import TopK
 
 MIB = 1 << 20
 _MOST_BLOCK_ROWS, _LEAST_BLOCK_ROWS = 1 << 16, 64
@@ -161,9 +161,9 @@ class _DeviceSearch:
         norm, error = float(best.norm), float(best.error)
         score = float(self._norms.max()) * norm
         if not (norm < _LARGEST_NORM and score < _LARGEST_SCORE):  # or NaN
-            return _nothing(
-                len(self._queries), self._k
-            )  # `lookalike.search.exact` says in which row
+            # `lookalike.search.exact` says in which row
+            n_queries = len(self._queries)
+            return TopK.nothing(n_queries, self._k), np.ones(n_queries, np.bool_)
         scores = best.scores.cpu().numpy() * self._scales[:, None]
         rows = best.rows.cpu().numpy()
         dim = self._queries.shape[1]
@@ -174,9 +174,7 @@ class _DeviceSearch:
         exact[is_near] = self._rescored(shards, np.nonzero(is_near)[0], rows[is_near])
         if (np.abs(exact[is_near] - scores[is_near]) > bound[is_near]).any():
             raise _NotOnDeviceError(f"{self._device} multiplies less exactly than is known of it")
-        keys = np.where(is_near, pack_keys(exact, np.maximum(rows, 0)), EMPTY)
-        keys.sort(axis=1)
-        found = unpack_keys(keys[:, : -self._k - 1 : -1])
+        found = TopK.of(exact, np.where(is_near, rows, -1), self._k)
         is_full = (rows[:, -1] >= 0) & (self._kept < self._n_images)
         is_open: NDArray[np.bool_] = is_full & (scores[:, -1] + bound[:, 0] >= found.scores[:, -1])
         return found, is_open
@@ -252,12 +250,6 @@ class _DeviceSearch:
                 found[is_here] = shard[rows[part][is_here] - (ends[number] - len(shard))]
             scores[part] = score_pairs(self._queries, of_query[part], found)
         return scores
-
-
-def _nothing(n_queries: int, k: int) -> tuple[TopK, NDArray[np.bool_]]:
-    shape = (n_queries, k)
-    empty = TopK(np.full(shape, -1), np.full(shape, -np.inf, np.float32))
-    return empty, np.ones(n_queries, np.bool_)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Float32s, Ints
 from lookalike.search.filters import FilterArrays, Filters
-from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
+from lookalike.search.topk import TopK
 
 _ROWS, _QUERIES = 2048, 512
 _SPARE = 16  # proposals beyond k, so that rounding seldom leaves a query open
@@ -59,16 +59,12 @@ def top_k(queries: Float32s, catalog: Rows, k: int, *, filters: Filters | None =
     if not 1 <= k <= n_images:
         raise ValueError(f"k is {k}; it must be between 1 and {n_images}")
     rules = (filters or Filters()).arrays(len(queries), n_images)
-    parts = [
-        _answers(queries, catalog, k, rules, slice(start, start + _QUERIES))
-        for start in range(0, len(queries), _QUERIES)
-    ]
-    if not parts:
-        return TopK(np.zeros((0, k), np.int64), np.zeros((0, k), np.float32))
-    return TopK(
-        np.concatenate([part.indices for part in parts]),
-        np.concatenate([part.scores for part in parts]),
-    )
+    found = TopK.nothing(len(queries), k)
+    for start in range(0, len(queries), _QUERIES):
+        part = slice(start, start + _QUERIES)
+        best = _answers(queries, catalog, k, rules, part)
+        found.indices[part], found.scores[part] = best.indices, best.scores
+    return found
 
 
 def _answers(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, part: slice) -> TopK:
@@ -87,7 +83,7 @@ def _answers(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, part
         scores, rows = _best(scores, rows, found, start, kept)
     floor = scores.min(axis=1)  # of what was kept; all else scores less, but for rounding
     exact = pair_scores(asked, catalog, np.repeat(np.arange(len(asked)), kept), rows.ravel())
-    best = _sorted(exact.reshape(rows.shape), rows, k)
+    best = TopK.of(exact.reshape(rows.shape), rows, k)
     bound = 6 * (asked.shape[1] + 8) * _HALF_ULP * largest * np.linalg.norm(asked, axis=1)
     is_open = (floor > _EMPTY) & (floor + bound >= best.scores[:, -1]) & (kept < len(catalog))
     for at in np.flatnonzero(is_open).tolist():
@@ -101,7 +97,7 @@ def _whole(queries: Float32s, catalog: Rows, k: int, rules: FilterArrays, at: in
     rows = np.arange(len(catalog))
     scores = pair_scores(queries, catalog, np.full(rows.size, at), rows)
     out = _ruled_out(rules, slice(at, at + 1), 0, rows.size)[0]
-    return _sorted(scores[None], np.where(out, -1, rows)[None], k)
+    return TopK.of(scores[None], np.where(out, -1, rows)[None], k)
 
 
 def _best(
@@ -114,12 +110,6 @@ def _best(
     before = np.take_along_axis(rows, np.minimum(place, kept - 1), axis=1)
     now = np.where(place < kept, before, place - kept + start)
     return taken, np.where(taken > _EMPTY, now, -1)
-
-
-def _sorted(scores: Float32s, rows: Ints, k: int) -> TopK:
-    keys = np.where(rows < 0, EMPTY, pack_keys(scores, rows))
-    keys.sort(axis=1)
-    return unpack_keys(keys[:, : -k - 1 : -1])
 
 
 def pair_scores(queries: Float32s, catalog: Rows, of_query: Ints, rows: Ints) -> Float32s:
@@ -159,10 +149,10 @@ def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: in
 
     Args:
         own: shape (m,), the catalog row that is the query itself.
-        rows: shape (n,), catalog rows.
+        rows: shape (n,) or (m, n), catalog rows.
         query_keys: shape (m, n_keys); an array of numpy or, like the others, a tensor of torch on
             one device.
-        image_keys: shape (n, n_keys).
+        image_keys: shape (n, n_keys), or (m, n, n_keys) where, as `rows`, they are each query's.
         n_apart: how many of the keys must differ; the others must be alike.
 
     Returns:
@@ -170,7 +160,7 @@ def ruled_out(own: Any, rows: Any, query_keys: Any, image_keys: Any, n_apart: in
     """
     mask = own[:, None] == rows
     for column in range(query_keys.shape[1]):
-        mine, theirs = query_keys[:, column, None], image_keys[:, column]
+        mine, theirs = query_keys[:, column, None], image_keys[..., column]
         is_same = (mine == theirs) & (mine != -1)
         mask |= is_same if column < n_apart else ~is_same
     return mask

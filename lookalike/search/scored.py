@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.search.filters import FilterArrays
+from lookalike.search.lean import ruled_out
 from lookalike.search.topk import TopK
 
 Doubles = NDArray[np.float64]
@@ -21,15 +22,9 @@ ScoresOf = Callable[[int, Ints], Doubles]
 
 def admissible(filters: FilterArrays, query: int) -> Mask:
     """Return which catalog rows a query may be answered with, shape (n_images,)."""
-    allowed = np.ones(len(filters.catalog), bool)
-    if filters.own[query] >= 0:
-        allowed[filters.own[query]] = False
-    for column, key in enumerate(filters.queries[query].tolist()):
-        is_alike = filters.catalog[:, column] == key
-        if column >= filters.n_apart:
-            allowed &= is_alike & (key != -1)
-        elif key != -1:
-            allowed &= ~is_alike
+    asked, rows = slice(query, query + 1), np.arange(len(filters.catalog))
+    keys = filters.queries[asked], filters.catalog
+    allowed: Mask = ~ruled_out(filters.own[asked], rows, *keys, filters.n_apart)[0]
     return allowed
 
 
@@ -53,10 +48,8 @@ def best_scored(filters: FilterArrays, k: int, scores_of: ScoresOf) -> TopK:
     """
     if k < 1:
         raise ValueError(f"k is {k}; it must be at least 1")
-    n_queries = len(filters.own)
-    indices = np.full((n_queries, k), -1, np.int64)
-    kept = np.full((n_queries, k), -np.inf, np.float32)
-    for query in range(n_queries):
+    found = TopK.nothing(len(filters.own), k)
+    for query in range(len(filters.own)):
         rows = np.flatnonzero(admissible(filters, query))
         scores = scores_of(query, rows)
         rows, scores = rows[scores > -np.inf], scores[scores > -np.inf]
@@ -64,9 +57,9 @@ def best_scored(filters: FilterArrays, k: int, scores_of: ScoresOf) -> TopK:
             may = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
             rows, scores = rows[may], scores[may]
         best = np.lexsort((rows, -scores))[:k]
-        indices[query, : len(best)] = rows[best]
-        kept[query, : len(best)] = scores[best]
-    return TopK(indices, kept)
+        found.indices[query, : len(best)] = rows[best]
+        found.scores[query, : len(best)] = scores[best]
+    return found
 
 
 def random_scores(seed: int, query_sha256: str, n_images: int) -> Doubles:

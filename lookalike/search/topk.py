@@ -39,6 +39,19 @@ class TopK:
     def k(self) -> int:
         return int(self.indices.shape[1])
 
+    @classmethod
+    def nothing(cls, n_queries: int, k: int) -> TopK:
+        """Return no candidate for each query, to be filled."""
+        shape = (n_queries, k)
+        return cls(np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32))
+
+    @classmethod
+    def of(cls, scores: Float32s, rows: Ints, k: int) -> TopK:
+        """Return the best k of each query's candidates (n_queries, m); row -1 is none."""
+        keys = np.where(rows < 0, EMPTY, pack_keys(scores, rows))
+        keys.sort(axis=1)
+        return unpack_keys(keys[:, : -k - 1 : -1])
+
 
 def pack_keys(scores: Float32s, indices: Ints) -> Ints:
     """Return one int64 per candidate; a larger key is a better candidate.
