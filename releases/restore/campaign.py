@@ -20,25 +20,15 @@ Judges = dict[str, User]
 def make_judges(folder: Folder, slug: str) -> Judges:
     """Make an account for each pseudonym that nobody can sign in to."""
     simulated = {entry["slug"] for entry in folder.info["campaigns"] if entry["is_simulated"]}
-    seats = _seats(folder)
+    seats = set(folder.rows("judgements", "annotator", "campaign"))
     programs = {name for name, campaign in seats if campaign in simulated}
-    names = {name for name, _ in seats} | _verifiers(folder)
+    names = {name for name, _ in seats}
+    if folder.info.get("template_sets"):
+        names |= {name for (name,) in folder.rows("template_votes", "annotator")}
     return {
         name: make_account(f"{slug}-{name}", is_simulated=name in programs)
         for name in sorted(names) or ["a01"]
     }
-
-
-def _seats(folder: Folder) -> set[tuple[str, str]]:
-    """Return who judged in which campaign."""
-    return set(folder.rows("judgements", "annotator", "campaign"))
-
-
-def _verifiers(folder: Folder) -> set[str]:
-    """Return who answered about templates."""
-    if not folder.info.get("template_sets"):
-        return set()
-    return {name for (name,) in folder.rows("template_votes", "annotator")}
 
 
 def make_account(name: str, *, is_simulated: bool = False) -> User:
@@ -63,7 +53,8 @@ def make_campaign(
 
     Its panel are those who judged it, or everybody where nobody did.
     """
-    names = {name for name, campaign in _seats(folder) if campaign == entry["slug"]}
+    seats = folder.rows("judgements", "annotator", "campaign")
+    names = {name for name, campaign in seats if campaign == entry["slug"]}
     panel = [user for name, user in judges.items() if name in names] or list(judges.values())
     pairs = [images.pair(row) for row in _rows(folder, "pairs", entry)]
     guidelines = [g for g in folder.json("guidelines.json") if g["campaign"] == entry["slug"]]
@@ -141,7 +132,6 @@ def store_judgements(
 
 def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -> None:
     """Store the rulings on pairs of all campaigns of a release."""
-    rows = folder.table("rulings").to_pylist()
     questions = Question.objects.filter(campaign__in=campaigns, kind="pair")
     of_pair = {
         (query, candidate): pk
@@ -149,10 +139,6 @@ def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -
     }
     reason = f"Imported with {folder.info['name']} {folder.info['version']}"
     Adjudication.objects.bulk_create(
-        Adjudication(
-            question_id=of_pair[images.pair(row)],
-            answer=row["answer"],
-            reason=reason,
-        )
-        for row in rows
+        Adjudication(question_id=of_pair[images.pair(row)], answer=row["answer"], reason=reason)
+        for row in folder.table("rulings").to_pylist()
     )

@@ -17,7 +17,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder
 from lookalike.release.layout import has_sets
 from lookalike.release.verify import verify_unpacked
-from pooling.models import Pool, PoolCampaign
+from pooling.models import PoolCampaign
 from releases.restore.campaign import (
     make_campaign,
     make_judges,
@@ -37,17 +37,9 @@ class Imported:
     """What an import made."""
 
     campaigns: list[Campaign]
-    pools: list[Pool] = field(default_factory=list)
     n_judgements: int = 0
     verifications: list[Verification] = field(default_factory=list)
     triplet_sets: list[TripletSet] = field(default_factory=list)
-
-
-Marked = Callable[[Imported], None]
-
-
-def _unmarked(made: Imported) -> None:
-    pass
 
 
 def import_any(
@@ -58,21 +50,27 @@ def import_any(
     query_catalog: Catalog | None = None,
     name: str = "",
     progress: Progress = SILENT,
-    mark: Marked = _unmarked,
+    mark: Callable[[Imported], None] = lambda made: None,
 ) -> Imported:
-    """Import a release, or a file of labels, whichever `source` is.
+    """Import a release, or a file of labels, whichever `source` is: all that it holds, or nothing.
+
+    Of a release the judges become accounts that nobody can sign in to, named after their
+    pseudonyms; templates come back as a closed verification, triplets as a set.
 
     Args:
-        source: folder or zip of a release, or a file of labels.
-        slug: of the new campaign.
-        catalog: holds the candidates.
+        source: folder or zip of a release, of which every hash and number is checked first; or a
+            file of labels.
+        slug: of the new campaign and pool; of several, and of sets of templates and triplets, the
+            first part of each slug.
+        catalog: holds the candidates; those of a release are told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
         name: of the campaign, for a file of labels.
         progress: told what is done now.
         mark: given what was made, before it is committed: what it stores is stored with it.
 
     Raises:
-        InputError: it cannot be imported; the message lists why.
+        InputError: it cannot be imported; the message lists why: a release that is damaged or
+            keeps labels back, or images that the catalogs lack.
         CampaignError: the slug is taken.
     """
     if source.is_file() and source.suffix.lower() in LABELS:
@@ -83,44 +81,9 @@ def import_any(
             campaign, n = import_labels(
                 source=source, slug=slug, name=name or slug, catalog=catalog
             )
-            made = Imported([campaign], [], n)
+            made = Imported([campaign], n)
             mark(made)
         return made
-    return import_release(
-        source=source, slug=slug, catalog=catalog, query_catalog=query_catalog, progress=progress,
-        mark=mark,
-    )  # fmt: skip
-
-
-def import_release(
-    *,
-    source: Path,
-    slug: str,
-    catalog: Catalog,
-    query_catalog: Catalog | None = None,
-    progress: Progress = SILENT,
-    mark: Marked = _unmarked,
-) -> Imported:
-    """Make all that a release holds, or nothing: campaigns, judges, what they said, and pools.
-
-    Templates come back as a closed verification, triplets as a set.
-
-    The judges become accounts that nobody can sign in to, named after their pseudonyms.
-
-    Args:
-        source: folder or zip; every hash and number of it is checked first.
-        slug: of the new campaign and pool; of several, and of sets of templates and triplets, the
-            first part of each slug.
-        catalog: holds the candidates, told by SHA-256.
-        query_catalog: holds the queries, if they are not in the same catalog.
-        progress: told what is done now.
-        mark: as for `import_any`.
-
-    Raises:
-        ReleaseError: the release is damaged, keeps labels back, or has images that the catalogs
-            lack; the message lists what.
-        CampaignError: the slug is taken.
-    """
     progress.note("Unpacking")
     with unpacked(source) as release:
         verdict = verify_unpacked(release, progress)
@@ -161,6 +124,4 @@ def _import(
     if has_sets(folder.info):
         progress.note("Storing templates and triplets")
     verifications, triplet_sets = import_sets(folder, slug, images, judges, catalog)
-    return Imported(
-        made, list(dict.fromkeys(pools.values())), n_judgements, verifications, triplet_sets
-    )
+    return Imported(made, n_judgements, verifications, triplet_sets)

@@ -29,7 +29,7 @@ from pooling.models import Pool, Proposal
 from releases.freeze.freeze import _secret
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
-from releases.restore.release import import_release
+from releases.restore.release import import_any
 from releases.services import freeze, freeze_job
 from releases.storage import archive_of, building_folder, files_of, releases_folder
 from tests.worlds import World, build_now, freeze_now, request_for
@@ -220,7 +220,7 @@ def test_the_order_of_the_pairs_is_part_of_the_recipe_and_comes_back(world: Worl
     for folder, said in ((plain, False), (files_of(frozen), True)):
         assert ("came first, in phases" in (folder / "datasheet.md").read_text()) is said
         assert verify(folder).findings == ()
-    import_release(source=archive_of(frozen), slug="again", catalog=world.catalog)
+    import_any(source=archive_of(frozen), slug="again", catalog=world.catalog)
     assert Campaign.objects.get(slug="again").asking_order == "phases"
 
 

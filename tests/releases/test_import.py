@@ -13,7 +13,7 @@ from annotation.queries.labels import labels
 from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
 from releases.models import Release
-from releases.restore.release import import_any, import_release
+from releases.restore.release import import_any
 from releases.storage import archive_of, files_of
 from tests.releases.cases import rows_of
 from tests.worlds import World, freeze_now, request_for
@@ -26,7 +26,7 @@ def test_a_release_comes_back_without_loss(world: World) -> None:
     Adjudication.objects.create(question=question, answer="different", reason="r")
     Guideline.objects.create(campaign=world.campaign, version=2, text="Second text")
     release = freeze_now(request_for(world))
-    made = import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
     assert made.n_judgements == len(rows_of(files_of(release), "judgements"))
     again = freeze_now(request_for(world, slug="again", campaigns=("again",)))
     old, new = files_of(release), files_of(again)
@@ -58,7 +58,7 @@ def _by_judge(folder: Path) -> list[list[tuple[str, str, str]]]:
 
 
 def test_imported_judges_cannot_sign_in(release: Release, world: World) -> None:
-    import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    import_any(source=archive_of(release), slug="again", catalog=world.catalog)
     made = User.objects.filter(username__startswith="again-")
     assert made.count() == 3
     assert not any(user.is_active or user.has_usable_password() for user in made)
@@ -81,11 +81,11 @@ def test_a_damaged_release_is_not_imported(release: Release, world: World, tmp_p
     path = copied / "data/judgements.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(ReleaseError, match=r"judgements\.parquet"):
-        import_release(source=copied, slug="again", catalog=world.catalog)
+        import_any(source=copied, slug="again", catalog=world.catalog)
     assert not Campaign.objects.filter(slug="again").exists()
 
 
 def test_missing_images_are_named(release: Release, world: World) -> None:
     world.catalog.images.filter(pk=world.images[0].pk).update(sha256="f" * 64)
     with pytest.raises(ReleaseError, match="not in the catalog by SHA-256"):
-        import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+        import_any(source=archive_of(release), slug="again", catalog=world.catalog)

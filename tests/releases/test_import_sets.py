@@ -14,7 +14,7 @@ from conditional.verification.queries import results_of
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
 from releases.models import Release
-from releases.restore.release import import_release
+from releases.restore.release import import_any
 from releases.storage import archive_of, files_of
 from tests.releases.cases import rows_of
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
@@ -37,7 +37,7 @@ def said(folder: Path, table: str) -> Counter[str]:
 
 
 def test_templates_and_triplets_come_back_without_loss(world: World, release: Release) -> None:
-    made = import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
     assert [one.slug for one in made.verifications] == ["again-focus"]
     assert [one.slug for one in made.triplet_sets] == ["again-triplets"]
     again = freeze_sets(
@@ -61,7 +61,7 @@ def test_templates_and_triplets_come_back_without_loss(world: World, release: Re
 
 
 def test_the_verification_shows_what_the_first_one_showed(world: World, release: Release) -> None:
-    [made] = import_release(
+    [made] = import_any(
         source=archive_of(release), slug="again", catalog=world.catalog
     ).verifications
     first = Verification.objects.get(slug="focus")
@@ -87,7 +87,7 @@ def test_a_panel_keeps_its_size_where_one_said_nothing(world: World) -> None:
         answer(seat, row, "withdrawn", None)
     release = freeze_sets(world)
     assert release.info["template_sets"][0]["n_judges"] == 3
-    [made] = import_release(
+    [made] = import_any(
         source=archive_of(release), slug="again", catalog=world.catalog
     ).verifications
     assert made.panel.count() == 3
@@ -101,11 +101,11 @@ def test_a_taken_name_or_a_missing_image_stores_nothing(world: World, release: R
     TripletSet.objects.create(slug="again-triplets", name="Mine", catalog=world.catalog)
     n = TemplateSet.objects.count()
     with pytest.raises(ReleaseError, match="again-triplets"):
-        import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+        import_any(source=archive_of(release), slug="again", catalog=world.catalog)
     assert TemplateSet.objects.count() == n
     shown = set(RetrievalTemplate.objects.values_list("reference", flat=True))
     image = next(image for image in world.images if image.pk in shown)
     image.sha256 = "f" * 64
     image.save()
     with pytest.raises(ReleaseError, match="not in the catalog by SHA-256"):
-        import_release(source=archive_of(release), slug="other", catalog=world.catalog)
+        import_any(source=archive_of(release), slug="other", catalog=world.catalog)

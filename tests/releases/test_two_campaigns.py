@@ -12,7 +12,7 @@ from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
 from pooling.models import Pool, PoolCampaign
-from releases.restore.release import import_release
+from releases.restore.release import import_any
 from releases.storage import archive_of, files_of
 from tests.paths import GOLDEN_RELEASES
 from tests.releases.cases import rows_of
@@ -24,8 +24,9 @@ def test_two_campaigns_come_back_with_their_pools_panels_and_samples(world: Worl
     other = add_campaign(world)
     draw_below(other, 25)
     before = freeze_both(world)
-    made = import_release(source=archive_of(before), slug="again", catalog=world.catalog)
-    assert len(made.campaigns) == len(made.pools) == 2
+    made = import_any(source=archive_of(before), slug="again", catalog=world.catalog)
+    n_pools = Pool.objects.filter(slug__startswith="again-").count()
+    assert len(made.campaigns) == n_pools == 2
     links = {
         link.campaign.slug: link.pool.slug
         for link in PoolCampaign.objects.filter(campaign__in=made.campaigns)
@@ -62,7 +63,7 @@ def test_a_campaign_without_a_pool_comes_back_without_one(world: World) -> None:
     release = freeze_both(world)
     info = json.loads((files_of(release) / "release.json").read_text())
     assert [one["pool"] for one in info["campaigns"]] == ["", world.pool.slug]
-    made = import_release(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
     links = PoolCampaign.objects.filter(campaign__in=made.campaigns)
     assert [link.campaign.slug for link in links] == [f"again-{world.campaign.slug}"]
 
@@ -81,4 +82,4 @@ def _import_old(world: World) -> None:
     for image, row in zip(world.images, rows, strict=True):
         image.sha256 = row["sha256"]
         image.save()
-    import_release(source=GOLDEN_RELEASES / "small-2.0.0.zip", slug="again", catalog=world.catalog)
+    import_any(source=GOLDEN_RELEASES / "small-2.0.0.zip", slug="again", catalog=world.catalog)

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import CampaignError
 from catalog.models import Catalog
 from lookalike.io.errors import InputError
-from releases.restore.release import Imported, import_any
+from releases.restore.release import import_any
 
 
 class Command(BaseCommand):
@@ -26,7 +26,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = _imported(options)
+            asking = options["query_catalog"]
+            found = import_any(
+                source=options["source"],
+                slug=options["slug"],
+                name=options["name"],
+                catalog=_catalog(options["catalog"]),
+                query_catalog=_catalog(asking) if asking else None,
+            )
         except (InputError, CampaignError, OSError) as problem:
             raise CommandError(str(problem)) from problem
         for campaign in found.campaigns:
@@ -36,17 +43,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{verification.slug}: {verification.templates.count():,} templates")
         for triplets in found.triplet_sets:
             self.stdout.write(f"{triplets.slug}: {triplets.triplets.count():,} triplets")
-
-
-def _imported(options: dict[str, Any]) -> Imported:
-    asking = options["query_catalog"]
-    return import_any(
-        source=options["source"],
-        slug=options["slug"],
-        name=options["name"],
-        catalog=_catalog(options["catalog"]),
-        query_catalog=_catalog(asking) if asking else None,
-    )
 
 
 def _catalog(slug: str) -> Catalog:
