@@ -258,9 +258,3 @@ class SubmissionForm(forms.Form):
         if problem := file_problem(str(file.name)):
             raise forms.ValidationError(problem)
         return file
-
-    @property
-    def upload(self) -> UploadedFile[bytes]:
-        """The file, once the form is valid."""
-        file: UploadedFile[bytes] = self.cleaned_data["file"]
-        return file

@@ -30,12 +30,6 @@ class QuotaError(ReleaseError):
     """Too many submissions in a day, or too soon after the last one."""
 
 
-def judged_of(release: Release) -> Judged:
-    """Return what submissions to a release are scored on."""
-    hidden = hidden_of(release) if release.info["hidden_percent"] else None
-    return Judged(Folder(files_of(release)), hidden)
-
-
 def submit(
     *,
     release: Release,
@@ -124,25 +118,27 @@ def score(progress: JobProgress) -> dict[str, Any]:
         raise JobError(
             f"The upload of {arguments['file_name']} is no longer kept. Submit it again."
         )
-    judged = judged_of(submission.release)
+    release = submission.release
+    hidden = hidden_of(release) if release.info["hidden_percent"] else None
+    judged = Judged(Folder(files_of(release)), hidden)
     try:
         progress.update(0, 2, "Reading the file")
         missing = arguments.get("missing", "worst")  # what those queued by an older version meant
         run, scored = read_submission(judged, submission.name, path, missing=missing)
         progress.update(1, 2, "Computing measures")
-        scores = score_submission(judged, run)
+        results, hidden_results = score_submission(judged, run)
     except InputError as problem:
         raise JobError(message_with_names(problem, {path: arguments["file_name"]})) from problem
     progress.check()
     Submission.objects.filter(pk=submission.pk).update(
         coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
-        results=scores.results,
-        hidden_results=scores.hidden_results,
+        results=results,
+        hidden_results=hidden_results,
         scored_at=timezone.now(),
     )
     drop_run_file(arguments["file"])
     progress.update(2, 2, "Scored")
-    return {"submission": str(submission.uid), "results": scores.results}
+    return {"submission": str(submission.uid), "results": results}
 
 
 def publish(*, submission: Submission, is_published: bool) -> None:

@@ -24,7 +24,6 @@ from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import Gallery, embedding_run
-from lookalike.metrics.scoring import Scored
 from lookalike.release.folder import Folder
 from lookalike.release.labelling import pair_keys, qrels_of
 from lookalike.release.scoring import coarse, ranks_more, rounded, score_one
@@ -172,41 +171,25 @@ def _gallery(judged: Judged, queries: list[str], ranked: list[str]) -> Gallery:
     )
 
 
-@dataclass(frozen=True)
-class Score:
-    """What a submission gets: exact on public labels, rounded on hidden ones."""
+def score_submission(judged: Judged, run: Run) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the results of a run, exact on public labels and rounded on hidden ones.
 
-    results: dict[str, Any]
-    hidden_results: dict[str, Any]
-
-
-def score_submission(judged: Judged, run: Run) -> Score:
-    """Score a run; a missing score counts as the worst.
-
-    Scores of the pairs put to the judges alone are no lists: they have no cut-off measures.
+    A missing score counts as the worst. Scores of the pairs put to the judges alone are no
+    lists: they have no cut-off measures. Of hidden labels there are means alone, in coarse steps:
+    never a value of a query.
     """
     labels, kept_back = judged.folder.qrels(), judged.hidden_qrels()
     is_listed = all(ranks_more(judged.folder, pairs, run) for pairs in (labels, judged.pairs()))
     public = score_one(judged.folder, labels, run, is_listed=is_listed)
-    return Score(
-        _values(public),
-        _aggregates(score_one(judged.folder, kept_back, run, is_listed=is_listed), kept_back)
-        if kept_back
-        else {},
-    )
-
-
-def _values(scored: Scored) -> dict[str, Any]:
-    return {
+    results = {
         name: {"value": rounded(outcome.value), "n_queries": outcome.n_defined}
-        for name, outcome in scored.outcomes.items()
+        for name, outcome in public.outcomes.items()
     }
-
-
-def _aggregates(scored: Scored, qrels: Qrels) -> dict[str, Any]:
-    """Return means alone, in coarse steps: never a value of a query."""
-    n = len(qrels.query_ids)
-    return {
+    if not kept_back:
+        return results, {}
+    hidden = score_one(judged.folder, kept_back, run, is_listed=is_listed)
+    n = len(kept_back.query_ids)
+    return results, {
         name: {"value": coarse(outcome.value, outcome.n_defined or n)}
-        for name, outcome in scored.outcomes.items()
+        for name, outcome in hidden.outcomes.items()
     }

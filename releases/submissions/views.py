@@ -33,20 +33,12 @@ def submit(request: HttpRequest, slug: str, version: str) -> HttpResponse:
 
 
 def _taken(request: HttpRequest, release: Release, form: SubmissionForm) -> bool:
-    details = form.cleaned_data
     try:
-        services.submit(
-            release=release,
-            owner=signed_in(request),
-            name=details["name"],
-            file=form.upload,
-            description=details["description"],
-            missing=details["missing"],
-        )
+        services.submit(release=release, owner=signed_in(request), **form.cleaned_data)
     except (InputError, JobConflictError, OSError) as problem:
         form.add_error(None, str(problem))
         return False
-    messages.success(request, f"“{details['name']}” is being scored; only you see it.")
+    messages.success(request, f"“{form.cleaned_data['name']}” is being scored; only you see it.")
     return True
 
 
