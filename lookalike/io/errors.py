@@ -1,6 +1,7 @@
 """What a person gave and cannot be used, and the one error of every reader of files."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 
@@ -29,11 +30,7 @@ class FormatError(InputError):
         super().__init__(f"{place}: {reason}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, (self.file, self.line, self.reason, self.unit)
-
-
-def _rebuilt(file: str, line: int | None, reason: str, unit: str) -> FormatError:
-    return FormatError(file, line, reason, unit=unit)
+        return partial(FormatError, unit=self.unit), (self.file, self.line, self.reason)
 
 
 def message_with_names(problem: Exception, names: Mapping[Path, str]) -> str:

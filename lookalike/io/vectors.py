@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from lookalike.io.csv_text import not_utf8
 from lookalike.io.errors import FormatError
+from lookalike.io.parquet import MAGIC
 
 Array = NDArray[np.generic]
-PARQUET = b"PAR1"
 NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
 ID_NAMES = ("ids", "id", "names", "paths")
 VECTOR_NAMES = ("vectors", "vector", "embeddings", "embedding")
@@ -45,7 +45,7 @@ def holds_vectors(path: str | Path) -> bool:
     path = Path(path)
     with path.open("rb") as file:
         head = file.read(8)
-    if head.startswith(PARQUET):
+    if head.startswith(MAGIC):
         names = _parquet_names(path)
         return _one_of(names, VECTOR_NAMES) is not None and "score" not in names
     return head.startswith((NPY, NPZ))
@@ -75,7 +75,7 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
         raise FormatError(path, None, "a separate file of ids belongs to a .npy file only")
     elif head.startswith(NPZ):
         ids, vectors = _from_npz(path)
-    elif head.startswith(PARQUET):
+    elif head.startswith(MAGIC):
         ids, vectors = _from_parquet(path)
     else:
         raise FormatError(path, None, "not a .npy, .npz or parquet file")
@@ -131,16 +131,13 @@ def _from_npz(path: Path) -> tuple[list[str], Array]:
     if names.ndim != 1 or names.dtype.kind not in "US":
         raise FormatError(path, None, f"ids must be a list of strings, not {_shape(names)}")
     try:
-        return np.char.decode(
-            names
-        ).tolist() if names.dtype.kind == "S" else names.tolist(), vectors
+        texts = np.char.decode(names) if names.dtype.kind == "S" else names
+        return texts.tolist(), vectors
     except UnicodeDecodeError as problem:
         raise FormatError(path, None, "an id is not UTF-8") from problem
 
 
-def _from_parquet(
-    path: Path,
-) -> tuple[list[str], Array]:
+def _from_parquet(path: Path) -> tuple[list[str], Array]:
     names = _parquet_names(path)
     id_name, vector_name = _one_of(names, ID_NAMES), _one_of(names, VECTOR_NAMES)
     if id_name is None or vector_name is None:
@@ -150,27 +147,24 @@ def _from_parquet(
         table = pq.read_table(path, columns=[id_name, vector_name])
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
         raise FormatError(path, None, f"not readable as parquet: {problem}") from problem
-    ids, dim = [], None
     column = table.column(vector_name)
     kind = column.type
     is_list = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)
     if not (is_list or pa.types.is_large_list(kind)) or not pa.types.is_floating(kind.value_type):
         raise FormatError(path, None, f"{vector_name} must be lists of floating-point numbers")
-    for row, name in enumerate(table.column(id_name).to_pylist(), 1):
-        if name is None:
-            raise FormatError(path, row, "the id is empty", unit="row")
-        ids.append(str(name))
-    rows = []
+    ids = table.column(id_name).to_pylist()
+    if None in ids:
+        raise FormatError(path, ids.index(None) + 1, "the id is empty", unit="row")
+    rows: list[Array] = []
     for row, vector in enumerate(column, 1):
         values = vector.values
         if values is None or values.null_count:
             raise FormatError(path, row, "the vector, or a number of it, is empty", unit="row")
-        dim = len(values) if dim is None else dim
-        if len(values) != dim:
-            reason = f"{len(values)} numbers where row 1 has {dim}"
+        if rows and len(values) != len(rows[0]):
+            reason = f"{len(values)} numbers where row 1 has {len(rows[0])}"
             raise FormatError(path, row, reason, unit="row")
         rows.append(values.to_numpy(zero_copy_only=False))
-    return ids, np.stack(rows) if rows else np.zeros((0, 1))
+    return list(map(str, ids)), np.stack(rows) if rows else np.zeros((0, 1))
 
 
 def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
