@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
-from lookalike.backbones.protocol import Backbone
 from lookalike.cli.output import WANTING, Report, Table
 from lookalike.core.arrays import Float32s
 from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
@@ -50,11 +49,16 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: no images, or a model that is unknown or cannot be loaded.
         OSError: the vectors cannot be written.
     """
+    broken: dict[int, str] = {}
     try:
         with open_source(arguments.images) as source:
-            backbone = load_backbone(arguments.model, arguments.device)
-            vectors, broken = _embedded(backbone, source, arguments.batch_size)
-            paths = source.paths
+            backbone, paths = load_backbone(arguments.model, arguments.device), source.paths
+            vectors = embed_images(
+                backbone,
+                [partial(_opened, source, path) for path in paths],
+                batch_size=arguments.batch_size,
+                on_broken=broken.__setitem__,
+            )
     except (BackboneError, SourceError) as problem:
         raise InputError(str(problem)) from problem
     kept = [row for row in range(len(paths)) if row not in broken]
@@ -78,20 +82,6 @@ def run(arguments: argparse.Namespace) -> Report:
         status=WANTING if broken else 0,
         notes=[f"{path} cannot be read: {reason}" for path, reason in problems],
     )
-
-
-def _embedded(
-    backbone: Backbone, source: Source, batch_size: int | None
-) -> tuple[Float32s, dict[int, str]]:
-    """Return a vector for each image, and why some could not be read."""
-    broken: dict[int, str] = {}
-    vectors = embed_images(
-        backbone,
-        [partial(_opened, source, path) for path in source.paths],
-        batch_size=batch_size,
-        on_broken=broken.__setitem__,
-    )
-    return vectors, broken
 
 
 def _opened(source: Source, path: str) -> BytesIO:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.io.writers import write_csv
 
@@ -90,15 +91,6 @@ def write_report(report: Report, arguments: argparse.Namespace, shown: Callable[
     return report.status
 
 
-def json_ready(value: Any) -> Any:
-    """Return a value with null for every float that is NaN or infinite, and lists for tuples."""
-    if isinstance(value, dict):
-        return {str(key): json_ready(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_ready(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def _out_file(text: str) -> Path:
     path = Path(text)
     if path.suffix not in ENDINGS:
@@ -107,7 +99,7 @@ def _out_file(text: str) -> Path:
 
 
 def _json(report: Report) -> str:
-    data = json_ready(report.data)
+    data = as_json(report.data)
     return json.dumps(data, indent=report.indent, allow_nan=False, ensure_ascii=False) + "\n"
 
 

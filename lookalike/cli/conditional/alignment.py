@@ -96,16 +96,10 @@ def _report(
 
 
 def _table(matrix: AccuracyMatrix, found: Alignment) -> Table:
-    choices = zip(
-        matrix.conditions,
-        found.by_condition.tolist(),
-        [matrix.embeddings[k] for k in found.main_choice],
-        [matrix.embeddings[k] for k in found.greedy_choice],
-        strict=True,
-    )
+    chosen = [[matrix.embeddings[k] for k in of] for of in (found.main_choice, found.greedy_choice)]
     return Table(
         ("condition", "ot_accuracy", "embedding", "greedy_embedding"),
-        [list(row) for row in choices],
+        list(zip(matrix.conditions, found.by_condition.tolist(), *chosen, strict=True)),
     )
 
 

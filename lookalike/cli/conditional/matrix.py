@@ -91,10 +91,7 @@ def run(arguments: argparse.Namespace) -> Report:
         data=criterion.as_json() | {"n_bad_rows": len(found.malformed)},
         table=Table(
             ("condition", *whole.embeddings),
-            [
-                [name, *row]
-                for name, row in zip(whole.conditions, whole.values.tolist(), strict=True)
-            ],
+            list(zip(whole.conditions, *whole.values.T.tolist(), strict=True)),
         ),
     )
 
@@ -108,9 +105,7 @@ def _read(paths: list[Path], names: Path | None) -> TripletEntries:
 def _seen(table: TripletTable, path: Path, metric: Metric) -> Seen:
     vectors = vectors_for(table, read_vectors(path))
     try:
-        return seen_by(
-            table, path.stem, vectors, "euclidean" if metric == "euclidean" else "cosine"
-        )
+        return seen_by(table, path.stem, vectors, metric)
     except ValueError as problem:
         raise InputError(f"{path}: {problem}") from problem
 

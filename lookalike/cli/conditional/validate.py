@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.cli.output import WANTING, Report, Table
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import TASKS, read_genecis
 from lookalike.conditional.formats.json_files import read_json_list
-from lookalike.conditional.formats.template_entries import TemplateEntries
 from lookalike.conditional.formats.triplet_files import read_names, read_triplets
 from lookalike.conditional.formats.vaw import read_vaw
 from lookalike.conditional.types import Defect, Task
@@ -24,15 +22,6 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike conditional validate focus_object.json --images ids.txt"
 FORMATS = ("genecis", "cirr", "vaw", "triplets")
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a file holds and what is wrong in it."""
-
-    kind: str
-    n_entries: int
-    defects: Sequence[Defect]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -63,19 +52,19 @@ def run(arguments: argparse.Namespace) -> Report:
     task = Task(arguments.task) if arguments.task else None
     split = read_cirr_split(arguments.split) if arguments.split else None
     kind = arguments.format or _format_of(arguments.file)
-    checked = _checked(arguments.file, kind, task, known, split)
-    counts = counts_of(checked.defects)
-    defects = [(defect.index, defect.code, defect.reason) for defect in checked.defects]
+    entries, n_entries, found = _checked(arguments.file, kind, task, known, split)
+    counts = counts_of(found)
+    defects = [(defect.index, defect.code, defect.reason) for defect in found]
     total = ", ".join(f"{n:,} {code}" for code, n in counts.items()) or "no defects"
     header = ("index", "code", "reason")
     return Report(
         title=f"Defects of {arguments.file}",
         text="".join(f"{index}\t{code}\t{reason}\n" for index, code, reason in defects)
-        + f"{checked.n_entries:,} {checked.kind}: {total}\n",
+        + f"{n_entries:,} {entries}: {total}\n",
         data={
             "file": str(arguments.file),
-            "kind": checked.kind,
-            "n_entries": checked.n_entries,
+            "kind": entries,
+            "n_entries": n_entries,
             "n_defects": len(defects),
             "counts": counts,
             "defects": [dict(zip(header, row, strict=True)) for row in defects],
@@ -91,11 +80,12 @@ def _checked(
     task: Task | None,
     known: frozenset[str] | None,
     split: Collection[str] | None,
-) -> Checked:
+) -> tuple[str, int, Sequence[Defect]]:
+    """Return what the entries of a file are, how many it holds, and what is wrong in them."""
     if kind == "triplets":
         triplets = read_triplets(path, known_images=known)
         n_rows = len(triplets.triplets) + len(triplets.malformed)
-        return Checked("triplets", n_rows, triplets.malformed)
+        return "triplets", n_rows, triplets.malformed
     if kind == "vaw":
         instances = read_vaw(path)
         places = kept_places(len(instances.instances), instances.malformed)
@@ -105,16 +95,11 @@ def _checked(
             if known is not None and one.image not in known
         ]
         defects = sorted([*instances.malformed, *instances.doubtful, *unknown])
-        return Checked("instances", len(instances.instances) + len(instances.malformed), defects)
+        return "instances", len(instances.instances) + len(instances.malformed), defects
     templates = read_cirr(path) if kind == "cirr" else read_genecis(path, task)
-    return _checked_templates(templates, known, split)
-
-
-def _checked_templates(
-    found: TemplateEntries, known: frozenset[str] | None, split: Collection[str] | None
-) -> Checked:
-    defects = [*found.malformed, *defects_of(found.templates, known_images=known, split=split)]
-    return Checked("templates", found.n_entries, sorted(defects, key=lambda one: one.index))
+    invalid = defects_of(templates.templates, known_images=known, split=split)
+    defects = sorted([*templates.malformed, *invalid], key=lambda defect: defect.index)
+    return "templates", templates.n_entries, defects
 
 
 def _format_of(path: Path) -> str:
