@@ -15,7 +15,6 @@ from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preproc
 from PIL import Image
 from torch import nn
 
-from lookalike.backbones.arithmetic import use_full_float32
 from lookalike.backbones.errors import (
     SpecError,
     WeightsError,
@@ -23,7 +22,7 @@ from lookalike.backbones.errors import (
     require_known,
 )
 from lookalike.backbones.hub import Wanted, find_weights
-from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
+from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision, use_full_float32
 from lookalike.backbones.spec import Source, Spec, parse_spec
 from lookalike.backbones.weights import state_sha256
 from lookalike.core.memory import is_out_of_memory

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 
 import torch
 from torch import nn
@@ -50,7 +50,10 @@ def fold_batch_norms(model: nn.Module, example: torch.Tensor) -> int:
 
 
 def _conv_norm_pairs(model: nn.Module, example: torch.Tensor) -> tuple[list[Pair], torch.Tensor]:
-    """Return which norms read which convolutions' outputs, and the model's output."""
+    """Return which norms read which convolutions' outputs, and the model's output.
+
+    Layers that the model uses in several places are left out.
+    """
     made_by: dict[int, nn.Conv2d] = {}
     alive: list[torch.Tensor] = []  # so that no address is used twice
     pairs: list[Pair] = []
@@ -76,14 +79,8 @@ def _conv_norm_pairs(model: nn.Module, example: torch.Tensor) -> tuple[list[Pair
     finally:
         for handle in handles:
             handle.remove()
-    return _used_once(pairs), output
-
-
-def _used_once(pairs: Iterable[Pair]) -> list[Pair]:
-    """Leave out layers that the model uses in several places."""
-    pairs = list(pairs)
-    layers = [layer for pair in pairs for layer in pair]
-    return [pair for pair in pairs if layers.count(pair[0]) == layers.count(pair[1]) == 1]
+    n_uses = Counter(layer for pair in pairs for layer in pair)
+    return [pair for pair in pairs if n_uses[pair[0]] == n_uses[pair[1]] == 1], output
 
 
 def _absorb(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:

@@ -15,7 +15,6 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torchvision.transforms import Compose, Normalize, ToTensor
 
-from lookalike.backbones.arithmetic import use_full_float32
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.folding import fold_batch_norms
 from lookalike.backbones.protocol import OutOfMemoryError, Vectors, fingerprint_of, unit_rows
@@ -27,6 +26,16 @@ BATCH_ON_CPU = 16
 BATCH_ON_GPU = 32  # to begin with
 _CAST = {nn.Linear, nn.Conv2d, nn.MultiheadAttention, NonDynamicallyQuantizableLinear}
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def use_full_float32() -> None:
+    """Keep CUDA from computing float32 with the 10 bits of TF32, in this process.
+
+    torch allows that for convolutions unless told otherwise. The vectors would then agree with
+    those of a processor, which have the same card, to three digits only.
+    """
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,8 @@ class Pixels:
             raise BackboneError(f"{spec}: its preprocessing is not understood: {transform}")
         size = getattr(steps[0], "size", 0)
         side = max(size) if isinstance(size, tuple | list) else int(size)
-        last = steps[-1]
-        return cls(Compose(steps[:-2]), _floats(last.mean), _floats(last.std), side)
+        mean, std = ([float(value) for value in of] for of in (steps[-1].mean, steps[-1].std))
+        return cls(Compose(steps[:-2]), mean, std, side)
 
 
 class NetworkBackbone:
@@ -87,7 +96,9 @@ class NetworkBackbone:
         self._pixels, self._device = pixels, device
         self._mean = torch.tensor(pixels.mean, device=device).view(1, 3, 1, 1)
         self._std = torch.tensor(pixels.std, device=device).view(1, 3, 1, 1)
-        self._precision = _chosen(precision, device)
+        # benchmarks/README.md: with bfloat16 and some networks fewer than 99 % of the ten nearest
+        # neighbours stay the same
+        self._precision = "float32" if precision == "auto" else precision
         use_full_float32()
         sha256 = state_sha256(model.state_dict())
         self._model = model.eval().requires_grad_(False)
@@ -152,15 +163,6 @@ class NetworkBackbone:
         return nullcontext() if dtype is None else torch.autocast(self._device.type, dtype)
 
 
-def _chosen(precision: Precision, device: torch.device) -> str:
-    """Return the precision to compute in.
-
-    float32 unless asked otherwise: with bfloat16 and some networks fewer than 99 % of the ten
-    nearest neighbours stay the same (benchmarks/README.md).
-    """
-    return "float32" if precision == "auto" else precision
-
-
 def _cast_weights(model: nn.Module, dtype: torch.dtype) -> None:
     """Cast once what autocast would cast anew for every batch; the results are the same.
 
@@ -176,7 +178,3 @@ def _example() -> Image.Image:
     """Return a picture on which every layer has something to do."""
     values = np.random.default_rng(0).integers(0, 256, (24, 32, 3), np.uint8)
     return Image.fromarray(values).resize((640, 480), Image.Resampling.BICUBIC)
-
-
-def _floats(values: Any) -> list[float]:
-    return [float(value) for value in values]

@@ -80,11 +80,10 @@ def _pretrained_file(spec: Spec, folder: Path | None) -> Path:
     if spec.weights:
         require_known(spec.weights, tags, f"{spec}: timm has for {spec.model} no weights")
     config: Any = timm.get_pretrained_cfg(_name(spec))
-    repository = config.hf_hub_id or ""
     wanted = Wanted(
         spec=str(spec),
         names=[f"{spec.model}.{config.tag}", spec.model],
-        repository=repository,
+        repository=config.hf_hub_id or "",
         files=[config.hf_hub_filename] if config.hf_hub_filename else _FILES,
         url=config.url or "",
         remedy=f"file:PATH?arch={spec.model}",
@@ -113,16 +112,12 @@ def _name(spec: Spec) -> str:
     return f"{spec.model}.{spec.weights}" if spec.weights else spec.model
 
 
-def _pooling(model: nn.Module) -> str:
-    layer = getattr(model, "global_pool", None)
-    return str(getattr(layer, "pool_type", layer) or "the model's own")
-
-
 def _backbone(
     spec: Spec, model: nn.Module, path: Path, device: torch.device, precision: Precision
 ) -> NetworkBackbone:
     pixels, description = timm_pixels(model, str(spec))
     config: Any = model.pretrained_cfg
+    layer = getattr(model, "global_pool", None)
     card = {
         "library": "timm",
         "library_version": timm.__version__,
@@ -131,7 +126,7 @@ def _backbone(
         "weights_licence": str(config.get("license") or "not stated"),
         "preprocessing": description,
         "input_size": description["input_size"],
-        "pooling": _pooling(model),
+        "pooling": str(getattr(layer, "pool_type", layer) or "the model's own"),
     }
     return NetworkBackbone(
         spec=str(spec), model=model, pixels=pixels, card=card, device=device, precision=precision
