@@ -19,7 +19,7 @@ from lookalike.release.random_negatives import negative_columns, own_product, pr
 from lookalike.release.scoring import result_columns, results_of
 from lookalike.release.statistics import statistics_of
 from lookalike.release.strata import strata_of
-from lookalike.release.tables import TableWriter, values_of, write_table
+from lookalike.release.tables import TableWriter, named, values_of, write_table
 
 
 def derive(
@@ -41,7 +41,11 @@ def derive(
     release = Folder(folder)
     _derive_tables(release)
     progress.note("Scoring models")
-    _derive_results(release, progress)
+    results = results_of(release, progress=progress)
+    with TableWriter(folder / TABLES["results"].path, TABLES["results"].schema) as writer:
+        for block in result_columns(results):
+            writer.add(block)
+    write_json(folder / "results.json", results.summary)
     conditional = derive_sets(release)
     progress.note("Writing lists")
     for path, pieces in (text_files(release) | conditional).items():
@@ -79,40 +83,25 @@ def _derive_tables(release: Folder) -> None:
     images = release.table("images", ["image_id", "is_candidate"])
     order = np.argsort(np.array(images["image_id"].to_pylist()))
     is_candidate = np.asarray(images["is_candidate"].to_numpy(), np.bool_)[order]
-    known = np.concatenate(
-        [
-            pair_keys(ids, release.table(name, ["query_id", "image_id"]), name)
-            for name in ("pairs", "pool")
-        ]
+    proposed = release.table("pool", ["query_id", "image_id"])
+    known = [pair_keys(ids, asked, "pairs"), pair_keys(ids, proposed, "pool")]
+    negatives = negative_columns(
+        qrels,
+        ids,
+        is_candidate=is_candidate,
+        products=products,
+        asked=np.concatenate(known),
+        seed=release.info["seeds"]["negatives"],
     )
-    seed = release.info["seeds"]["negatives"]
-    write_table(
-        out,
-        "negatives",
-        negative_columns(
-            qrels, ids, is_candidate=is_candidate, products=products, asked=known, seed=seed
-        ),
-    )
-    write_table(
-        out,
-        "qrels",
-        {
-            "query-id": [query for query, _, _ in qrels],
-            "corpus-id": [candidate for _, candidate, _ in qrels],
-            "score": qrels.labels,
-        },
-    )
+    write_table(out, "negatives", negatives)
+    columns = {
+        "query-id": named(qrels.query_ids, qrels.queries),
+        "corpus-id": named(qrels.candidate_ids, qrels.candidates),
+        "score": qrels.labels,
+    }
+    write_table(out, "qrels", columns)
     write_json(out / "statistics.json", statistics_of(release, votes))
     write_json(out / "strata.json", strata_of(release))
-
-
-def _derive_results(release: Folder, progress: Progress) -> None:
-    """Score every model on the labels and write the table and the summary."""
-    results = results_of(release, progress=progress)
-    with TableWriter(release.path / TABLES["results"].path, TABLES["results"].schema) as writer:
-        for block in result_columns(results):
-            writer.add(block)
-    write_json(release.path / "results.json", results.summary)
 
 
 def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:

@@ -145,15 +145,16 @@ def _values(folder: Folder) -> dict[tuple[str, str], float | None]:
 def _sets_text(what: str, change: SetsChange) -> list[str]:
     if not change.is_any:
         return []
-    lines = [
+    return [
         f"{what}: {change.n_added:,} added, {change.n_removed:,} removed, {change.n_changed:,} "
-        f"changed, {len(change.flipped):,} flipped"
+        f"changed, {len(change.flipped):,} flipped",
+        *_flips([f"{of}, {name} from {was} to {now}" for of, name, was, now in change.flipped]),
     ]
-    for of, name, before, after in change.flipped[:SHOWN]:
-        lines.append(f"flipped: {of}, {name} from {before} to {after}")
-    if len(change.flipped) > SHOWN:
-        lines.append(f"… and {len(change.flipped) - SHOWN:,} more")
-    return lines
+
+
+def _flips(flips: list[str]) -> list[str]:
+    more = [f"… and {len(flips) - SHOWN:,} more"] if len(flips) > SHOWN else []
+    return [f"flipped: {flip}" for flip in flips[:SHOWN]] + more
 
 
 def difference_text(difference: Difference) -> str:
@@ -169,10 +170,9 @@ def difference_text(difference: Difference) -> str:
     for what, names in (("added", difference.models_added), ("removed", difference.models_removed)):
         if names:
             lines.append(f"models {what}: {', '.join(names)}")
-    for query, candidate, label, now in difference.flipped[:SHOWN]:
-        lines.append(f"flipped: {query[:16]} {candidate[:16]} from {label} to {now}")
-    if len(difference.flipped) > SHOWN:
-        lines.append(f"… and {len(difference.flipped) - SHOWN:,} more")
+    lines += _flips(
+        [f"{q[:16]} {c[:16]} from {was} to {now}" for q, c, was, now in difference.flipped]
+    )
     lines += _sets_text("templates", difference.templates)
     lines += _sets_text("triplets", difference.triplets)
     for score in difference.scores:

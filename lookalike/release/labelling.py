@@ -93,12 +93,10 @@ def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
         outcome = majority(similar, different, _RULE_NAMES[rule])
         by_rule[rule] = (outcome.is_similar, outcome.is_decided)
     by_rule["dawid_skene"] = (np.nan_to_num(chances) > 0.5, ~np.isnan(chances))
-    columns = {
-        rule: _nullable(
-            np.where(is_ruled, votes.ruling == 1, is_similar), is_decided | is_ruled, kept
-        )
-        for rule, (is_similar, is_decided) in by_rule.items()
-    }
+    columns = {}
+    for rule, (is_similar, is_decided) in by_rule.items():
+        values = np.where(is_ruled, votes.ruling == 1, is_similar)[kept].astype(np.int8)
+        columns[rule] = pa.array(values, mask=~(is_decided | is_ruled)[kept])
     n = len(votes.ids)
     return {
         "query_id": named(votes.ids, votes.keys[kept] // n),
@@ -126,7 +124,7 @@ def excluded_columns(
     n = len(votes.ids)
     asked = pair_keys(votes.ids, pairs, "pairs")
     labelled = pair_keys(votes.ids, labels, "labels")
-    decided = labelled[_is_valid(labels["label"])]
+    decided = labelled[_bools(pc.is_valid(labels["label"]))]
     answered = votes.keys[votes.n_other > 0]
     reason = np.full(asked.size, "unjudged", object)
     reason[np.isin(asked, answered)] = "no_vote"
@@ -171,10 +169,6 @@ def pair_keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:
     return queries * len(ids) + candidates
 
 
-def _nullable(is_similar: Bools, is_decided: Bools, kept: Bools) -> pa.Array:
-    return pa.array(is_similar[kept].astype(np.int8), mask=~is_decided[kept])
-
-
 def _is_in(column: pa.ChunkedArray, values: list[str]) -> Bools:
     text = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
     return _bools(pc.is_in(text, value_set=pa.array(values)))
@@ -182,10 +176,6 @@ def _is_in(column: pa.ChunkedArray, values: list[str]) -> Bools:
 
 def _bools(column: pa.ChunkedArray) -> Bools:
     return np.asarray(column.to_numpy(), np.bool_)
-
-
-def _is_valid(column: pa.ChunkedArray) -> Bools:
-    return _bools(pc.is_valid(column))
 
 
 def share(part: Floats | int, whole: int) -> float | None:
