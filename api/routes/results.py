@@ -90,7 +90,13 @@ def upload_run(
     files = {"file": [file], **({"ids_file": [ids_file]} if ids_file else {})}
     form = RunForm(campaign, details.dict(), MultiValueDict(files))
     if not form.is_valid():
-        raise _invalid(form)
+        problems = [
+            Detail(where=f"form.{field}", message=str(message))
+            for field, messages in form.errors.items()
+            for message in messages
+        ]
+        message = "The run cannot be taken; see the details."
+        raise ApiError(422, "invalid_run", message, details=problems)
     try:
         job = take_in_run(campaign=campaign, owner=owner, given=form.cleaned_data)
     except InputError as problem:
@@ -104,14 +110,3 @@ def upload_run(
 def upload(request: HttpRequest, uid: uuid.UUID) -> Job:
     """Return how far the check of an upload is; `run` is there once it is stored."""
     return upload_of(signed_in(request), uid)
-
-
-def _invalid(form: RunForm) -> ApiError:
-    details = [
-        Detail(where=f"form.{field}", message=str(message))
-        for field, messages in form.errors.items()
-        for message in messages
-    ]
-    return ApiError(
-        422, "invalid_run", "The run cannot be taken; see the details.", details=details
-    )
