@@ -29,11 +29,7 @@ EXAMPLE = "lookalike bias --qrels labels.json --proposals pool.csv --run beit.cs
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    _add_inputs(parser)
-    _add_settings(parser)
 
-
-def _add_inputs(parser: argparse.ArgumentParser) -> None:
     def add(name: str, text: str, **options: Any) -> None:
         parser.add_argument(name, metavar="FILE", type="input", help=text, **options)
 
@@ -48,9 +44,6 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contamination",
         type=float,

@@ -25,8 +25,8 @@ def as_json(
             "mode": arguments.mode,
             "missing": arguments.missing,
             "trec": arguments.trec,
-            "metadata": _path(arguments.metadata),
-            "negatives": _path(arguments.negatives),
+            "metadata": arguments.metadata and str(arguments.metadata),
+            "negatives": arguments.negatives and str(arguments.negatives),
             "contamination": arguments.contamination,
         },
         "runs": [
@@ -141,7 +141,3 @@ def _shown(value: float) -> str:
     if math.isnan(value):
         return "undefined"
     return str(int(value)) if value.is_integer() and abs(value) > 1 else f"{value:.4f}"
-
-
-def _path(path: object) -> str | None:
-    return None if path is None else str(path)

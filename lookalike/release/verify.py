@@ -161,15 +161,12 @@ def _difference(path: str, held: Path, made: Path) -> str:
     if path in PROSE:
         return _numbers_differ(held, made)
     if path.endswith(".json") and not path.startswith("vsd/"):
-        place = _value_differs(_json(held), _json(made), "")
+        mine, theirs = (Folder(file.parent).json(file.name) for file in (held, made))
+        place = _value_differs(mine, theirs, "")
         return f"is not what the data give at {place}" if place else ""
     if held.read_bytes() != made.read_bytes():
         return f"is not what the data give, first in line {_first_line(held, made)}"
     return ""
-
-
-def _json(path: Path) -> Any:
-    return Folder(path.parent).json(path.name)
 
 
 def _first_line(held: Path, made: Path) -> int:

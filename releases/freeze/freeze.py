@@ -27,7 +27,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.folder import Folder, write_json
 from lookalike.release.labelling import label_columns, qrels_of, votes_of
 from lookalike.release.layout import MANIFEST, SCHEMA_VERSION
-from lookalike.release.manifest import manifest_of
+from lookalike.release.manifest import entry_of, manifest_of
 from lookalike.release.scoring import MEASURES, coarse, results_of
 from lookalike.release.tables import write_table
 from pooling.pools.frozen import FrozenPool, pools_of_campaigns
@@ -188,6 +188,7 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         scope: what it is about.
         pool_of: slug of the pool by id of the campaign that judges it.
     """
+    lockfile = entry_of(ROOT / "constraints.txt").sha256
     return {
         "schema_version": SCHEMA_VERSION,
         "name": request.slug,
@@ -213,7 +214,7 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         ),
         "panel": {"expertise": request.expertise, "payment": request.payment},
         "uses": {"intended": request.intended, "excluded": request.excluded},
-        "code": {"version": code_version(), "lockfile_sha256": _lockfile()},
+        "code": {"version": code_version(), "lockfile_sha256": lockfile},
         "commands": ["lookalike verify ."],
         "changelog": _changelog(request),
     }
@@ -230,10 +231,6 @@ def _pool_entry(pool: FrozenPool) -> dict[str, Any]:
     kept = ("slug", "name", "k", "seed", "query_rule", "exclude_same_product", "n_queries")
     entry = {name: getattr(pool, name) for name in kept}
     return entry | ({"candidate_rule": pool.candidate_rule} if pool.candidate_rule else {})
-
-
-def _lockfile() -> str:
-    return hashlib.sha256((ROOT / "constraints.txt").read_bytes()).hexdigest()
 
 
 def _changelog(request: FreezeRequest) -> list[dict[str, str]]:

@@ -86,7 +86,10 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "columns": [(name, TITLES.get(name, name)) for name in BOARD],
         "by": by,
         "hidden": hidden,
-        "board": _board(release, request, by, hidden=hidden),
+        "board": [
+            (line, [line.values.get(name) for name in BOARD])
+            for line in leaderboard(release, person, by, hidden=hidden)
+        ],
         "archive": archive_line(release),
         "groups": _grouped(files),
         "n_files": len(files),
@@ -102,13 +105,6 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         context["mine"] = visible_submissions(release, person).filter(owner=person)
         context["quota"] = quota(person, release)
     return render(request, "releases/release.html", context)
-
-
-def _board(
-    release: Release, request: HttpRequest, by: str, *, hidden: bool
-) -> list[tuple[Any, list[float | None]]]:
-    lines = leaderboard(release, request.user, by, hidden=hidden)
-    return [(line, [line.values.get(name) for name in BOARD]) for line in lines]
 
 
 def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
