@@ -17,7 +17,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.models import NamedRow, TemplateSet, TripletSet, Verification
+from conditional.models import TemplateSet, TripletSet, Verification
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.errors import Refused
@@ -29,6 +29,7 @@ Draft: TypeAlias = tuple[AnySet, Sequence[models.Model]]  # unsaved: a set, and 
 
 
 _NOUNS: dict[SetModel, str] = {TemplateSet: "template set", TripletSet: "triplet set"}
+NamedRow: TypeAlias = TemplateSet | TripletSet | Verification
 _TAKEN: dict[type[NamedRow], str] = {
     TemplateSet: "there is a set",
     TripletSet: "there are triplets",

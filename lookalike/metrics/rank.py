@@ -89,8 +89,15 @@ def rank_run(
     ranks, tie_ends = np.zeros((2, place.size), dtype=np.int64)
     ranks[place >= 0], tie_ends[place >= 0] = rank_at[:, place[place >= 0]]
     rows = np.lexsort((np.where(ranks > 0, ranks, NO_TIE), queries))
-    columns = (column[rows] for column in (queries, aligned.labels[kept], ranks, tie_ends))
-    return JudgedRanks(aligned.n_queries, *columns, n_listed, first_tie)
+    return JudgedRanks(
+        aligned.n_queries,
+        queries[rows],
+        aligned.labels[kept][rows],
+        ranks[rows],
+        tie_ends[rows],
+        n_listed,
+        first_tie,
+    )
 
 
 def ranked_candidates(
@@ -145,4 +152,5 @@ def _sorted_rows(aligned: AlignedRun, order: Order, one_per_product: bool) -> In
         return by_rank
     products = aligned.products[aligned.run_candidates[by_rank]]
     keys = aligned.run_queries[by_rank] * (int(aligned.products.max(initial=0)) + 1) + products
-    return by_rank[np.sort(np.unique(keys, return_index=True)[1])]
+    first: Ints = np.sort(np.unique(keys, return_index=True)[1])
+    return by_rank[first]
