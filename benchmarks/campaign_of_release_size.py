@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import Campaign, Judgement, Question
-from annotation.queries.frozen import frozen_judges
+from annotation.queries.frozen_rows import frozen_judges
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
 from catalog.embeddings import write_shard
@@ -28,9 +28,9 @@ from jobs.snapshot import snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import text_files
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import label_columns, votes_of
-from lookalike.release.tables import write_table
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
 from releases.freeze.requests import FreezeRequest
 from releases.freeze.scope import read_scope

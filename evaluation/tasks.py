@@ -17,7 +17,7 @@ from jobs.services import JobProgress
 def evaluate(progress: JobProgress) -> dict[str, Any]:
     """Evaluate the campaign that a job names."""
     campaign = Campaign.objects.get(pk=progress.job.arguments["campaign"])
-    do = import_string("evaluation.results.work.evaluate_campaign")  # loads torch
+    do = import_string("evaluation.results.evaluate_job.evaluate_campaign")  # loads torch
     found: dict[str, Any] = do(campaign, progress)
     return found
 
@@ -25,7 +25,7 @@ def evaluate(progress: JobProgress) -> dict[str, Any]:
 @job_task(ADD_RUN_TASK)
 def add_run(progress: JobProgress) -> dict[str, Any]:
     """Check the run that a job names."""
-    found: dict[str, Any] = import_string("evaluation.results.work.check_upload")(progress)
+    found: dict[str, Any] = import_string("evaluation.runs.upload_job.check_upload")(progress)
     return found
 
 

@@ -10,7 +10,7 @@ from jobs.job_task import job_task, serve
 from jobs.models import Job
 from jobs.queues import DEVICE
 from jobs.services import JobProgress
-from pooling.embedding.help import HELP_TASK
+from pooling.embedding.recruit import HELP_TASK
 from pooling.pools.services import EMBED_TASK, FILL_TASK
 from pooling.pools.settle import settle_after, settle_left
 from pooling.probe.services import PROBE_TASK

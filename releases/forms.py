@@ -15,8 +15,8 @@ from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
 from lookalike.release.errors import ReleaseError
 from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
+from releases.importing.release import LABELS
 from releases.models import Release, Submission
-from releases.restore.release import LABELS
 from releases.services import check_request
 from releases.site.queries import releasable_triplets, releasable_verifications
 from releases.submissions.submission_scoring import file_problem

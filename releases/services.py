@@ -17,8 +17,8 @@ from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.progress import Steps
 from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from lookalike.release.manifest import entry_of, read_manifest
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.manifest import entry_of, read_manifest
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility

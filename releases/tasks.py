@@ -7,7 +7,7 @@ from typing import Any
 from jobs.job_task import job_task
 from jobs.services import JobProgress
 from releases.freeze.requests import FreezeRequest
-from releases.restore.jobs import import_back as import_release
+from releases.importing.jobs import import_back as import_release
 from releases.services import freeze as freeze_release
 from releases.site.queries import FREEZE_TASK, IMPORT_TASK, SCORE_TASK
 from releases.submissions.services import score as score_submission

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from releases.restore import views as restore_views
+from releases.importing import views as importing_views
 from releases.site import views
 from releases.submissions import views as submissions_views
 
@@ -10,7 +10,7 @@ app_name = "releases"
 urlpatterns = [
     path("releases/", views.home, name="home"),
     path("releases/freeze/", views.freeze, name="freeze"),
-    path("releases/import/", restore_views.import_back, name="import"),
+    path("releases/import/", importing_views.import_back, name="import"),
     path("releases/<slug:slug>/", views.newest, name="newest"),
     path("releases/<slug:slug>/<str:version>/", views.release, name="release"),
     path("releases/<slug:slug>/<str:version>/datasheet/", views.datasheet, name="datasheet"),

@@ -22,8 +22,8 @@ from annotation.services import close_campaign, record_answers
 from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from evaluation.results.assessment import assess
+from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.services import store_result
-from evaluation.results.work import evaluate_campaign
 from jobs.services import run_here
 from lookalike.core.progress import SILENT
 from lookalike.pooling.query_rule import QueryRule

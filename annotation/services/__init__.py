@@ -12,7 +12,7 @@ from annotation.services.campaigns import (
 )
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.imports import import_judgements
-from annotation.services.leases import claim_questions, reap_leases
+from annotation.services.lent_pairs import claim_questions, reap_leases
 from annotation.services.reconciling import reconcile
 from annotation.services.settings import change_settings, publish_guidelines, set_member_active
 from annotation.services.stages import admit

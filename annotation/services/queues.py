@@ -2,7 +2,7 @@
 
 When everyone judges every pair, the whole queue of each judge is drawn once, so that serving
 is an index scan without locks. When k of n judge, only training and qualification are written
-ahead; pairs are claimed as judges come for them (`annotation.services.leases`).
+ahead; pairs are claimed as judges come for them (`annotation.services.lent_pairs`).
 """
 
 from __future__ import annotations

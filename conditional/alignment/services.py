@@ -14,7 +14,7 @@ from accounts.models import User
 from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet
 from conditional.models import TripletAlignment, TripletSet
-from conditional.triplets.scores import stored_table, vectors_of_images
+from conditional.triplets.scoring import stored_table, vectors_of_images
 from conditional.triplets.services import BATCH
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue

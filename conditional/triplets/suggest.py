@@ -11,7 +11,7 @@ from catalog.models import Catalog, EmbeddingSet
 from catalog.queries import usable_embedding_sets
 from conditional.models import TripletQuestion, TripletSet, TripletSource
 from conditional.stored_sets import Draft, make_set, report_of, request_set
-from conditional.triplets.scored import (
+from conditional.triplets.suggestion_candidates import (
     models_of,
     sampled_images,
     sampled_queries,

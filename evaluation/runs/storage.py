@@ -25,7 +25,7 @@ def run_path(sha256: str) -> Path:
 def store_run(run: Run) -> str:
     """Store a run whole or not at all, and return the SHA-256 of its file.
 
-    The file is the parquet that `evaluation.formats.read_run` takes: query, candidate, score.
+    The file is the parquet that `lookalike.io.runs.read_run` takes: query, candidate, score.
     """
     table = pa.table(
         {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Ints
 from lookalike.io.tables import Run, sorted_names
 from lookalike.search.filters import Filters, Keys
-from lookalike.search.lean import pair_scores
+from lookalike.search.numpy_search import pair_scores
 from lookalike.search.topk import TopK
 
 Vectors = NDArray[np.float32]
@@ -125,7 +125,7 @@ def _lists(
 ) -> TopK:
     """Return lists that are deep enough for every query."""
     is_lean = isinstance(images, UnitRows)
-    search = import_module("lookalike.search.lean") if is_lean else load_search()
+    search = import_module("lookalike.search.numpy_search") if is_lean else load_search()
     filters = Filters(own=gallery.own, apart=[Keys(gallery.query_products, gallery.image_products)])
     while True:
         depth = min(depth, len(images))

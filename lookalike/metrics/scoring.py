@@ -11,7 +11,7 @@ from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.auc import Areas
+from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import (
     AlignedRun,
     Missing,

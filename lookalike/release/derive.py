@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.progress import SILENT, Progress
-from lookalike.release.conditional_sets import derive_sets
+from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
-from lookalike.release.folder import Folder, write_json
+from lookalike.release.format.folder import Folder, write_json
+from lookalike.release.format.layout import TABLES, tables_of
+from lookalike.release.format.manifest import entry_of
+from lookalike.release.format.tables import TableWriter, named, values_of, write_table
 from lookalike.release.labelling import excluded_columns, label_columns, pair_keys, votes_of
-from lookalike.release.layout import TABLES, tables_of
-from lookalike.release.manifest import entry_of
 from lookalike.release.random_negatives import negative_columns, own_product, product_codes
 from lookalike.release.scoring import result_columns, results_of
 from lookalike.release.statistics import statistics_of
 from lookalike.release.strata import strata_of
-from lookalike.release.tables import TableWriter, named, values_of, write_table
 
 
 def derive(

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lookalike.release.diff_sets import SetsChange, templates_changed, triplets_changed
-from lookalike.release.folder import Folder, open_release
+from lookalike.release.conditional.diff import SetsChange, templates_changed, triplets_changed
+from lookalike.release.format.folder import Folder, open_release
 
 SHOWN = 10
 

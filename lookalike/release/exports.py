@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lookalike.metrics.match import match_run
 from lookalike.metrics.rank import ranked_candidates
-from lookalike.release.column_text import (
+from lookalike.release.format.column_text import (
     Cells,
     csv_cell,
     csv_lines,
@@ -20,10 +20,10 @@ from lookalike.release.column_text import (
     json_value,
     lines,
 )
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import RULES
+from lookalike.release.format.tables import named, rows_of, values_of
 from lookalike.release.labelling import pair_keys
-from lookalike.release.layout import RULES
-from lookalike.release.tables import named, rows_of, values_of
 
 RUN_DEPTH = 100
 POOL_ALONE = 3  # the schema version from which the list for xinfAP holds the pool alone

@@ -14,8 +14,8 @@ from lookalike.agreement.dawid_skene import label_chances
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import RULES
-from lookalike.release.tables import coded, codes_in, named
+from lookalike.release.format.layout import RULES
+from lookalike.release.format.tables import coded, codes_in, named
 
 _RULE_NAMES = {"majority": "negative", "undecided": "undecided", "unanimous": "unanimous"}
 OWN_RULE = {"negative": "majority", "undecided": "undecided"}

@@ -10,7 +10,7 @@ import pyarrow as pa
 from lookalike.core.arrays import Bools, Ints
 from lookalike.io.tables import Qrels
 from lookalike.metrics.negatives import draw_uniform
-from lookalike.release.tables import named, rows_of
+from lookalike.release.format.tables import named, rows_of
 
 
 def product_codes(products: dict[str, str], ids: tuple[str, ...]) -> Ints:

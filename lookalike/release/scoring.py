@@ -15,7 +15,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import has_list, match_run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 
 MEASURES = (  # those of the results pages
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),

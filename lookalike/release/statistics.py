@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from lookalike.agreement.coefficients import agreement
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import RULES
 from lookalike.release.labelling import Votes, share
-from lookalike.release.layout import RULES
 from lookalike.release.scoring import rounded
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import rows_of
 from lookalike.release.labelling import share
-from lookalike.release.tables import rows_of
 
 POOL = "pool"
 OUTSIDE = "outside the pool"

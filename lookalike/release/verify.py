@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lookalike.core.progress import SILENT, Progress
-from lookalike.release.archive import Unpacked, unpacked
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from lookalike.release.layout import ALL_TABLES, MANIFEST, tables_of
-from lookalike.release.manifest import Manifest, paths_in, read_manifest
+from lookalike.release.format.archive import Unpacked, unpacked
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import ALL_TABLES, MANIFEST, tables_of
+from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
 from lookalike.release.verify_files import Finding, against_manifest
 
 TOLERANCE = 1e-9

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import Entry, Manifest, digest_of, paths_in, rows_of
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import Entry, Manifest, digest_of, paths_in, rows_of
 
 
 @dataclass(frozen=True)

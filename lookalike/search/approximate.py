@@ -20,7 +20,7 @@ from lookalike.core.arrays import Float32s, Ints
 from lookalike.search.exact import Vectors, top_k
 from lookalike.search.filters import FilterArrays, Filters, Keys
 from lookalike.search.kernels import inner_product
-from lookalike.search.lean import ruled_out
+from lookalike.search.numpy_search import ruled_out
 from lookalike.search.topk import EMPTY, TopK, pack_keys, unpack_keys
 
 LISTS_PER_ROOT = 4  # lists = 4 sqrt(n), as faiss advises

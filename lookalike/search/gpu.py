@@ -25,7 +25,7 @@ from lookalike.search.exact import Vectors, best_admitted, checked, shards_of
 from lookalike.search.feed import fed
 from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import score_pairs
-from lookalike.search.lean import ruled_out
+from lookalike.search.numpy_search import ruled_out
 from lookalike.search.precision import Precision, largest_norm, narrowed, products, whole_sums
 from lookalike.search.topk import TopK
 

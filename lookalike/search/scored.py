@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
 from lookalike.search.filters import FilterArrays
-from lookalike.search.lean import ruled_out
+from lookalike.search.numpy_search import ruled_out
 from lookalike.search.topk import TopK
 
 Doubles = NDArray[np.float64]

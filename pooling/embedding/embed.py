@@ -28,7 +28,7 @@ from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
 from lookalike.core.memory import is_out_of_memory
-from pooling.embedding.help import ask_for_help, end_help
+from pooling.embedding.recruit import ask_for_help, end_help
 from pooling.embedding.shards import (
     claim_shard,
     n_images,

@@ -13,8 +13,8 @@ from pooling.models import Pool, PoolSource
 from pooling.pools.services import source_job
 from pooling.pools.unsettled import has_open_job
 from pooling.sources.ranking_task import RankingTask
+from pooling.sources.upload_files import Arriving, Upload
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploads import Arriving, Upload
 
 MODELS_HELP = (
     "model specs, presets, random:SEED or plugin:DOTTED.PATH, with commas between them; a depth "

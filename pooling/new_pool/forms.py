@@ -22,7 +22,7 @@ from pooling.new_pool.requests import (
     choose_queries,
 )
 from pooling.sources.forms import SourcesForm
-from pooling.sources.uploads import Upload
+from pooling.sources.upload_files import Upload
 
 
 class CandidatesForm(forms.Form):

@@ -19,7 +19,7 @@ from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, 
 from lookalike.pooling.source_spec import SourceKind, canonical, kind_of
 from pooling.pools.queries import image_ids_by_name, images_matching
 from pooling.sources.plugins import is_allowed, refusal
-from pooling.sources.uploads import Upload
+from pooling.sources.upload_files import Upload
 
 RESERVED_SLUGS = {"new"}
 MAX_NAMED = 5  # of several bad names, a message shows these

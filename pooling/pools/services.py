@@ -26,7 +26,7 @@ from pooling.models import (
 )
 from pooling.new_pool.requests import PoolRequest, check_candidates, check_request, choose_queries
 from pooling.pools.unsettled import has_open_job
-from pooling.sources.uploads import Upload
+from pooling.sources.upload_files import Upload
 
 FILL_TASK = "pooling.tasks.run_source"
 EMBED_TASK = "pooling.tasks.embed"

@@ -18,7 +18,7 @@ from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.arrays import Ints
 from lookalike.pooling.probe import additions
-from lookalike.search.lean import top_k
+from lookalike.search.numpy_search import top_k
 from pooling.models import Pool
 from pooling.new_pool.requests import PoolRequest
 from pooling.sources.admission import filters_of, rows_of

@@ -12,8 +12,8 @@ from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import SourceKind, Wish, uploaded_spec
 from pooling.new_pool.parsing import source_wishes
 from pooling.sources.ranking_task import RankingTask
+from pooling.sources.upload_files import Arriving, Upload
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploads import Arriving, Upload
 
 
 class SourcesForm(forms.Form):

@@ -25,9 +25,9 @@ from pooling.sources.admission import filters_of
 from pooling.sources.nearest import Found, nearest_by_index, nearest_candidates
 from pooling.sources.plugins import load_plugin, scores_by
 from pooling.sources.ranking_task import RankingTask
+from pooling.sources.upload_files import whole_upload
+from pooling.sources.upload_readers import read_embeddings, read_ranking
 from pooling.sources.upload_services import stored_embeddings
-from pooling.sources.uploaded import read_embeddings, read_ranking
-from pooling.sources.uploads import whole_upload
 
 
 @dataclass(frozen=True)

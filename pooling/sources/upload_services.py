@@ -19,8 +19,8 @@ from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind, uploaded_spec
 from pooling.models import PoolSource
 from pooling.sources.ranking_task import RankingTask
-from pooling.sources.uploaded import NamedVectors, read_embeddings, read_ranking
-from pooling.sources.uploads import Arriving, Upload, keep_checked
+from pooling.sources.upload_files import Arriving, Upload, keep_checked
+from pooling.sources.upload_readers import NamedVectors, read_embeddings, read_ranking
 
 SHARD_ROWS = 4096
 

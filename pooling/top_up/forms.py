@@ -11,7 +11,7 @@ from pooling.models import Pool, PoolSource
 from pooling.new_pool.parsing import depths_of
 from pooling.sources.forms import SourcesForm
 from pooling.sources.ranking_task import RankingTask
-from pooling.sources.uploads import Upload
+from pooling.sources.upload_files import Upload
 from pooling.top_up.services import TopUp, check_top_up
 
 

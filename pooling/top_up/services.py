@@ -15,7 +15,7 @@ from pooling.new_pool.requests import check_depth, check_specs
 from pooling.pools.services import new_source, start_sources
 from pooling.pools.settle import settle_pool
 from pooling.pools.unsettled import has_open_job
-from pooling.sources.uploads import Upload
+from pooling.sources.upload_files import Upload
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conditional.triplets.frozen import FrozenAnswer, frozen_answers, frozen_triplet_sets
-from conditional.verification.frozen import (
+from conditional.triplets.frozen_rows import FrozenAnswer, frozen_answers, frozen_triplet_sets
+from conditional.verification.frozen_rows import (
     FrozenTemplate,
     frozen_template_rulings,
     frozen_templates,
@@ -18,7 +18,7 @@ from conditional.verification.frozen import (
 from jobs.snapshot import Snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.release.errors import ReleaseError
-from lookalike.release.tables import write_rows
+from lookalike.release.format.tables import write_rows
 from releases.freeze.scope import Images, Scope
 
 Row = dict[str, Any]

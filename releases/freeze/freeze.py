@@ -11,26 +11,26 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.queries.frozen import FrozenCampaign, frozen_guidelines, frozen_judges
-from catalog.frozen import FrozenImage
+from annotation.queries.frozen_rows import FrozenCampaign, frozen_guidelines, frozen_judges
+from catalog.frozen_rows import FrozenImage
 from catalog.images.blobs import open_blob
-from conditional.verification.frozen import verifiers_of
-from evaluation.below_pool.frozen import frozen_samples
+from conditional.verification.frozen_rows import verifiers_of
+from evaluation.below_pool.frozen_rows import frozen_samples
 from evaluation.results.version import ROOT, code_version
 from jobs.snapshot import Snapshot, snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
-from lookalike.release.archive import write_archive
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder, write_json
+from lookalike.release.format.archive import write_archive
+from lookalike.release.format.folder import Folder, write_json
+from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION
+from lookalike.release.format.manifest import entry_of, manifest_of
+from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import label_columns, qrels_of, votes_of
-from lookalike.release.layout import MANIFEST, SCHEMA_VERSION
-from lookalike.release.manifest import entry_of, manifest_of
 from lookalike.release.scoring import MEASURES, coarse, results_of
-from lookalike.release.tables import write_table
-from pooling.pools.frozen import FrozenPool, pools_of_campaigns
+from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.holdout import percent_hidden, require_enough
 from releases.freeze.model_scores import entrants_of, findings_of, write_runs

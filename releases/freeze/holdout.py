@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.site.queries import earlier_versions
 from releases.storage import files_of

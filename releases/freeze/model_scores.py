@@ -22,8 +22,8 @@ from lookalike.core.progress import Progress
 from lookalike.io.tables import Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.exports import RUN_DEPTH
-from lookalike.release.layout import RUN_SCHEMA
-from lookalike.release.tables import ROWS, TableWriter, named
+from lookalike.release.format.layout import RUN_SCHEMA
+from lookalike.release.format.tables import ROWS, TableWriter, named
 from pooling.models import Pool, PoolSource
 from releases.freeze.scope import Images, Scope
 

@@ -8,18 +8,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from annotation.queries.frozen import (
+from annotation.queries.frozen_rows import (
     FrozenCampaign,
     ask_a_pair_twice,
     frozen_campaigns,
     images_asked_about,
     queries_asked,
 )
-from catalog.frozen import FrozenImage, catalogs_holding, frozen_images
+from catalog.frozen_rows import FrozenImage, catalogs_holding, frozen_images
 from jobs.snapshot import Snapshot
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
-from pooling.pools.frozen import FrozenPool, frozen_pools, queries_drawn
+from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
 from releases.freeze.holdout import hidden_queries, require_enough, splits_before
 from releases.freeze.requests import FreezeRequest
 

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from annotation.queries.frozen import (
+from annotation.queries.frozen_rows import (
     frozen_judgements,
     frozen_judges,
     frozen_pairs,
     frozen_rulings,
 )
-from catalog.frozen import FrozenImage, NearDuplicates, near_duplicates
-from evaluation.below_pool.frozen import frozen_draws
+from catalog.frozen_rows import FrozenImage, NearDuplicates, near_duplicates
+from evaluation.below_pool.frozen_rows import frozen_draws
 from jobs.snapshot import Snapshot
 from lookalike.core.arrays import Ints
-from lookalike.release.layout import TABLES
-from lookalike.release.tables import ROWS, TableWriter, named, write_table
-from pooling.pools.frozen import frozen_proposals, frozen_sources
+from lookalike.release.format.layout import TABLES
+from lookalike.release.format.tables import ROWS, TableWriter, named, write_table
+from pooling.pools.frozen_rows import frozen_proposals, frozen_sources
 from releases.freeze.scope import Images, Scope
 
 

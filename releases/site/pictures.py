@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 from releases.models import Release
 from releases.storage import files_of
 

@@ -20,8 +20,8 @@ from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import Entry, Manifest, parse_manifest
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import Entry, Manifest, parse_manifest
 from releases.freeze.requests import parse_version
 from releases.models import Release, Submission, Visibility
 from releases.storage import archive_of, files_of

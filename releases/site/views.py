@@ -18,7 +18,7 @@ from jobs.services import JobConflictError
 from lookalike.release.documents.citation import bibtex, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 from releases.forms import FreezeForm, first_words
 from releases.models import Release
 from releases.services import request_freeze, set_visibility

@@ -14,7 +14,7 @@ from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.io.errors import InputError, message_with_names
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 from releases.models import Release, Submission
 from releases.site.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
 from releases.storage import files_of, hidden_of

@@ -24,10 +24,10 @@ from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import Gallery, embedding_run
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import rows_of
 from lookalike.release.labelling import pair_keys, qrels_of
 from lookalike.release.scoring import coarse, ranks_more, rounded, score_one
-from lookalike.release.tables import rows_of
 
 N_PRODUCTS = 20
 

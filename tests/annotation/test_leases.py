@@ -22,7 +22,7 @@ from annotation.services import (
     reconcile,
 )
 from annotation.services.controls import append_due_controls
-from annotation.services.leases import MAX_HELD
+from annotation.services.lent_pairs import MAX_HELD
 from tests.annotation.locks import wait_for_a_lock
 from tests.clients import Browser, answer_to
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lookalike.release.layout import ALL_TABLES, FILES, RUN_COLUMNS, SCHEMA_VERSION
+from lookalike.release.format.layout import ALL_TABLES, FILES, RUN_COLUMNS, SCHEMA_VERSION
 from tests.paths import ROOT
 
 TEXT = (ROOT / "docs/formats.md").read_text()

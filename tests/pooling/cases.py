@@ -13,7 +13,7 @@ from catalog.embeddings import shard_path
 from jobs.models import Job, JobState
 from pooling import tasks
 from pooling.models import Pool
-from pooling.sources.uploads import Arriving
+from pooling.sources.upload_files import Arriving
 
 
 def running_job(lease_seconds=60):

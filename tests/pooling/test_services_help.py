@@ -8,9 +8,9 @@ from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
 from jobs.services import JobError, JobLostError, JobProgress, run_job
 from lookalike.backbones.loading import load_backbone
-from pooling.embedding import embed, help, shards
+from pooling.embedding import embed, recruit, shards
 from pooling.embedding.embed import embed_catalog, help_embed
-from pooling.embedding.help import ask_for_help, end_help
+from pooling.embedding.recruit import ask_for_help, end_help
 from pooling.embedding.shards import claim_shard, plan_shards
 from pooling.models import PlannedShard
 from tests.catalogs import MODELS
@@ -49,7 +49,7 @@ def test_others_of_the_same_kind_are_asked_once_on_their_own_queues(catalog_of, 
     job = job_of(mine)
     assert ask_for_help(embedding_set=embedding_set, job=job) == 1
     assert ask_for_help(embedding_set=embedding_set, job=job) == 0
-    asked = Job.objects.get(task=help.HELP_TASK)
+    asked = Job.objects.get(task=recruit.HELP_TASK)
     assert (asked.queue, asked.arguments) == (other.queue, {"embedding_set_id": embedding_set.pk})
     end_help(embedding_set=embedding_set)
     asked.refresh_from_db()
@@ -107,5 +107,5 @@ def test_helpers_are_called_off_when_the_work_is_cancelled(catalog_of, backbone,
         return {}
 
     run_job(job.uid, work)
-    asked = Job.objects.get(task=help.HELP_TASK)
+    asked = Job.objects.get(task=recruit.HELP_TASK)
     assert asked.state == JobState.CANCELLED

@@ -185,7 +185,7 @@ def test_each_source_goes_to_a_depth_of_its_own(pool_of):
 
 
 def test_an_upload_that_was_changed_on_disk_fails_the_source_by_name(pool_of):
-    from pooling.sources.uploads import upload_path
+    from pooling.sources.upload_files import upload_path
 
     draft = pool_of(name="draft")
     ids = list(draft.catalog.images.values_list("sha256", flat=True))

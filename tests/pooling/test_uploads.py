@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from lookalike.core.errors import Refused
-from pooling.sources import uploads
+from pooling.sources import upload_files
 from pooling.sources.ranking_task import RankingTask
+from pooling.sources.upload_files import Arriving, upload_path
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
-from pooling.sources.uploads import Arriving, upload_path
 from tests.pooling.cases import npz, upload
 
 pytestmark = pytest.mark.django_db
@@ -152,7 +152,7 @@ def test_csv_rankings_are_read_too(task, names):
 
 
 def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(task, data_dir, monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_BYTES", 10)
+    monkeypatch.setattr(upload_files, "MAX_BYTES", 10)
     with pytest.raises(Refused, match=r"v\.npz: larger than"):
         keep_embeddings(name="v", file=upload("v.npz", b"x" * 11), ids=None, task=task)
 

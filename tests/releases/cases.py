@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import manifest_of
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import manifest_of
 
 
 def rows_of(folder: Path, name: str, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:

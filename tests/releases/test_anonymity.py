@@ -18,9 +18,9 @@ from django.db import connection
 
 from accounts.models import User
 from annotation.models import JudgementEvent, PanelMember
-from lookalike.release.archive import write_archive
-from lookalike.release.manifest import paths_in
-from lookalike.release.tables import ROWS
+from lookalike.release.format.archive import write_archive
+from lookalike.release.format.manifest import paths_in
+from lookalike.release.format.tables import ROWS
 from releases.models import Release
 from releases.storage import archive_of, releases_folder
 from tests.releases.conditional_world import add_templates, add_triplets

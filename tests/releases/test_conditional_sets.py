@@ -22,12 +22,12 @@ from jobs.services import JobError
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.formats.triplet_files import read_triplets
 from lookalike.conditional.types import Task
-from lookalike.release.archive import opened
+from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.documents.datasheet import datasheet
 from lookalike.release.documents.facts import Facts
-from lookalike.release.folder import Folder
-from lookalike.release.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
-from lookalike.release.manifest import paths_in, read_manifest
+from lookalike.release.format.archive import opened
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.manifest import paths_in, read_manifest
 from lookalike.release.verify import verify
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release

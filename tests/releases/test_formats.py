@@ -20,8 +20,8 @@ from catalog.models import SourceFile
 from lookalike.cli.main import main
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
-from lookalike.release.folder import Folder
-from lookalike.release.layout import TABLES
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import TABLES
 from releases.storage import files_of
 from tests.worlds import World, freeze_now, request_for
 

@@ -19,17 +19,17 @@ from evaluation.results.assessment import assess
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, run_here
 from lookalike.agreement.pseudonyms import pseudonyms
-from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import TABLES
-from lookalike.release.manifest import paths_in
+from lookalike.release.format.archive import opened
+from lookalike.release.format.layout import TABLES
+from lookalike.release.format.manifest import paths_in
 from lookalike.release.scoring import MEASURES
 from lookalike.release.verify import verify
 from pooling.models import Pool, Proposal
 from releases.freeze.freeze import _secret
 from releases.freeze.requests import FreezeRequest
+from releases.importing.release import import_any
 from releases.models import Release
-from releases.restore.release import import_any
 from releases.services import freeze, freeze_job
 from releases.storage import archive_of, building_folder, files_of, releases_folder
 from tests.worlds import World, build_now, freeze_now, request_for

@@ -12,8 +12,8 @@ from annotation.models import Adjudication, Campaign, Guideline, Judgement, Ques
 from annotation.queries.labels import labels
 from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
+from releases.importing.release import import_any
 from releases.models import Release
-from releases.restore.release import import_any
 from releases.storage import archive_of, files_of
 from tests.releases.cases import rows_of
 from tests.worlds import World, freeze_now, request_for

@@ -135,7 +135,7 @@ def test_an_import_of_a_job_that_was_taken_over_stores_nothing(
     def store_rulings(*given: object) -> None:
         Job.objects.filter(task=IMPORT_TASK).update(n_attempts=7)
 
-    monkeypatch.setattr("releases.restore.release.store_rulings", store_rulings)
+    monkeypatch.setattr("releases.importing.release.store_rulings", store_rulings)
     job = done()
     assert job.state == JobState.RUNNING  # of the other worker
     assert "made" not in job.arguments

@@ -13,8 +13,8 @@ from conditional.models import RetrievalTemplate, TemplateSet, TripletSet, Verif
 from conditional.verification.queries import results_of
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
+from releases.importing.release import import_any
 from releases.models import Release
-from releases.restore.release import import_any
 from releases.storage import archive_of, files_of
 from tests.releases.cases import rows_of
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets

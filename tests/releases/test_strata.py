@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from lookalike.release.folder import Folder, write_json
+from lookalike.release.format.folder import Folder, write_json
 from lookalike.release.strata import strata_of
 from lookalike.release.verify import verify
 from releases.storage import files_of

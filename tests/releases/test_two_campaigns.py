@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotation.models import Campaign
-from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
+from lookalike.release.format.archive import opened
 from lookalike.release.verify import verify
 from pooling.models import Pool, PoolCampaign
-from releases.restore.release import import_any
+from releases.importing.release import import_any
 from releases.storage import archive_of, files_of
 from tests.paths import GOLDEN_RELEASES
 from tests.releases.cases import rows_of

@@ -18,9 +18,9 @@ from config.settings import BASE_DIR
 from lookalike.cli.main import main
 from lookalike.release.diff import diff
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import write_json
-from lookalike.release.layout import FILES, MANIFEST
-from lookalike.release.manifest import paths_in
+from lookalike.release.format.folder import write_json
+from lookalike.release.format.layout import FILES, MANIFEST
+from lookalike.release.format.manifest import paths_in
 from lookalike.release.verify import verify
 from releases.models import Release
 from releases.storage import archive_of, files_of

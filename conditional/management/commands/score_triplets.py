@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from catalog.models import EmbeddingSet
 from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
-from conditional.triplets.scores import score_set
+from conditional.triplets.scoring import score_set
 from jobs.commands import JobCommand
 from lookalike.conditional.triplet_scores import Metric
 from lookalike.core.errors import Refused

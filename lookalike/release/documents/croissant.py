@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from lookalike.release.columns import Table
 from lookalike.release.documents.citation import cite_as
 from lookalike.release.documents.facts import Facts
+from lookalike.release.format.columns import Table
 
 _TYPES = {"text": "sc:Text", "float64": "sc:Float", "bool": "sc:Boolean"}  # others: sc:Integer
 _TERMS = """citeAs column conformsTo data dataType equivalentProperty examples extract field

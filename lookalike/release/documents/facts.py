@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lookalike.release.columns import Table
-from lookalike.release.folder import Folder
-from lookalike.release.layout import has_sets, tables_of
+from lookalike.release.format.columns import Table
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import has_sets, tables_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import CampaignError
 from catalog.models import Catalog
 from lookalike.io.errors import InputError
-from releases.restore.release import import_any
+from releases.importing.release import import_any
 
 
 class Command(BaseCommand):

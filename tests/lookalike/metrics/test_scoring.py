@@ -7,7 +7,7 @@ import pytest
 
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.auc import Areas
+from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import MissingScoresError, has_list, match_run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.release.archive import opened
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import paths_in
+from lookalike.release.format.archive import opened
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import paths_in
 from tests.paths import GOLDEN_RELEASES
 
 OLD = GOLDEN_RELEASES / "small-1.0.0.zip"

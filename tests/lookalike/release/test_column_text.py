@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from lookalike.io.csv_text import protected
-from lookalike.release import column_text as module
-from lookalike.release.column_text import (
+from lookalike.release.format import column_text as module
+from lookalike.release.format.column_text import (
     Cells,
     csv_cell,
     csv_lines,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lookalike.release.archive import opened, unpacked
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import Manifest, read_manifest
+from lookalike.release.format.archive import opened, unpacked
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import Manifest, read_manifest
 from lookalike.release.verify import verify
 from lookalike.release.verify_files import against_manifest
 from tests.lookalike.release.damage import (

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from lookalike.release.archive import opened
-from lookalike.release.manifest import read_manifest
+from lookalike.release.format.archive import opened
+from lookalike.release.format.manifest import read_manifest
 from lookalike.release.verify import verify
 from tests.paths import GOLDEN_RELEASES
 

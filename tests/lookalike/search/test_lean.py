@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from lookalike.search import exact, lean
+from lookalike.search import exact, numpy_search
 from lookalike.search.filters import Filters, Keys
 from tests.paths import ROOT
 
@@ -20,7 +20,7 @@ def small_blocks() -> object:
     """Cut queries and catalog into several blocks."""
     with pytest.MonkeyPatch.context() as patch:
         for name, size in (("_ROWS", 7), ("_QUERIES", 3), ("_SPARE", 2), ("_PAIRS", 11)):
-            patch.setattr(lean, name, size)
+            patch.setattr(numpy_search, name, size)
         yield
 
 
@@ -38,7 +38,7 @@ def test_it_ranks_as_the_fast_search_does(seed: int, n: int, k: int, coarse: boo
         alike=[Keys(rng.integers(-1, 3, 5), kinds)] if seed % 2 else [],
     )
     k = min(k, n)
-    slow = lean.top_k(queries, catalog, k, filters=filters)
+    slow = numpy_search.top_k(queries, catalog, k, filters=filters)
     fast = exact.top_k(queries, catalog, k, filters=filters)
     assert (slow.indices < 0).tolist() == (fast.indices < 0).tolist()
     if coarse:
@@ -48,18 +48,18 @@ def test_it_ranks_as_the_fast_search_does(seed: int, n: int, k: int, coarse: boo
 
 def test_more_equal_images_than_are_kept_are_ranked_by_row() -> None:
     catalog = np.ones((30, 4), np.float32)
-    found = lean.top_k(catalog[:1], catalog, 3, filters=Filters(own=np.array([1])))
+    found = numpy_search.top_k(catalog[:1], catalog, 3, filters=Filters(own=np.array([1])))
     assert found.indices.tolist() == [[0, 2, 3]]
 
 
 def test_bad_input_is_named() -> None:
     rows = np.ones((4, 2), np.float32)
     with pytest.raises(ValueError, match="between 1 and 4"):
-        lean.top_k(rows, rows, 5)
+        numpy_search.top_k(rows, rows, 5)
     rows[3, 1] = np.nan
     with pytest.raises(ValueError, match="row 3"):
-        lean.top_k(np.ones((1, 2), np.float32), rows, 2)
-    assert lean.top_k(rows[:0], rows, 2).indices.shape == (0, 2)
+        numpy_search.top_k(np.ones((1, 2), np.float32), rows, 2)
+    assert numpy_search.top_k(rows[:0], rows, 2).indices.shape == (0, 2)
 
 
 def test_neither_torch_nor_numba_is_loaded() -> None:

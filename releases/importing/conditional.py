@@ -31,11 +31,11 @@ from lookalike.conditional.types import (
     View,
 )
 from lookalike.core.errors import Refused
-from lookalike.release.conditional_sets import template_of
+from lookalike.release.conditional.sets import template_of
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from releases.restore.campaign import Judges, make_account
-from releases.restore.images import ImageIds
+from lookalike.release.format.folder import Folder
+from releases.importing.campaign import Judges, make_account
+from releases.importing.images import ImageIds
 
 DEVICE = "import"
 Row = dict[str, Any]

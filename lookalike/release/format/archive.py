@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import MANIFEST
-from lookalike.release.manifest import is_safe, parse_manifest, paths_in
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import is_safe, parse_manifest, paths_in
 
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say; no clock enters the bytes
 _PACKED = {".parquet", ".jpg", ".jpeg", ".png", ".webp"}  # compressed by themselves

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import MANIFEST, READABLE, SCHEMA_VERSION
+from lookalike.release.format.layout import MANIFEST, READABLE, SCHEMA_VERSION
 
 _BLOCK = 2**20
 HEADER_LINES = {".csv": 1, ".jsonl": 0, ".txt": 0}

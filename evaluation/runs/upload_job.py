@@ -1,4 +1,4 @@
-"""The work of an evaluation job, the same for a worker and a command."""
+"""The job that checks an uploaded run, the same for a worker and a command."""
 
 from __future__ import annotations
 
@@ -8,34 +8,15 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
-from evaluation.results.assessment import assess
 from evaluation.results.services import (
     add_run,
     name_problem,
-    store_result,
 )
 from evaluation.runs.run_upload import Missing, read_arrival
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_files import drop_run_file, kept_path
 from jobs.services import JobError, JobProgress
 from lookalike.io.errors import InputError, message_with_names
-
-
-def evaluate_campaign(
-    campaign: Campaign, progress: JobProgress, *, seed: int = 0, n_bootstraps: int = 1000
-) -> dict[str, Any]:
-    """Evaluate, store the result, and return the job's result.
-
-    Raises:
-        JobError: there is nothing to evaluate; the message says what is missing.
-    """
-    try:
-        assessment = assess(campaign, seed=seed, n_bootstraps=n_bootstraps, progress=progress)
-    except InputError as problem:
-        raise JobError(str(problem)) from problem
-    progress.check()
-    result = store_result(campaign=campaign, assessment=assessment, job=progress.job)
-    return {"result": str(result.uid), "campaign": campaign.slug, **result.summary}
 
 
 @dataclass(frozen=True)

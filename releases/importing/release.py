@@ -12,22 +12,22 @@ from annotation.models import Campaign
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
 from lookalike.core.progress import SILENT, Progress
-from lookalike.release.archive import unpacked
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from lookalike.release.layout import has_sets
+from lookalike.release.format.archive import unpacked
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import has_sets
 from lookalike.release.verify import verify_unpacked
 from pooling.models import PoolCampaign
-from releases.restore.campaign import (
+from releases.importing.campaign import (
     make_campaign,
     make_judges,
     store_judgements,
     store_rulings,
 )
-from releases.restore.conditional import import_sets
-from releases.restore.images import ImageIds, listed
-from releases.restore.labels import import_labels
-from releases.restore.pool import make_pools
+from releases.importing.conditional import import_sets
+from releases.importing.images import ImageIds, listed
+from releases.importing.labels import import_labels
+from releases.importing.pool import make_pools
 
 LABELS = (".json", ".txt", ".qrels", ".csv", ".parquet")
 

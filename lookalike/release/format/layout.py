@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from lookalike.release.columns import TYPES, Column, Table
-from lookalike.release.layout_conditional import TEMPLATE_TABLES, TRIPLET_TABLES
+from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
+from lookalike.release.format.columns import TYPES, Column, Table
 
 SCHEMA_VERSION = 3
 READABLE = (1, 2, 3)  # 1 knows no templates and no triplets; 2 no campaigns' pools and strata

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lookalike.release.column_text import csv_cell
-from lookalike.release.folder import Folder
+from lookalike.release.format.column_text import csv_cell
+from lookalike.release.format.folder import Folder
 from lookalike.release.labelling import share
 
 Row = dict[str, Any]

@@ -12,8 +12,8 @@ from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
 from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
-from releases.restore.campaign import make_account
-from releases.restore.images import listed
+from releases.importing.campaign import make_account
+from releases.importing.images import listed
 
 SHORTEST = 16
 

@@ -15,7 +15,7 @@ from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.progress import Steps
 from lookalike.io.errors import InputError, message_with_names
-from releases.restore.release import Imported, import_any
+from releases.importing.release import Imported, import_any
 from releases.site.queries import IMPORT_TASK
 
 N_STEPS = 20  # roughly what an import tells

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.io.tables import Qrels, Run
-from lookalike.release.archive import opened
 from lookalike.release.errors import ReleaseError
+from lookalike.release.format.archive import opened
+from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
+from lookalike.release.format.manifest import read_manifest
+from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import qrels_of
-from lookalike.release.layout import ALL_TABLES, RUN_SCHEMA
-from lookalike.release.manifest import read_manifest
-from lookalike.release.tables import coded, read_table, rows_of
 
 
 @dataclass(frozen=True)

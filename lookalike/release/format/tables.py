@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
-from lookalike.release.layout import ALL_TABLES
+from lookalike.release.format.layout import ALL_TABLES
 
 ROWS = 65_536  # of one row group: what is held in memory at a time
 

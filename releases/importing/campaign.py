@@ -11,8 +11,8 @@ from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from releases.restore.images import ImageIds
+from lookalike.release.format.folder import Folder
+from releases.importing.images import ImageIds
 
 Judges = dict[str, User]
 

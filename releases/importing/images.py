@@ -7,8 +7,8 @@ from typing import Any
 
 from catalog.models import Catalog
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
-from lookalike.release.layout import tables_of
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import tables_of
 
 N_NAMED = 20  # of what is missing
 Columns = dict[str, tuple[str, ...]]

@@ -13,7 +13,7 @@ from jobs.models import Job
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 from releases.forms import ImportForm
-from releases.restore.jobs import request_import
+from releases.importing.jobs import request_import
 from releases.site.queries import import_jobs
 
 N_SHOWN = 10

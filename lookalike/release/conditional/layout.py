@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lookalike.release.columns import Column, Table
+from lookalike.release.format.columns import Column, Table
 
 _SET = Column("set", "text", "Slug of the set, as in release.json.")
 _PLACE = Column("position", "int32", "Place in the set, from 0.")

@@ -10,10 +10,10 @@ from django.utils import timezone
 from annotation.bulk import copy_rows
 from catalog.models import Catalog
 from lookalike.release.errors import ReleaseError
-from lookalike.release.folder import Folder
+from lookalike.release.format.folder import Folder
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from pooling.pools.statistics import update_stats
-from releases.restore.images import ImageIds
+from releases.importing.images import ImageIds
 
 Row = dict[str, Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from lookalike.release.folder import Folder
-from lookalike.release.layout import tables_of
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import tables_of
 
 Key = TypeVar("Key", bound=Hashable)
 Template = tuple[str, int]  # set and position

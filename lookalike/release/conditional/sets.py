@@ -31,12 +31,12 @@ from lookalike.conditional.verdicts import (
     share_of,
     verdict_of,
 )
-from lookalike.release.column_text import json_value
-from lookalike.release.folder import Folder, write_json
-from lookalike.release.layout import has_sets
+from lookalike.release.conditional.triplet_labels import label_rows, triplet_figures, triplets_csv
+from lookalike.release.format.column_text import json_value
+from lookalike.release.format.folder import Folder, write_json
+from lookalike.release.format.layout import has_sets
+from lookalike.release.format.tables import write_rows
 from lookalike.release.scoring import rounded
-from lookalike.release.tables import write_rows
-from lookalike.release.triplet_labels import label_rows, triplet_figures, triplets_csv
 
 Pieces = Callable[[Folder], Iterator[bytes]]
 Row = dict[str, Any]

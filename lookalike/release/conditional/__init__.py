@@ -1,0 +1,1 @@
+"""The templates and triplets of a release."""
