@@ -8,7 +8,7 @@ from allauth.account.forms import LoginForm
 from django import forms
 
 from accounts.models import Role, Scope, User
-from accounts.tokens.services import scopes_of
+from accounts.tokens.services import allowed_scopes
 
 
 class SignInForm(LoginForm):
@@ -114,5 +114,5 @@ class TokenForm(forms.Form):
     def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["scopes"].choices = [  # type: ignore[attr-defined]
-            (scope.value, str(scope.label)) for scope in Scope if scope in scopes_of(owner)
+            (scope.value, str(scope.label)) for scope in Scope if scope in allowed_scopes(owner)
         ]

@@ -32,7 +32,7 @@ def people_per_role() -> dict[str, int]:
     return dict.fromkeys(Role.values, 0) | {row["role"]: row["n"] for row in counted}
 
 
-def history_of(person: User) -> QuerySet[LogEntry]:
+def read_history(person: User) -> QuerySet[LogEntry]:
     """Return what was done to an account, latest first."""
     return (
         LogEntry.objects.filter(
@@ -43,6 +43,6 @@ def history_of(person: User) -> QuerySet[LogEntry]:
     )
 
 
-def tokens_of(person: User) -> QuerySet[AccessToken]:
+def list_tokens(person: User) -> QuerySet[AccessToken]:
     """Return a person's access tokens, newest first."""
     return AccessToken.objects.filter(owner=person).select_related("owner").order_by("-id")

@@ -95,7 +95,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
         "may_change": may_change,
         "form": form,
         "role_form": RoleForm(actor=actor, initial={"role": shown.role}),
-        "history": queries.history_of(shown)[:50],
+        "history": queries.read_history(shown)[:50],
         "link": _fetch_link(request, shown),
     }
     return render(request, "accounts/person.html", context)

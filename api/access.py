@@ -12,7 +12,7 @@ from ninja.security import HttpBearer
 
 from accounts.access import signed_in
 from accounts.models import Scope, User
-from accounts.tokens.services import TokenRefusedError, scopes_of, use_token
+from accounts.tokens.services import TokenRefusedError, allowed_scopes, use_token
 from api.errors import ApiError
 from api.limits import REQUESTS, STRANGERS, UNKNOWN_TOKENS, spend
 
@@ -43,7 +43,7 @@ class TokenAccess(HttpBearer):
             person = self.authenticate(request, _token_in(header))
         elif request.method in SAFE_METHODS and request.user.is_authenticated:
             person = signed_in(request)
-            _require(self.scope in scopes_of(person))
+            _require(self.scope in allowed_scopes(person))
         else:
             raise ApiError(
                 401,
@@ -71,7 +71,7 @@ class TokenAccess(HttpBearer):
                 headers={"WWW-Authenticate": f'{CHALLENGE}, error="invalid_token"'},
             ) from problem
         request.user = row.owner
-        _require(self.scope in scopes_of(row.owner))
+        _require(self.scope in allowed_scopes(row.owner))
         if self.scope not in row.scopes:
             raise ApiError(
                 403, "missing_scope", f"This token has no scope {self.scope.value}; make another."

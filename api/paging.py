@@ -36,7 +36,7 @@ class Page(Schema, Generic[Out]):
     next: str | None = Field(description="Give it as `after` for the next part; null at the end.")
 
 
-def cursor_of(keys: Sequence[int]) -> str:
+def make_cursor(keys: Sequence[int]) -> str:
     """Return the place of a row as text that means nothing to anybody else."""
     text = ".".join(map(str, keys))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
@@ -71,7 +71,7 @@ class Part(Generic[Out]):
     next: str | None
 
 
-def part_of(rows: QuerySet[Row], asked: PageQuery, *, newest_first: bool = False) -> Part[Row]:
+def read_part(rows: QuerySet[Row], asked: PageQuery, *, newest_first: bool = False) -> Part[Row]:
     """Return the part of `rows` that is asked for, by primary key.
 
     Raises:
@@ -82,4 +82,4 @@ def part_of(rows: QuerySet[Row], asked: PageQuery, *, newest_first: bool = False
         rows = rows.filter(pk__lt=key) if newest_first else rows.filter(pk__gt=key)
     ahead = list(rows.order_by("-pk" if newest_first else "pk")[: asked.limit + 1])
     shown = ahead[: asked.limit]
-    return Part(shown, cursor_of([shown[-1].pk]) if len(ahead) > asked.limit else None)
+    return Part(shown, make_cursor([shown[-1].pk]) if len(ahead) > asked.limit else None)

@@ -45,11 +45,11 @@ class Route:
 def reference(request: HttpRequest) -> HttpResponse:
     """Show every route and every schema."""
     document = api.get_openapi_schema()
-    context = {"groups": groups_of(document), "schemas": schemas_of(document)}
+    context = {"groups": group_routes(document), "schemas": list_schemas(document)}
     return render(request, "api/reference.html", context)
 
 
-def groups_of(document: Document) -> dict[str, list[Route]]:
+def group_routes(document: Document) -> dict[str, list[Route]]:
     """Return the routes by tag, in the order of the document."""
     groups: dict[str, list[Route]] = {}
     for path, operations in document["paths"].items():
@@ -59,7 +59,7 @@ def groups_of(document: Document) -> dict[str, list[Route]]:
     return groups
 
 
-def schemas_of(document: Document) -> list[tuple[str, str, list[Field]]]:
+def list_schemas(document: Document) -> list[tuple[str, str, list[Field]]]:
     """Return (name, text, fields) of every schema that an answer is made of."""
     schemas = document["components"]["schemas"]
     return [

@@ -30,7 +30,7 @@ from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import text_files
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.tables import write_table
-from lookalike.release.labelling import label_columns, votes_of
+from lookalike.release.labelling import collect_votes, label_columns
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal
 from releases.freeze.requests import FreezeRequest
 from releases.freeze.scope import read_scope
@@ -38,7 +38,7 @@ from releases.freeze.tables import write_images, write_judgements, write_pairs, 
 from releases.models import Release
 from releases.services import freeze as freeze_release
 from releases.services import freeze_job
-from releases.storage import archive_of, final_folder
+from releases.storage import archive_path, final_folder
 
 SLUG = "release-size"
 N_IMAGES, N_QUERIES, N_SHOWN, N_MODELS, N_JUDGES = 20_000, 1_000, 110, 5, 3
@@ -172,7 +172,7 @@ def _freeze(request: FreezeRequest) -> None:
     run_here(**freeze_job(request), work=lambda progress: freeze_release(request, progress))
     seconds = time.monotonic() - before
     release = Release.objects.get(slug=SLUG, **same)
-    archive = archive_of(release)
+    archive = archive_path(release)
     print(json.dumps({"seconds": seconds, "peak_mb": peak_mb(), "archive": str(archive),
                       "archive_mb": archive.stat().st_size / 2**20}))  # fmt: skip
 
@@ -194,7 +194,7 @@ def export() -> None:
     for name in ("release.json", "models.json", "data/pool.parquet"):
         (folder / name).symlink_to(frozen.path / name)
     release = Folder(folder)
-    votes = votes_of(release.image_ids, release.table("judgements"), release.table("rulings"))
+    votes = collect_votes(release.image_ids, release.table("judgements"), release.table("rulings"))
     write_table(folder, "labels", label_columns(votes, "negative"))
     for path, pieces in text_files(release).items():
         if path in {"csv/labels.csv", "csv/judgements.csv", "vsd/annotations.json"}:

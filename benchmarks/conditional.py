@@ -47,7 +47,7 @@ from lookalike.conditional.builders.turns import Built, Limits  # noqa: E402
 from lookalike.conditional.triplet_scores import Metric, score_triplets  # noqa: E402
 from lookalike.conditional.triplets import TripletTable  # noqa: E402
 from lookalike.conditional.types import Defect, Scene, Triplet  # noqa: E402
-from lookalike.conditional.validate import defects_of  # noqa: E402
+from lookalike.conditional.validate import find_defects  # noqa: E402
 from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects  # noqa: E402
 
 N_TRIPLETS, N_SHOES, N_DIMENSIONS = 280_000, 50_025, 512
@@ -181,7 +181,7 @@ def built_objects() -> bool:
 
 def checked(name: str, seconds: float, built: Built, wrong: list[Defect]) -> bool:
     """Print a line, and say whether all templates are there and right, in time."""
-    n_wrong = len(wrong) + len(defects_of(built.templates))
+    n_wrong = len(wrong) + len(find_defects(built.templates))
     n_built, n_tried = built.report.n_built, built.report.n_tried
     line(
         f"{name}: {n_built:,} templates of {n_tried:,} tries, {n_wrong} defects, with reading",

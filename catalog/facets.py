@@ -55,7 +55,7 @@ class Facet:
         return any(value.is_chosen for value in self.values)
 
 
-def attributes_of(catalog: Catalog) -> list[Attribute]:
+def list_attributes(catalog: Catalog) -> list[Attribute]:
     """Return the attributes of a catalog by name."""
 
     def count() -> list[Attribute]:
@@ -94,7 +94,7 @@ def facets(catalog: Catalog, asked: ImageFilter) -> list[Facet]:
     The count of a value tells how many images there would be if it were chosen: the
     conditions on other attributes hold, those on its own do not.
     """
-    found = [attribute for attribute in attributes_of(catalog) if attribute.is_facet]
+    found = [attribute for attribute in list_attributes(catalog) if attribute.is_facet]
     found.sort(key=lambda a: (a.is_numeric, -a.n_images, a.n_values, a.name))
     names = [attribute.name for attribute in found]
     chosen = [name for name in names if asked.values_of(name)]

@@ -23,7 +23,7 @@ class Tab:
     n: int | None = None
 
 
-def frame_of(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
+def page_frame(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
     """Return the context of the head that every page of a catalog has."""
     counts = catalog_counts(catalog)
     latest = import_jobs(catalog).defer("result").first()

@@ -162,14 +162,14 @@ def exact_duplicates(catalog: Catalog) -> QuerySet[Image]:
     return counted.filter(n_paths__gt=1).order_by("id").prefetch_related("source_files")
 
 
-def near_duplicates_of(image: Image) -> list[tuple[Image, int]]:
+def find_near_duplicates(image: Image) -> list[tuple[Image, int]]:
     """Return the images that look like one, with the bits that differ."""
     pairs = NearDuplicate.objects.filter(Q(first=image) | Q(second=image))
     ordered = pairs.select_related("first", "second").order_by("n_bits", "id")
     return [(p.second if p.first_id == image.pk else p.first, p.n_bits) for p in ordered]
 
 
-def siblings_of(image: Image, limit: int = 60) -> list[Image]:
+def find_siblings(image: Image, limit: int = 60) -> list[Image]:
     """Return the other images of an image's product; none when the product is not known."""
     if not image.product_id:
         return []
@@ -205,7 +205,7 @@ def usable_embedding_sets(catalog: Catalog) -> QuerySet[EmbeddingSet]:
     return EmbeddingSet.objects.filter(catalog=catalog, is_complete=True).order_by("spec", "id")
 
 
-def neighbours_of(image: Image, embedding_set: EmbeddingSet, n: int) -> list[tuple[Image, float]]:
+def find_neighbours(image: Image, embedding_set: EmbeddingSet, n: int) -> list[tuple[Image, float]]:
     """Return the nearest images and their cosines.
 
     Raises:

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.facets import attributes_of, facets
+from catalog.facets import facets, list_attributes
 from catalog.filters import parse_filter, parse_place
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
 from catalog.models import Catalog
-from catalog.pages import frame_of
+from catalog.pages import page_frame
 from catalog.queries import catalog_cards, image_page, latest_report
 from catalog.services import (
     create_catalog,
@@ -65,7 +65,7 @@ def fill(request: HttpRequest, slug: str) -> HttpResponseBase:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid() and _started(request, form, catalog):
         return _to(request, catalog)
-    return render(request, "catalog/fill.html", {**frame_of(request, catalog), "form": form})
+    return render(request, "catalog/fill.html", {**page_frame(request, catalog), "form": form})
 
 
 def _started(request: HttpRequest, form: ImportForm, catalog: Catalog) -> bool:
@@ -89,9 +89,9 @@ def catalog(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the images of a catalog, by attributes if wanted."""
     catalog = get_object_or_404(Catalog, slug=slug)
     parameters = dict(request.GET.lists())
-    asked = parse_filter(parameters, [attribute.name for attribute in attributes_of(catalog)])
+    asked = parse_filter(parameters, [attribute.name for attribute in list_attributes(catalog)])
     context = {
-        **frame_of(request, catalog),
+        **page_frame(request, catalog),
         "asked": asked,
         "facets": facets(catalog, asked),
         "page": image_page(catalog, asked, parse_place(parameters)),
@@ -107,7 +107,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
     job = latest_report(catalog)
     result = job.result if job else {}
     context = {
-        **frame_of(request, catalog),
+        **page_frame(request, catalog),
         "report": job,
         "broken": result.get("broken", [])[:MAX_SHOWN],
         "warnings": result.get("warnings", [])[:MAX_SHOWN],
@@ -146,5 +146,5 @@ def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
         else:
             messages.success(request, f"The catalog “{catalog.name}” is deleted.")
             return redirect("catalog:home")
-    context = {**frame_of(request, catalog), "form": form, "dependents": dependents(catalog)}
+    context = {**page_frame(request, catalog), "form": form, "dependents": dependents(catalog)}
     return render(request, "catalog/delete.html", context)

@@ -37,7 +37,7 @@ _TAKEN: dict[type[NamedRow], str] = {
 }
 
 
-def slug_of(name: str) -> str:
+def make_slug(name: str) -> str:
     """Return what addresses call a set or campaign of a name.
 
     Raises:
@@ -55,7 +55,7 @@ def unused_slug(model: type[NamedRow], name: str) -> str:
     Raises:
         Refused: nothing is left of the name, or it is taken.
     """
-    slug = slug_of(name)
+    slug = make_slug(name)
     if model._default_manager.filter(slug=slug).exists():
         raise _taken(model, slug)
     return slug
@@ -186,14 +186,14 @@ def slug_to_make(model: SetModel, name: str, task: str, arguments: dict[str, Any
             stored the set.
     """
     if _left_behind(model, name, task, arguments) is not None:  # type: ignore[type-var]
-        return slug_of(name)
+        return make_slug(name)
     return unused_slug(model, name)
 
 
 def _left_behind(
     model: type[AnySet], name: str, task: str, arguments: dict[str, Any]
 ) -> AnySet | None:
-    row = model._default_manager.filter(slug=slug_of(name)).first()
+    row = model._default_manager.filter(slug=make_slug(name)).first()
     uid = row.report.get("job") if row else None
     if uid is None:
         return None
@@ -202,7 +202,7 @@ def _left_behind(
     return row if is_same else None
 
 
-def digest_of(paths: Iterable[Path]) -> str:
+def files_digest(paths: Iterable[Path]) -> str:
     """Return the SHA-256 of the bytes of files, one after the other.
 
     Raises:

@@ -13,19 +13,19 @@ from jobs.models import OPEN_STATES, Job, Worker
 N_ENDED = 30
 
 
-def jobs_of(person: User) -> QuerySet[Job]:
+def visible_jobs(person: User) -> QuerySet[Job]:
     """Return all jobs for an admin, a person's own for everybody else."""
     jobs = Job.objects.select_related("owner", "held_by")
     return jobs if person.is_admin else jobs.filter(owner=person)
 
 
-def job_of(person: User, uid: uuid.UUID) -> Job:
+def visible_job(person: User, uid: uuid.UUID) -> Job:
     """Return one job.
 
     Raises:
         Http404: there is none, or it is somebody else's: both look alike.
     """
-    job = jobs_of(person).filter(uid=uid).first()
+    job = visible_jobs(person).filter(uid=uid).first()
     if job is None:
         raise Http404
     return job
@@ -33,12 +33,12 @@ def job_of(person: User, uid: uuid.UUID) -> Job:
 
 def open_jobs(person: User) -> QuerySet[Job]:
     """Return the queued and running jobs that a person may see, oldest first."""
-    return jobs_of(person).filter(state__in=OPEN_STATES).order_by("id")
+    return visible_jobs(person).filter(state__in=OPEN_STATES).order_by("id")
 
 
 def ended_jobs(person: User) -> QuerySet[Job]:
     """Return the last N_ENDED jobs that have ended, newest first."""
-    ended = jobs_of(person).exclude(state__in=OPEN_STATES)
+    ended = visible_jobs(person).exclude(state__in=OPEN_STATES)
     return ended.order_by("-finished_at", "-id")[:N_ENDED]
 
 

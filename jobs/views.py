@@ -13,7 +13,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.access import reader_required, signed_in
 from jobs.models import Job
-from jobs.queries import ended_jobs, job_of, known_workers, open_jobs
+from jobs.queries import ended_jobs, known_workers, open_jobs, visible_job
 from jobs.services import JobError, cancel_job, retry_job
 
 
@@ -34,14 +34,14 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @login_required
 def job(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show how far a job is: the panel alone for htmx, else a page around it."""
-    return _shown(request, job_of(signed_in(request), uid))
+    return _shown(request, visible_job(signed_in(request), uid))
 
 
 @require_POST
 @login_required
 def cancel(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Cancel a job; one that has ended stays as it is."""
-    found = job_of(signed_in(request), uid)
+    found = visible_job(signed_in(request), uid)
     cancel_job(job=found)
     return _answer(request, found)
 
@@ -50,7 +50,7 @@ def cancel(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @login_required
 def retry(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Queue a failed or cancelled job again."""
-    found = job_of(signed_in(request), uid)
+    found = visible_job(signed_in(request), uid)
     try:
         retry_job(job=found)
     except JobError as problem:

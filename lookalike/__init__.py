@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lookalike.agreement.aggregate import aggregate, measure_agreement
-    from lookalike.agreement.votes import Votes, read_truth, read_votes, votes_of
+    from lookalike.agreement.votes import Votes, make_votes, read_truth, read_votes
     from lookalike.bias.evidence.assemble import Extras, assemble_evidence
-    from lookalike.bias.evidence.files import proposals_of, read_proposals
+    from lookalike.bias.evidence.files import make_proposals, read_proposals
     from lookalike.bias.report import BiasSettings, bias_report
     from lookalike.client import Client
     from lookalike.conditional.alignment import align
@@ -44,11 +44,12 @@ __all__ = [
     "assemble_evidence",
     "bias_report",
     "diff",
+    "make_proposals",
+    "make_votes",
     "measure_agreement",
     "nearest_images",
     "open_release",
     "pool",
-    "proposals_of",
     "read_products",
     "read_proposals",
     "read_qrels",
@@ -60,14 +61,13 @@ __all__ = [
     "score",
     "top_k",
     "verify",
-    "votes_of",
 ]
 _PLACES = {
     "lookalike.agreement.aggregate": "aggregate measure_agreement",
-    "lookalike.agreement.votes": "Votes read_truth read_votes votes_of",
+    "lookalike.agreement.votes": "Votes read_truth read_votes make_votes",
     "lookalike.bias.evidence.assemble": "Extras assemble_evidence",
     "lookalike.bias.report": "BiasSettings bias_report",
-    "lookalike.bias.evidence.files": "proposals_of read_proposals",
+    "lookalike.bias.evidence.files": "make_proposals read_proposals",
     "lookalike.client": "Client",
     "lookalike.conditional.alignment": "align",
     "lookalike.conditional.formats.triplet_files": "read_triplets",

@@ -15,7 +15,7 @@ from jobs.models import Job, JobState
 from lookalike.core.arrays import Ints
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule
-from lookalike.pooling.source_spec import SourceKind, kind_of
+from lookalike.pooling.source_spec import SourceKind, source_kind
 
 
 class PoolState(models.TextChoices):
@@ -249,7 +249,7 @@ class PoolSource(models.Model):
     @property
     def kind(self) -> SourceKind:
         """What kind of source it is."""
-        return kind_of(self.spec)
+        return source_kind(self.spec)
 
     @property
     def provenance(self) -> str:

@@ -18,12 +18,12 @@ from lookalike.core.progress import Steps
 from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.manifest import entry_of, read_manifest
+from lookalike.release.format.manifest import make_entry, read_manifest
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility
 from releases.site.queries import FREEZE_TASK, earlier_versions
-from releases.storage import building_folder, files_of, final_folder, left_building
+from releases.storage import building_folder, files_folder, final_folder, left_building
 
 N_STEPS = 14  # roughly what `build` tells, before one for each model
 
@@ -112,7 +112,7 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
 
 def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:
     files = Folder(folder / "files")
-    archive = entry_of(folder / f"{request.root}.zip")
+    archive = make_entry(folder / f"{request.root}.zip")
     major, minor, patch = parse_version(request.version)
     before = earlier_versions(request.slug, (major, minor, patch))
     return Release(
@@ -140,7 +140,7 @@ def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:
 
 def _changes(before: Release, files: Folder) -> dict[str, Any]:
     """Return what is new against an earlier version, as text and as counts."""
-    change = difference(Folder(files_of(before)), files)
+    change = difference(Folder(files_folder(before)), files)
     kept = change.as_json()
     flipped = kept.pop("flipped")
     return {"text": difference_text(change), "n_flipped": len(flipped), **kept}

@@ -32,16 +32,16 @@ def final_folder(slug: str, version: str) -> Path:
     return releases_folder() / slug / version
 
 
-def files_of(release: Release) -> Path:
+def files_folder(release: Release) -> Path:
     """Return the folder of a release's files."""
     return final_folder(release.slug, release.version) / "files"
 
 
-def hidden_of(release: Release) -> Path:
+def hidden_folder(release: Release) -> Path:
     """Return the folder of the labels that are kept back; it is never served."""
     return final_folder(release.slug, release.version) / "hidden"
 
 
-def archive_of(release: Release) -> Path:
+def archive_path(release: Release) -> Path:
     """Return the archive."""
     return final_folder(release.slug, release.version) / f"{release.slug}-{release.version}.zip"

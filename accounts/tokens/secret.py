@@ -31,12 +31,12 @@ def new_token() -> NewToken:
     return NewToken(f"{MARK}_{prefix}_{secrets.token_urlsafe(32)}", prefix)
 
 
-def prefix_of(token: str) -> str | None:
+def read_prefix(token: str) -> str | None:
     """Return the part by which a token is recognised; None for what is no token at all."""
     found = SHAPE.fullmatch(token)
     return found[1] if found else None
 
 
-def digest_of(token: str) -> str:
+def token_digest(token: str) -> str:
     """Return the SHA-256 under which a token is kept, hexadecimal."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.services import record
-from accounts.tokens.secret import digest_of, new_token, prefix_of
+from accounts.tokens.secret import new_token, read_prefix, token_digest
 from lookalike.core.errors import Refused
 
 MAX_USABLE = 20
@@ -34,7 +34,7 @@ class TokenRefusedError(Exception):
         self.code = code
 
 
-def scopes_of(person: User) -> frozenset[Scope]:
+def allowed_scopes(person: User) -> frozenset[Scope]:
     """Return what a person's tokens may be used for."""
     return SCOPES_OF[Role(person.role)]
 
@@ -48,7 +48,7 @@ def create_token(
     Args:
         owner: for whom it acts.
         name: where it is used.
-        scopes: at least one of `scopes_of(owner)`.
+        scopes: at least one of `allowed_scopes(owner)`.
         days: how long it lasts, 1 to 366.
 
     Raises:
@@ -56,7 +56,7 @@ def create_token(
         Refused: no scope, a time out of range, or too many usable tokens.
     """
     owner = User.objects.select_for_update().get(pk=owner.pk)
-    if not owner.is_active or not set(scopes) <= scopes_of(owner):
+    if not owner.is_active or not set(scopes) <= allowed_scopes(owner):
         raise PermissionDenied
     if not scopes:
         raise Refused("", "Choose at least one thing that the token may do.")
@@ -70,7 +70,7 @@ def create_token(
         owner=owner,
         name=name,
         prefix=prefix,
-        digest=digest_of(token),
+        digest=token_digest(token),
         scopes=sorted(scopes),
         expires_at=timezone.now() + timedelta(days=days),
     )
@@ -100,9 +100,9 @@ def use_token(*, token: str) -> AccessToken:
         TokenRefusedError: it is unknown, expired or revoked, or its owner's account is closed.
     """
     found = None
-    if prefix_of(token) is not None:
+    if read_prefix(token) is not None:
         rows = AccessToken.objects.select_related("owner")
-        found = rows.filter(digest=digest_of(token)).first()
+        found = rows.filter(digest=token_digest(token)).first()
     if found is None:
         raise TokenRefusedError("invalid_token", "There is no such access token.")
     if found.revoked_at is not None:

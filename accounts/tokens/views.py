@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import reader_required, signed_in
 from accounts.forms import TokenForm
 from accounts.models import Scope
-from accounts.queries import tokens_of
+from accounts.queries import list_tokens
 from accounts.tokens import services
 from lookalike.core.errors import Refused
 
@@ -55,7 +55,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @reader_required
 def revoke(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Revoke one of the own tokens; somebody else's looks as if there were none."""
-    token = get_object_or_404(tokens_of(signed_in(request)), uid=uid)
+    token = get_object_or_404(list_tokens(signed_in(request)), uid=uid)
     services.revoke_token(token=token)
     messages.success(request, f"The token “{token.name}” opens nothing any more.")
     return redirect("accounts:tokens")
@@ -63,7 +63,7 @@ def revoke(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 def _listed(request: HttpRequest, made: str = "") -> HttpResponse:
     context = {
-        "tokens": tokens_of(signed_in(request)),
+        "tokens": list_tokens(signed_in(request)),
         "made": made,
         "api": request.build_absolute_uri("/api/v1/"),
     }

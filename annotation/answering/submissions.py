@@ -83,7 +83,7 @@ def read_each(
         if not isinstance(raw, dict):
             raise MalformedError(f"Answer {number} is not an object.")
         try:
-            key = uuid_of(raw, "uuid")
+            key = read_uuid(raw, "uuid")
         except RejectedError:
             raise MalformedError(f"Answer {number} has no valid “uuid”.") from None
         try:
@@ -106,15 +106,15 @@ def read_submission(raw: Mapping[str, Any]) -> Submission:
         raise RejectedError("reason_missing", "Say why the pair is skipped.")
     if reason and answer not in {"skip", "cant_tell"}:
         raise RejectedError("reason_unwanted", f"“{answer}” takes no reason.")
-    undoes = None if raw.get("undoes") is None else uuid_of(raw, "undoes")
+    undoes = None if raw.get("undoes") is None else read_uuid(raw, "undoes")
     if (undoes is None) == (answer == "withdrawn"):
         raise RejectedError("undo_mismatch", "“withdrawn” and “undoes” belong together.")
-    shown_at, decided_at = time_of(raw, "shown_at"), time_of(raw, "decided_at")
+    shown_at, decided_at = read_time(raw, "shown_at"), read_time(raw, "decided_at")
     if decided_at < shown_at:
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
     return Submission(
-        uuid=uuid_of(raw, "uuid"),
-        question=uuid_of(raw, "question"),
+        uuid=read_uuid(raw, "uuid"),
+        question=read_uuid(raw, "question"),
         answer=answer,
         reason=reason,
         mode=_one_of(raw, "mode", MODES),
@@ -128,7 +128,7 @@ def read_submission(raw: Mapping[str, Any]) -> Submission:
     )
 
 
-def uuid_of(raw: Mapping[str, Any], name: str) -> UUID:
+def read_uuid(raw: Mapping[str, Any], name: str) -> UUID:
     """Return a UUID by its name in what a browser sent; RejectedError where it is none."""
     value = raw.get(name)
     if isinstance(value, str) and len(value) == 36:
@@ -155,7 +155,7 @@ def _whole(raw: Mapping[str, Any], name: str, low: int, high: int) -> int:
     return value
 
 
-def time_of(raw: Mapping[str, Any], name: str) -> datetime:
+def read_time(raw: Mapping[str, Any], name: str) -> datetime:
     """Return a moment in UTC by its name in what a browser sent.
 
     Raises:

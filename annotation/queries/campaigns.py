@@ -125,7 +125,7 @@ def settled_entries(which: Q) -> QuerySet[QueueEntry]:
     return QueueEntry.objects.filter(closing, which).order_by()
 
 
-def tabs_of(campaign: Campaign, current: str) -> list[Tab]:
+def campaign_tabs(campaign: Campaign, current: str) -> list[Tab]:
     """Return the pages of a campaign, the current one marked."""
     pages = (
         ("Progress", "campaign"),

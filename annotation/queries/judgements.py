@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from annotation.models import Campaign, Judgement
 
 
-def judgements_of(campaign: Campaign, *, kind: str = "") -> QuerySet[Judgement]:
+def list_judgements(campaign: Campaign, *, kind: str = "") -> QuerySet[Judgement]:
     """Return the answers that stand in a campaign, with pair, judge and event.
 
     Args:

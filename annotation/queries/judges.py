@@ -35,7 +35,7 @@ class CountingRules:
         return self.is_leased or self.closes_settled
 
 
-def rules_of(campaign: Campaign) -> CountingRules:
+def counting_rules(campaign: Campaign) -> CountingRules:
     """Return a campaign's rules."""
     return CountingRules(
         campaign.pk, campaign.serving, campaign.k, campaign.tie_rule, campaign.closes_settled

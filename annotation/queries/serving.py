@@ -198,7 +198,7 @@ def image_for(judge: Judge, uid: uuid.UUID) -> Image | None:
     ).first()
 
 
-def standings_of(annotator_id: int) -> list[Standing]:
+def list_standings(annotator_id: int) -> list[Standing]:
     """Return the campaigns in which somebody judges or has judged, those to do first."""
     with prepared_cursor() as cursor:
         cursor.execute(STANDINGS, [annotator_id])

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.queries.judges import CountingRules, Judge, rules_of
+from annotation.queries.judges import CountingRules, Judge, counting_rules
 from annotation.queries.prepared import prepared_cursor
 from lookalike.agreement.consensus import is_settled
 
@@ -140,7 +140,7 @@ def recount_pairs(campaign: Campaign) -> None:
 
     How many votes a pair can still get depends on who is at work; with k of n it is k.
     """
-    rules = rules_of(campaign)
+    rules = counting_rules(campaign)
     if not rules.closes_settled or rules.is_leased or campaign.state == CampaignState.DRAFT:
         return
     pairs = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("pk")

@@ -18,7 +18,7 @@ from annotation.models import (
     QueueEntry,
     Serving,
 )
-from annotation.queries.judges import rules_of
+from annotation.queries.judges import counting_rules
 from annotation.services.counting import count_votes, lock_panel, lock_questions
 
 IMPORTABLE = ("similar", "different", "cant_tell", "skip")
@@ -195,7 +195,7 @@ def import_judgements(
 
 def _store(campaign: Campaign) -> int:
     """Write what is new in the temporary table; return how many judgements that is."""
-    rules = rules_of(campaign)
+    rules = counting_rules(campaign)
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, [campaign.guideline_version])
         n_imported = int(cursor.rowcount)

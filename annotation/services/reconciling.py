@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotation.models import Campaign, PanelMember, QuestionKind
-from annotation.queries.judges import rules_of
+from annotation.queries.judges import counting_rules
 from annotation.queries.prepared import rows_of
 from annotation.services.counting import count_votes, counted_votes, lock_panel, lock_questions
 
@@ -73,7 +73,7 @@ def reconcile(*, campaign: Campaign, repairs: bool = False) -> list[Difference]:
         campaign: which.
         repairs: also set the counters to what was counted. Judgements are never changed.
     """
-    rules = rules_of(campaign)
+    rules = counting_rules(campaign)
     lock_panel(campaign.pk)
     drifts = _campaign(campaign, repairs) + _members(campaign, repairs) + _states(campaign)
     if rules.counts_votes:
@@ -132,7 +132,7 @@ def _states(campaign: Campaign) -> list[Difference]:
 
 
 def _questions(campaign: Campaign, repairs: bool) -> list[Difference]:
-    rules = rules_of(campaign)
+    rules = counting_rules(campaign)
     pairs = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("pk")
     ids = list(pairs.values_list("pk", flat=True))
     lock_questions(ids)

@@ -18,7 +18,7 @@ from lookalike.agreement.votes import Votes
 TASK = "annotation.tasks.compare_voter_models"
 
 
-def subject_of(campaign: Campaign) -> str:
+def job_subject(campaign: Campaign) -> str:
     """Return what the job works on, as the job table names it."""
     return f"campaign:{campaign.slug}"
 
@@ -31,7 +31,7 @@ def start_comparison(*, campaign: Campaign, by: User) -> Job:
     """
     return enqueue(
         task=TASK,
-        subject=subject_of(campaign),
+        subject=job_subject(campaign),
         title=f"Compare the labels of “{campaign.name}” with models of its judges",
         arguments={"campaign": campaign.pk},
         owner=by,

@@ -44,7 +44,7 @@ from annotation.services import (
     withdraw_ruling,
 )
 from annotation.services.sensitivity import start_comparison
-from annotation.views.campaigns import campaign_named, frame_of
+from annotation.views.campaigns import campaign_named, page_frame
 from jobs.services import JobConflictError
 from lookalike.io.numbered_rows import TableError
 
@@ -109,7 +109,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "The settings are saved.")
             return redirect("annotation:settings", slug)
-    context = {**frame_of(campaign_named(slug), "settings"), "form": form}
+    context = {**page_frame(campaign_named(slug), "settings"), "form": form}
     return render(request, "annotation/campaign_settings.html", context, status=422)
 
 

@@ -23,10 +23,10 @@ from annotation.forms import (
 from annotation.markdown import to_html
 from annotation.models import Campaign, Gold
 from annotation.queries.adjudication import contested, next_case, rulings
-from annotation.queries.campaigns import agreement_report, campaign_rows, gold_counts, tabs_of
+from annotation.queries.campaigns import agreement_report, campaign_rows, campaign_tabs, gold_counts
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.quality import judge_qualities, progress_by_judge
-from annotation.services.sensitivity import TASK, subject_of
+from annotation.services.sensitivity import TASK, job_subject
 from jobs.models import Job
 
 A_PAGE = 30
@@ -34,9 +34,9 @@ Context = dict[str, object]
 Page = Callable[..., HttpResponseBase]
 
 
-def frame_of(campaign: Campaign, current: str) -> dict[str, object]:
+def page_frame(campaign: Campaign, current: str) -> dict[str, object]:
     """Return what every page of a campaign shows."""
-    return {"campaign": campaign, "tabs": tabs_of(campaign, current)}
+    return {"campaign": campaign, "tabs": campaign_tabs(campaign, current)}
 
 
 def campaign_named(slug: str) -> Campaign:
@@ -53,7 +53,7 @@ def campaign_page(tab: str, template: str) -> Callable[[Callable[..., Context]],
         @wraps(shown)
         def page(request: HttpRequest, slug: str) -> HttpResponse:
             campaign = campaign_named(slug)
-            context = {**frame_of(campaign, tab), **shown(request, campaign)}
+            context = {**page_frame(campaign, tab), **shown(request, campaign)}
             return render(request, f"annotation/{template}.html", context)
 
         return page
@@ -133,7 +133,7 @@ def agreement(request: HttpRequest, campaign: Campaign) -> Context:
     """Show how much the panel agrees, always with the prevalence."""
     return {
         "report": agreement_report(campaign),
-        "job": Job.objects.filter(task=TASK, subject=subject_of(campaign)).first(),
+        "job": Job.objects.filter(task=TASK, subject=job_subject(campaign)).first(),
     }
 
 

@@ -41,10 +41,10 @@ from annotation.queries.serving import (
     AskedQuestion,
     are_lent_for_long,
     image_for,
+    list_standings,
     next_questions,
     progress,
     recent_answers,
-    standings_of,
 )
 from annotation.services import claim_questions, record_answers
 from catalog.images.serving import image_response
@@ -65,7 +65,7 @@ def home(request: HttpRequest) -> HttpResponse:
             "percent": 100 * standing.n_done // standing.n_total if standing.n_total else 0,
             "can_judge": standing.campaign.is_open and standing.stage != Stage.NOT_QUALIFIED,
         }
-        for standing in standings_of(signed_in(request).pk)
+        for standing in list_standings(signed_in(request).pk)
     ]
     return render(request, "annotation/home.html", {"campaigns": campaigns})
 

@@ -16,11 +16,11 @@ from accounts.access import signed_in
 from annotation.models import Campaign, Judgement
 from annotation.queries import labels
 from annotation.queries.campaigns import CampaignRow, campaign_rows, campaigns_shown_to
-from annotation.queries.judgements import judgements_of
+from annotation.queries.judgements import list_judgements
 from annotation.queries.quality import JudgeProgress, progress_by_judge
 from api.access import reads, reads_judgements
 from api.errors import errors
-from api.paging import Page, PageQuery, Part, part_of
+from api.paging import Page, PageQuery, Part, read_part
 from lookalike.agreement.coefficients import Agreement
 
 router = Router(tags=["Campaigns"], auth=reads)
@@ -142,7 +142,7 @@ class JudgementQuery(Schema):
 )
 def campaigns(request: HttpRequest, page: Query[PageQuery]) -> Part[CampaignRow]:
     """Return the campaigns, newest first; drafts only to admins."""
-    part = part_of(campaigns_shown_to(signed_in(request)), page, newest_first=True)
+    part = read_part(campaigns_shown_to(signed_in(request)), page, newest_first=True)
     rows = campaign_rows(Campaign.objects.filter(pk__in=[row.pk for row in part.items]))
     return Part(rows, part.next)
 
@@ -186,7 +186,7 @@ def judgements(
 ) -> Part[Judgement]:
     """Return the answers that stand, in the order in which they came. For admins."""
     campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
-    return part_of(judgements_of(campaign, kind=wanted.kind or ""), page)
+    return read_part(list_judgements(campaign, kind=wanted.kind or ""), page)
 
 
 def _row(request: HttpRequest, slug: str) -> CampaignRow:

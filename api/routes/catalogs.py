@@ -14,8 +14,8 @@ from pydantic import StringConstraints
 
 from api.access import reads
 from api.errors import errors
-from api.paging import Page, PageQuery, Part, Text, part_of
-from catalog.facets import Attribute, attributes_of
+from api.paging import Page, PageQuery, Part, Text, read_part
+from catalog.facets import Attribute, list_attributes
 from catalog.filters import ImageFilter
 from catalog.images.serving import image_response
 from catalog.models import Catalog, Image
@@ -78,7 +78,7 @@ class CatalogWhole(CatalogOut):
 
     @staticmethod
     def resolve_attributes(row: CatalogRow) -> list[Attribute]:
-        return attributes_of(row.catalog)
+        return list_attributes(row.catalog)
 
 
 class ImageOut(Schema):
@@ -121,7 +121,7 @@ class ImageQuery(Schema):
 @router.get("/catalogs", response={200: Page[CatalogOut], **errors(422)}, summary="List catalogs")
 def catalogs(request: HttpRequest, page: Query[PageQuery]) -> Part[CatalogRow]:
     """Return the catalogs, oldest first."""
-    part = part_of(Catalog.objects.all(), page)
+    part = read_part(Catalog.objects.all(), page)
     return Part([CatalogRow.of(catalog) for catalog in part.items], part.next)
 
 
@@ -143,7 +143,7 @@ def images(
 ) -> Part[Image]:
     """Return images with their metadata, in the order of import."""
     images = filtered_images(get_object_or_404(Catalog, slug=slug), wanted.as_filter())
-    return part_of(images.prefetch_related("source_files"), page)
+    return read_part(images.prefetch_related("source_files"), page)
 
 
 @router.get("/images/{uuid:uid}", response={200: ImageOut, **errors(404)}, summary="One image")

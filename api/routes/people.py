@@ -9,7 +9,7 @@ from ninja import Field, Router, Schema
 
 from accounts.access import signed_in
 from accounts.models import User
-from accounts.tokens.services import scopes_of
+from accounts.tokens.services import allowed_scopes
 from api.access import reads
 from api.errors import errors
 
@@ -26,7 +26,7 @@ class MeOut(Schema):
 
     @staticmethod
     def resolve_may(person: User) -> list[str]:
-        return sorted(scope.value for scope in scopes_of(person))
+        return sorted(scope.value for scope in allowed_scopes(person))
 
 
 @router.get("/me", response={200: MeOut, **errors()}, summary="Who you are")

@@ -12,7 +12,7 @@ from ninja import Field, Query, Router, Schema
 
 from api.access import reads, reads_judgements
 from api.errors import errors
-from api.paging import Page, PageQuery, Part, cursor_of, keys_in, part_of
+from api.paging import Page, PageQuery, Part, keys_in, make_cursor, read_part
 from pooling.models import Pool
 from pooling.pools.pair_queries import ReasonedPair, pairs_with_reasons
 from pooling.pools.queries import pools_for_pages
@@ -92,7 +92,7 @@ class PooledPair(Schema):
 @router.get("/pools", response={200: Page[PoolOut], **errors(422)}, summary="List pools")
 def pools(request: HttpRequest, page: Query[PageQuery]) -> Part[Pool]:
     """Return the pools, newest first."""
-    return part_of(pools_for_pages(), page, newest_first=True)
+    return read_part(pools_for_pages(), page, newest_first=True)
 
 
 @router.get("/pools/{slug:slug}", response={200: PoolWhole, **errors(404)}, summary="One pool")
@@ -113,4 +113,4 @@ def pairs(request: HttpRequest, slug: str, page: Query[PageQuery]) -> Part[Reaso
     place = keys_in(page.after, 2) if page.after else None
     rows = pairs_with_reasons(pool, after=place, limit=page.limit + 1)
     shown = rows[: page.limit]
-    return Part(shown, cursor_of(shown[-1].key) if len(rows) > page.limit else None)
+    return Part(shown, make_cursor(shown[-1].key) if len(rows) > page.limit else None)

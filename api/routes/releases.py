@@ -16,7 +16,7 @@ from api.access import reads, reads_public, uploads_runs
 from api.errors import ApiError, errors
 from api.job_schemas import JobOut
 from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Part, Text, part_of
+from api.paging import Page, PageQuery, Part, Text, read_part
 from evaluation.runs.run_upload import Missing
 from jobs.services import JobError
 from lookalike.io.errors import InputError
@@ -124,7 +124,7 @@ class SubmissionDetails(Schema):
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
 def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
     """Return every version that you may see, newest first."""
-    return part_of(visible_releases(request.user), page, newest_first=True)
+    return read_part(visible_releases(request.user), page, newest_first=True)
 
 
 @router.get(

@@ -14,10 +14,10 @@ from accounts.access import signed_in
 from api.access import reads, uploads_runs
 from api.errors import ApiError, Detail, errors
 from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Part, Text, part_of
+from api.paging import Page, PageQuery, Part, Text, read_part
 from api.result_schemas import ResultOut, ResultWhole, RunDetails, RunOut, RunWhole, UploadOut
 from evaluation.models import Result, Run
-from evaluation.results.api_queries import results_seen_by, runs_seen_by, upload_of
+from evaluation.results.api_queries import find_upload, results_seen_by, runs_seen_by
 from evaluation.results.queries import campaigns_seen_by
 from evaluation.runs.forms import RunForm
 from evaluation.runs.services import take_in_run
@@ -42,7 +42,7 @@ def results(
     results = results_seen_by(signed_in(request))
     if wanted.campaign:
         results = results.filter(campaign__slug=wanted.campaign)
-    return part_of(results, page, newest_first=True)
+    return read_part(results, page, newest_first=True)
 
 
 @router.get("/results/{uuid:uid}", response={200: ResultWhole, **errors(404)}, summary="One result")
@@ -57,7 +57,7 @@ def runs(request: HttpRequest, wanted: Query[CampaignQuery], page: Query[PageQue
     runs = runs_seen_by(signed_in(request))
     if wanted.campaign:
         runs = runs.filter(campaign__slug=wanted.campaign)
-    return part_of(runs, page, newest_first=True)
+    return read_part(runs, page, newest_first=True)
 
 
 @router.get("/runs/{uuid:uid}", response={200: RunWhole, **errors(404)}, summary="One run")
@@ -109,4 +109,4 @@ def upload_run(
 @router.get("/uploads/{uuid:uid}", response={200: UploadOut, **errors(404)}, summary="An upload")
 def upload(request: HttpRequest, uid: uuid.UUID) -> Job:
     """Return how far the check of an upload is; `run` is there once it is stored."""
-    return upload_of(signed_in(request), uid)
+    return find_upload(signed_in(request), uid)

@@ -15,14 +15,14 @@ from catalog.embeddings import EmbeddingError
 from catalog.filters import PREFIX
 from catalog.images.serving import image_response
 from catalog.models import Catalog, Image
-from catalog.pages import frame_of
+from catalog.pages import page_frame
 from catalog.queries import (
     exact_duplicates,
+    find_near_duplicates,
+    find_neighbours,
+    find_siblings,
     near_duplicates,
-    near_duplicates_of,
-    neighbours_of,
     product_page,
-    siblings_of,
     usable_embedding_sets,
 )
 
@@ -44,13 +44,13 @@ def image(request: HttpRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
     catalog = get_object_or_404(Catalog, slug=slug)
     found = get_object_or_404(catalog.images, uid=uid)
     context = {
-        **frame_of(request, catalog),
+        **page_frame(request, catalog),
         "image": found,
         "attributes": sorted(found.attributes.items()),
         "prefix": PREFIX,
         "paths": found.source_files.all(),
-        "siblings": siblings_of(found),
-        "near_duplicates": near_duplicates_of(found),
+        "siblings": find_siblings(found),
+        "near_duplicates": find_near_duplicates(found),
         "embedding_sets": usable_embedding_sets(catalog),
     }
     return render(request, "catalog/image.html", context)
@@ -65,7 +65,7 @@ def neighbours(request: HttpRequest, slug: str, uid: uuid.UUID, set_id: int) -> 
     embedding_set = get_object_or_404(usable_embedding_sets(catalog), pk=set_id)
     context: dict[str, Any] = {"catalog": catalog, "embedding_set": embedding_set}
     try:
-        context["neighbours"] = neighbours_of(found, embedding_set, N_NEIGHBOURS)
+        context["neighbours"] = find_neighbours(found, embedding_set, N_NEIGHBOURS)
     except EmbeddingError as problem:
         context["problem"] = str(problem)
     return render(request, "catalog/_neighbours.html", context)
@@ -80,7 +80,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     found = product_page(catalog, product_id)
     if found is None:
         raise Http404
-    context = {**frame_of(request, catalog), "product_id": product_id, "product": found}
+    context = {**page_frame(request, catalog), "product_id": product_id, "product": found}
     return render(request, "catalog/product.html", context)
 
 
@@ -93,7 +93,7 @@ def duplicates(request: HttpRequest, slug: str) -> HttpResponse:
     rows = exact_duplicates(catalog) if is_exact else near_duplicates(catalog)
     page = Paginator(rows, PAIRS_A_PAGE).get_page(request.GET.get("page"))
     context = {
-        **frame_of(request, catalog),
+        **page_frame(request, catalog),
         "page": page,
         "is_exact": is_exact,
     }

@@ -44,7 +44,7 @@ def request_alignment(
     return enqueue(**alignment_job(triplet_set, embedding_sets, metric, seed), owner=owner)
 
 
-def subject_of(triplet_set: TripletSet) -> str:
+def job_subject(triplet_set: TripletSet) -> str:
     """Return what jobs say that match the conditions of a set."""
     return f"conditions of {triplet_set.slug}"
 
@@ -55,7 +55,7 @@ def alignment_job(
     """Return what names a job that matches; its arguments are those of `align_set`."""
     return {
         "task": ALIGN_TASK,
-        "subject": subject_of(triplet_set),
+        "subject": job_subject(triplet_set),
         "title": f"Match conditions of “{triplet_set.name[:120]}”",
         "arguments": {
             "triplet_set_id": triplet_set.pk,
@@ -115,7 +115,7 @@ def align_set(
     n_total = len(chosen) + 1
     progress.start(0, n_total, "Reading the triplets")
     table = stored_table(triplet_set)
-    inputs = inputs_of(triplet_set, chosen, metric, seed)
+    inputs = read_inputs(triplet_set, chosen, metric, seed)
     seen = []
     for n_done, one in enumerate(chosen):
         progress.update(n_done, n_total, f"Comparing candidates by {one.spec}")
@@ -141,7 +141,7 @@ def align_set(
     return {"set": triplet_set.slug, "uid": str(kept.uid), **result}
 
 
-def inputs_of(
+def read_inputs(
     triplet_set: TripletSet, embedding_sets: Sequence[EmbeddingSet], metric: Metric, seed: int
 ) -> dict[str, Any]:
     """Return what a result depends on: hashes of the answers and of all vectors, and settings."""
@@ -163,7 +163,7 @@ def inputs_of(
     }  # fmt: skip
 
 
-def matrix_of(result: dict[str, Any], part: str) -> AccuracyMatrix:
+def accuracy_matrix(result: dict[str, Any], part: str) -> AccuracyMatrix:
     """Return one part's matrix of a result."""
     return AccuracyMatrix(
         tuple(result["conditions"]),

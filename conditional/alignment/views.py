@@ -13,7 +13,12 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.alignment.services import ALIGN_TASK, matrix_of, request_alignment, subject_of
+from conditional.alignment.services import (
+    ALIGN_TASK,
+    accuracy_matrix,
+    job_subject,
+    request_alignment,
+)
 from conditional.models import TripletAlignment, TripletSet
 from conditional.template_sets.forms import AlignmentForm
 from jobs.models import OPEN_STATES, Job, JobState
@@ -56,7 +61,7 @@ def matrix(request: HttpRequest, slug: str, uid: uuid.UUID, part: str) -> HttpRe
     alignment = get_object_or_404(TripletAlignment, uid=uid, triplet_set__slug=slug)
     if part not in PARTS:
         raise Http404
-    content = matrix_csv(matrix_of(alignment.result, part))
+    content = matrix_csv(accuracy_matrix(alignment.result, part))
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-{part}.csv"'
     return response
@@ -72,7 +77,7 @@ def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpR
     asked = request.GET.get("result", "")
     shown = next((one for one in results if str(one.uid) == asked), None)
     shown = shown or (results[0] if results else None)
-    jobs = Job.objects.filter(task=ALIGN_TASK, subject=subject_of(found))
+    jobs = Job.objects.filter(task=ALIGN_TASK, subject=job_subject(found))
     last = jobs.first()
     context: dict[str, Any] = {
         "set": found,
@@ -81,7 +86,7 @@ def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpR
         "n_embeddings": len(form.fields["embedding_sets"].choices),  # type: ignore[attr-defined]
         "results": results,
         "shown": shown,
-        "rows": rows_of(shown.result) if shown else [],
+        "rows": table_rows(shown.result) if shown else [],
         "open_jobs": jobs.filter(state__in=OPEN_STATES),
         "failed_job": last if last and last.state == JobState.FAILED else None,
         "min_questions": MIN_QUESTIONS,
@@ -89,7 +94,7 @@ def _page(request: HttpRequest, found: TripletSet, form: AlignmentForm) -> HttpR
     return render(request, "conditional/alignment.html", context)
 
 
-def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+def table_rows(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each embedding, with a cell for each condition."""
     scored, plan = result["test"], result["plan"]
     n_conditions = len(result["conditions"])

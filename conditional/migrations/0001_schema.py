@@ -246,7 +246,7 @@ class Migration(migrations.Migration):
                 ('model', models.CharField(help_text='Spec of the model or embedding set.', max_length=300)),
                 ('baseline', models.CharField(help_text='image, text or image_text', max_length=10)),
                 ('is_normalised', models.BooleanField(default=False, help_text='Features were scaled to length 1 before they were combined.')),
-                ('figures', models.JSONField(help_text='As `conditional.template_sets.recall_services.figures_of`.')),
+                ('figures', models.JSONField(help_text='As `conditional.template_sets.recall_services.compute_figures`.')),
                 ('scored_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('template_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='conditional.templateset')),
             ],

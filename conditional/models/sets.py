@@ -75,7 +75,7 @@ class TemplateScore(models.Model):
         default=False, help_text="Features were scaled to length 1 before they were combined."
     )
     figures = models.JSONField(
-        help_text="As `conditional.template_sets.recall_services.figures_of`."
+        help_text="As `conditional.template_sets.recall_services.compute_figures`."
     )
     scored_at = models.DateTimeField(default=timezone.now)
 

@@ -11,7 +11,7 @@ from catalog.models import Catalog
 from conditional.errors import DefectsError
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
-from conditional.stored_sets import Draft, digest_of, make_set
+from conditional.stored_sets import Draft, files_digest, make_set
 from conditional.template_sets.rows import template_rows
 from conditional.template_sets.services import drawn_set
 from conditional.uploads.templates import defects_over, made_of_file
@@ -24,7 +24,7 @@ from lookalike.conditional.formats.vaw import SOURCE as VAW
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
 from lookalike.conditional.recipes import ATTRIBUTE_TASKS, OBJECT_TASKS, Recipe
 from lookalike.conditional.types import Defect, Instance, Scene
-from lookalike.conditional.validate import counts_of, kept_places
+from lookalike.conditional.validate import count_defects, kept_places
 from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
@@ -58,7 +58,7 @@ class Annotations:
         Raises:
             OSError: a file cannot be read.
         """
-        return digest_of([self.path, *([self.types] if self.types else [])])
+        return files_digest([self.path, *([self.types] if self.types else [])])
 
     def as_json(self) -> dict[str, str]:
         """Return what a job's row keeps of them, as `of_json` reads it.
@@ -102,7 +102,7 @@ def build_file_set(progress: JobProgress) -> dict[str, Any]:
         try:
             if annotations.digest() != annotations.sha256:
                 raise Refused("file", "it has changed since this was asked for; ask again.")
-            digest = digest_of([annotations.path])
+            digest = files_digest([annotations.path])
             drawn = _drawn(annotations, recipe, id_of, arguments["keep_good"])
         except (InputError, OSError) as problem:
             raise Refused("file", str(problem)) from problem
@@ -148,7 +148,7 @@ class _Drawn:
         return {
             "n_entries": self.n_entries,
             "n_left_out": n_left_out,
-            "counts": counts_of(self.defects),
+            "counts": count_defects(self.defects),
             "n_doubtful": len({defect.index for defect in self.doubtful}),
             "n_images": self.n_entries - n_left_out,
         }

@@ -51,7 +51,7 @@ def template_sets() -> QuerySet[TemplateSet]:
     return sets.annotate(n_templates=Count("templates"))
 
 
-def conditions_of(template_set: TemplateSet) -> list[tuple[str, int]]:
+def list_conditions(template_set: TemplateSet) -> list[tuple[str, int]]:
     """Return the conditions of a set with their number of templates, the most frequent first."""
     counted = template_set.templates.values_list("condition").annotate(n=Count("pk"))
     return [(condition, n) for condition, n in counted.order_by("-n", "condition")]

@@ -17,7 +17,7 @@ from catalog.embeddings import load_vectors
 from catalog.images.blobs import read_blob
 from catalog.models import Image
 from conditional.models import TemplateSet
-from conditional.template_sets.recall_services import known_model, store_scores, vectors_of
+from conditional.template_sets.recall_services import find_vectors, known_model, store_scores
 from jobs.services import JobError, JobProgress
 from lookalike.backbones.clip_models import ClipModel, load_clip
 from lookalike.backbones.errors import BackboneError
@@ -84,7 +84,7 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
 
 def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floats:
     """Return the vectors of whole images from an embedding set."""
-    embedding_set = vectors_of(template_set, spec)
+    embedding_set = find_vectors(template_set, spec)
     if embedding_set is None:
         raise Refused("model", f"the vectors of {spec} were deleted; embed again.")
     image_ids, vectors = load_vectors(embedding_set)

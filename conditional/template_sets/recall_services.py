@@ -49,14 +49,14 @@ def request_score(*, template_set: TemplateSet, model: str, owner: User | None) 
     name = known_model(template_set, model)
     return enqueue(
         task=SCORE_TASK,
-        subject=f"{subject_of(template_set)}{name}"[:200],
+        subject=f"{job_subject(template_set)}{name}"[:200],
         title=f"Score {name} on “{template_set.name[:100]}”",
         arguments={"template_set_id": template_set.pk, "model": name},
         owner=owner,
     )
 
 
-def subject_of(template_set: TemplateSet) -> str:
+def job_subject(template_set: TemplateSet) -> str:
     """Return how the subjects of the jobs begin that score models on a set."""
     return f"template set {template_set.slug} by "
 
@@ -75,7 +75,7 @@ def known_model(template_set: TemplateSet, text: str) -> str:
         spec = None
     if spec is not None and spec.source == Source.OPEN_CLIP:
         return str(spec)
-    if vectors_of(template_set, text) is None:
+    if find_vectors(template_set, text) is None:
         raise Refused(
             "model",
             f"“{text}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an embedding "
@@ -88,7 +88,7 @@ def known_model(template_set: TemplateSet, text: str) -> str:
     return text
 
 
-def vectors_of(template_set: TemplateSet, spec: str) -> EmbeddingSet | None:
+def find_vectors(template_set: TemplateSet, spec: str) -> EmbeddingSet | None:
     """Return the newest complete embedding set of a set's catalog by a spec."""
     complete = EmbeddingSet.objects.filter(catalog=template_set.catalog_id, is_complete=True)
     return complete.filter(spec=spec).order_by("-pk").first()
@@ -132,7 +132,7 @@ def store_scores(
                 baseline=baseline,
                 is_normalised=is_normalised,
                 defaults={
-                    "figures": figures_of(Task(template_set.task), scores),
+                    "figures": compute_figures(Task(template_set.task), scores),
                     "scored_at": timezone.now(),
                 },
             )
@@ -140,7 +140,7 @@ def store_scores(
     return kept
 
 
-def figures_of(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:
+def compute_figures(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:
     """Return what is kept of scores whose last candidate is the target.
 
     Returns:

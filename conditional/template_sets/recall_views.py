@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from accounts.access import admin_required, signed_in
 from catalog.queries import usable_embedding_sets
 from conditional.models import TemplateSet
-from conditional.template_sets.recall_services import SCORE_TASK, request_score, subject_of
+from conditional.template_sets.recall_services import SCORE_TASK, job_subject, request_score
 from jobs.models import OPEN_STATES, Job, JobState
 from lookalike.core.errors import Refused
 
@@ -21,7 +21,7 @@ KNOWN_CLIPS = ("open_clip:ViT-B-32-quickgelu/openai", "open_clip:RN50x4-quickgel
 
 def scores_context(template_set: TemplateSet) -> dict[str, Any]:
     """Return what conditional/_scores.html shows."""
-    jobs = Job.objects.filter(task=SCORE_TASK, subject__startswith=subject_of(template_set))
+    jobs = Job.objects.filter(task=SCORE_TASK, subject__startswith=job_subject(template_set))
     last = jobs.first()
     stored = usable_embedding_sets(template_set.catalog).values_list("spec", flat=True)
     scores = list(template_set.scores.all())

@@ -65,7 +65,7 @@ def _row_of(
     )
 
 
-def template_of(
+def read_template(
     row: Row, task: Task, source: str, name_of: Mapping[int, str] | None = None
 ) -> RetrievalTemplate:
     """Return the pure template of a row.
@@ -115,7 +115,7 @@ def exported_entries(
     rows = template_set.templates.order_by("position")
     wanted = None if only is None else frozenset(only)
     chosen = (row for row in rows if wanted is None or row.pk in wanted)
-    templates = [template_of(row, task, source, names) for row in chosen]
+    templates = [read_template(row, task, source, names) for row in chosen]
     if not templates:
         return []
     return cirr_entries(templates) if task is Task.COMPOSED else genecis_entries(templates)

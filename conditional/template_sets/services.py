@@ -18,7 +18,7 @@ from jobs.models import Job
 from jobs.services import JobProgress
 from lookalike.conditional.builders.catalog_rows import SOURCE
 from lookalike.conditional.recipes import Cooked, Recipe, cook
-from lookalike.conditional.validate import defects_of
+from lookalike.conditional.validate import find_defects
 from lookalike.core.errors import Refused
 
 BUILD_TASK = "conditional.tasks.build"
@@ -70,7 +70,7 @@ def build_set(progress: JobProgress) -> dict[str, Any]:
     def draft(catalog: Catalog) -> Draft[TemplateSet]:
         cooked = draw_templates(catalog, recipe)
         templates = cooked.built.templates
-        if defects := defects_of(templates):
+        if defects := find_defects(templates):
             raise Refused("ask", f"template {defects[0].index}: {defects[0].reason}.")
         report = asdict(cooked.built.report) | {
             "n_images": cooked.n_used, "left_out": dict(cooked.left_out)
@@ -138,7 +138,7 @@ class Preview:
     gave_up: bool
 
 
-def preview_of(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
+def make_preview(catalog: Catalog, recipe: Recipe, n: int) -> Preview:
     """Return the first templates that a recipe gives.
 
     Of a large catalog only `PREVIEW_IMAGES` are looked at, and only `PREVIEW_TRIES` references

@@ -26,13 +26,13 @@ from conditional.template_sets.crops import SIDES, crop_file
 from conditional.template_sets.forms import BuildForm
 from conditional.template_sets.queries import (
     attribute_names,
-    conditions_of,
+    list_conditions,
     shown_templates,
     template_sets,
 )
 from conditional.template_sets.recall_views import scores_context
 from conditional.template_sets.rows import exported_entries
-from conditional.template_sets.services import BUILD_TASK, delete_set, preview_of, request_build
+from conditional.template_sets.services import BUILD_TASK, delete_set, make_preview, request_build
 from conditional.triplets.queries import triplet_sets
 from conditional.triplets.suggest import SUGGEST_TASK
 from conditional.uploads.files import TEMPLATES_TASK, TRIPLETS_TASK
@@ -68,7 +68,7 @@ def sets(request: HttpRequest) -> HttpResponse:
 def template_set(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a set's templates with their pictures, all or of one condition."""
     found = get_object_or_404(template_sets(), slug=slug)
-    conditions = conditions_of(found)
+    conditions = list_conditions(found)
     chosen = request.GET.get("condition", "")
     templates = found.templates.order_by("position")
     if chosen:
@@ -123,7 +123,7 @@ def preview(request: HttpRequest) -> HttpResponse:
         context["attributes"] = attribute_names(form.cleaned_data["catalog"])
     if form.is_valid():
         try:
-            first = preview_of(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
+            first = make_preview(form.cleaned_data["catalog"], form.recipe, N_PREVIEW)
         except Refused as problem:
             context["problem"] = problem.message
         else:

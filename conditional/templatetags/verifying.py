@@ -6,7 +6,7 @@ from django import template
 from django.template import RequestContext
 
 from accounts.models import User
-from conditional.verification.queries import Queue, queues_of
+from conditional.verification.queries import Queue, list_queues
 
 register = template.Library()
 
@@ -15,4 +15,4 @@ register = template.Library()
 def verification_queues(context: RequestContext) -> list[Queue]:
     """Return the verifications that whoever looks at the page judges."""
     person = getattr(context.get("request"), "user", None)
-    return queues_of(person.pk) if isinstance(person, User) else []
+    return list_queues(person.pk) if isinstance(person, User) else []

@@ -12,8 +12,14 @@ from catalog.models import Catalog, Image
 from conditional.models import Triplet, TripletQuestion, TripletSet, Verification
 from conditional.verification.queries import votes_by_question
 from lookalike.agreement.coefficients import Agreement
-from lookalike.conditional.triplet_majority import CANT_TELL, Closer, Tally, closer_of, tally_of
-from lookalike.conditional.verdicts import Vote, agreement_of
+from lookalike.conditional.triplet_majority import (
+    CANT_TELL,
+    Closer,
+    Tally,
+    decide_closer,
+    tally_outcomes,
+)
+from lookalike.conditional.verdicts import Vote, verdict_agreement
 from pooling.models import Pool
 
 
@@ -60,7 +66,7 @@ def triplet_results(verification: Verification) -> list[TripletResult]:
     results = []
     for question in verification.triplets.order_by("position"):
         given = votes.get(question.pk, [])
-        results.append(TripletResult(question, given, closer_of(given, n_panel)))
+        results.append(TripletResult(question, given, decide_closer(given, n_panel)))
     return results
 
 
@@ -94,8 +100,8 @@ def triplet_statistics(results: Sequence[TripletResult]) -> TripletStatistics:
 
 def _group(results: Sequence[TripletResult]) -> Group:
     return Group(
-        tally_of(one.outcome for one in results),
-        agreement_of([one.votes for one in results], [2] * len(results), others=(CANT_TELL,)),
+        tally_outcomes(one.outcome for one in results),
+        verdict_agreement([one.votes for one in results], [2] * len(results), others=(CANT_TELL,)),
     )
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import EmbeddingSet
 from conditional.models import TripletScore, TripletSet
-from conditional.triplets.services import BATCH, figures_of, known
+from conditional.triplets.services import BATCH, agreement_figures, known
 from lookalike.conditional.triplet_scores import Metric, score_triplets
 from lookalike.conditional.triplets import TripletTable, Vectors
 from lookalike.conditional.types import Triplet
@@ -32,12 +32,12 @@ def score_set(
     except (EmbeddingError, ValueError) as problem:
         raise Refused("embeddings", str(problem)) from problem
     figures = {
-        "votes": figures_of(score.votes),
-        "majority": figures_of(score.majority),
+        "votes": agreement_figures(score.votes),
+        "majority": agreement_figures(score.majority),
         "n_human_ties": score.n_human_ties,
         "ceiling": known(score.ceiling),
         "macro": known(score.macro),
-        "by_condition": {name: figures_of(one) for name, one in score.by_condition.items()},
+        "by_condition": {name: agreement_figures(one) for name, one in score.by_condition.items()},
     }
     kept, _ = TripletScore.objects.update_or_create(
         triplet_set=triplet_set,

@@ -13,7 +13,7 @@ from django.db.models import ProtectedError
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
 from lookalike.conditional.triplet_scores import Agreement, human_ceiling, human_figures
-from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.triplets import TripletTable, group_questions
 from lookalike.conditional.types import Triplet
 from lookalike.core.errors import Refused
 
@@ -30,7 +30,7 @@ def people_figures(
         Refused: the scale lacks an image.
     """
     table = TripletTable.of(triplets, swapped)
-    questions = questions_of(table)
+    questions = group_questions(table)
     figures: dict[str, Any] = {
         "n_triplets": len(table),
         "n_questions": len(questions),
@@ -52,9 +52,9 @@ def people_figures(
         values = np.array([scale[image] for image in table.images])
         every, often = human_figures(table, values), human_figures(table, values, MIN_VOTES)
         figures["scale"] = {
-            "all_votes": figures_of(every.single),
-            "single_votes": figures_of(often.single),
-            "majority": figures_of(often.majority),
+            "all_votes": agreement_figures(every.single),
+            "single_votes": agreement_figures(often.single),
+            "majority": agreement_figures(often.majority),
             "n_questions": often.n_questions,
         }
     return figures
@@ -87,7 +87,7 @@ def triplet_rows(
     ]
 
 
-def figures_of(agreement: Agreement) -> dict[str, Any]:
+def agreement_figures(agreement: Agreement) -> dict[str, Any]:
     """Return an agreement as it is stored."""
     return {
         "accuracy": known(agreement.accuracy),

@@ -12,7 +12,7 @@ from catalog.queries import usable_embedding_sets
 from conditional.models import TripletQuestion, TripletSet, TripletSource
 from conditional.stored_sets import Draft, make_set, report_of, request_set
 from conditional.triplets.suggestion_candidates import (
-    models_of,
+    list_models,
     sampled_images,
     sampled_queries,
     scored_by_embeddings,
@@ -69,7 +69,7 @@ def suggest_set(progress: JobProgress) -> dict[str, Any]:
             report=asdict(suggested.report) | {"n_triplets": len(suggested.triplets)},
             figures={"n_questions": len(suggested.triplets) * len(conditions)},
         )
-        return row, questions_of(row, suggested, models, conditions)
+        return row, make_questions(row, suggested, models, conditions)
 
     return _figures(make_set(TripletSet, progress, "Comparing what models score", draft))
 
@@ -124,7 +124,7 @@ def find_triplets(
             f"models disagree about none of {suggested.report.n_compared:,} pairs of "
             f"{suggested.report.n_anchors:,} anchors as much as asked for.",
         )
-    return list(models_of(chosen)), suggested
+    return list(list_models(chosen)), suggested
 
 
 def chosen_models(catalog: Catalog, recipe: SuggestRecipe) -> Sequence[Any]:
@@ -162,10 +162,10 @@ def preview_of_suggestion(
     models, suggested = find_triplets(catalog, few, SILENT)
     first = replace(suggested, triplets=suggested.triplets[:n])
     unsaved = TripletSet(catalog=catalog)
-    return questions_of(unsaved, first, models, recipe.conditions[:1] or ("",)), suggested
+    return make_questions(unsaved, first, models, recipe.conditions[:1] or ("",)), suggested
 
 
-def questions_of(
+def make_questions(
     triplet_set: TripletSet, suggested: Suggested, models: Sequence[str], conditions: Sequence[str]
 ) -> list[TripletQuestion]:
     """Return unsaved rows: every triplet once under each condition."""

@@ -189,7 +189,7 @@ def _sampled(known: list[int], n: int, seed: int) -> list[int]:
     return chosen
 
 
-def models_of(chosen: Sequence[PoolSource] | Sequence[EmbeddingSet]) -> Iterator[str]:
+def list_models(chosen: Sequence[PoolSource] | Sequence[EmbeddingSet]) -> Iterator[str]:
     """Yield the specs, each once; a further set of the same spec is named by its number, too."""
     seen: dict[str, int] = {}
     for one in chosen:

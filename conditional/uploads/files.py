@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog.importing.uploads import upload_path
-from conditional.stored_sets import digest_of
+from conditional.stored_sets import files_digest
 from lookalike.conditional.crops import Dilation
 from lookalike.conditional.types import Task
 from lookalike.core.errors import Refused
@@ -92,7 +92,7 @@ class SetFiles:
         return {
             "kind": self.kind.value,
             "paths": [str(path.resolve()) for path in [*self.paths, *beside]],
-            "sha256": digest_of([*self.paths, *beside]),
+            "sha256": files_digest([*self.paths, *beside]),
             "where": dict(self.where),
             "task": self.task,
             "crops": self.crops,
@@ -111,7 +111,7 @@ class SetFiles:
         Raises:
             OSError: a file cannot be read.
         """
-        return {"file_name": self.title[:300], "file_sha256": digest_of(self.paths)}
+        return {"file_name": self.title[:300], "file_sha256": files_digest(self.paths)}
 
     @contextmanager
     def reading(self, field_name: str = "file") -> Iterator[None]:

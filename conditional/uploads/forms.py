@@ -13,7 +13,7 @@ from conditional.template_sets.forms import catalogs_with_images
 from conditional.uploads.files import Kind
 from conditional.uploads.services import MAX_BYTES
 from lookalike.conditional.column_spec import parse_where
-from lookalike.conditional.formats.genecis import TASKS, task_of
+from lookalike.conditional.formats.genecis import TASKS, read_task
 from lookalike.io.errors import InputError
 
 MAX_FILES = 20
@@ -128,7 +128,7 @@ class ImportForm(forms.Form):
             self.add_error("file", f"Choose {'one file' if most == 1 else f'at most {most}'}.")
         elif kind == Kind.GENECIS and not cleaned.get("task"):
             try:
-                cleaned["task"] = task_of(Path(str(files[0].name))).value
+                cleaned["task"] = read_task(Path(str(files[0].name))).value
             except InputError:
                 self.add_error("task", f"The name “{files[0].name}” does not say it: choose one.")
         ignored = {"task", "names", "scale", "split", "where"} - _FIELDS[kind]

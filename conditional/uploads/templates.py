@@ -19,7 +19,7 @@ from jobs.services import JobProgress
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.types import Defect, RetrievalTemplate
-from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.conditional.validate import count_defects, find_defects
 from lookalike.core.errors import Refused
 
 
@@ -55,7 +55,7 @@ def import_templates(files: SetFiles, progress: JobProgress) -> dict[str, Any]:
         if not good or (defects and not files.keep_good):
             raise DefectsError(entries.n_entries, defects, files.title)
         report: dict[str, Any] = {
-            "n_entries": entries.n_entries, "n_left_out": len(bad), "counts": counts_of(defects)
+            "n_entries": entries.n_entries, "n_left_out": len(bad), "counts": count_defects(defects)
         }  # fmt: skip
         split = sorted({id_of[name] for name in among or () if name in id_of})
         if among is not None:
@@ -102,7 +102,7 @@ def defects_over(
     size_of = {pk: (width, height) for pk, width, height in rows}
     named = {view.image for one in templates for _, view in one.views()}
     sizes = {name: size_of[id_of[name]] for name in named if name in id_of}
-    return defects_of(templates, known_images=id_of.keys(), sizes=sizes, split=split)
+    return find_defects(templates, known_images=id_of.keys(), sizes=sizes, split=split)
 
 
 def _split_names(files: SetFiles, id_of: Mapping[str, int]) -> frozenset[str] | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from annotation.answering.submissions import DEVICES, RejectedError, read_each, time_of, uuid_of
+from annotation.answering.submissions import DEVICES, RejectedError, read_each, read_time, read_uuid
 from lookalike.conditional.triplet_majority import CANT_TELL
 from lookalike.conditional.verdicts import OTHER_CHOICES, PICK
 
@@ -45,7 +45,7 @@ def read_answers(body: object) -> Batch:
 
 
 def _answer(raw: Mapping[str, Any]) -> PostedAnswer:
-    key, question = uuid_of(raw, "uuid"), uuid_of(raw, "question")
+    key, question = read_uuid(raw, "uuid"), read_uuid(raw, "question")
     choice, place = raw.get("choice"), raw.get("place")
     if not isinstance(choice, str) or choice not in CHOICES:
         raise RejectedError("bad_value", f"“choice” is none of: {', '.join(sorted(CHOICES))}.")
@@ -56,7 +56,7 @@ def _answer(raw: Mapping[str, Any]) -> PostedAnswer:
     device = raw.get("device")
     if not isinstance(device, str) or device not in DEVICES:
         raise RejectedError("bad_value", f"“device” is none of: {', '.join(sorted(DEVICES))}.")
-    shown_at, decided_at = time_of(raw, "shown_at"), time_of(raw, "decided_at")
+    shown_at, decided_at = read_time(raw, "shown_at"), read_time(raw, "decided_at")
     if decided_at < shown_at:
         raise RejectedError("bad_time", "“decided_at” lies before “shown_at”.")
     return PostedAnswer(key, question, choice, place, device, shown_at, decided_at)

@@ -30,7 +30,7 @@ from conditional.verification.queries import (
     find_verifier,
     next_questions,
     picture_for,
-    progress_of,
+    read_progress,
 )
 from conditional.verification.services import record_verdicts
 from lookalike.conditional.types import Task
@@ -59,7 +59,7 @@ def page(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse:
         "verification": verification,
         "prompt": _prompt(verification),
         "guidelines_html": to_html(verification.guidelines),
-        "progress": progress_of(verifier),
+        "progress": read_progress(verifier),
         "next_url": reverse("conditional:next", args=[verification_uid]),
         "answers_url": reverse("conditional:answers", args=[verification_uid]),
     }
@@ -86,7 +86,7 @@ def questions(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponse
     return JsonResponse(
         {
             "questions": [_question(verifier, question) for question in fresh],
-            "progress": asdict(progress_of(verifier)),
+            "progress": asdict(read_progress(verifier)),
             "is_open": verifier.verification.is_open,
         }
     )
@@ -109,7 +109,7 @@ def answers(request: HttpRequest, verification_uid: uuid.UUID) -> HttpResponseBa
     )
     rows = [_result(key, result) for (key, _), result in zip(batch, results, strict=True)]
     is_any_taken = any(row["status"] != "rejected" for row in rows)
-    reply = {"results": rows, "progress": asdict(progress_of(verifier))}
+    reply = {"results": rows, "progress": asdict(read_progress(verifier))}
     return JsonResponse(reply, status=200 if is_any_taken else 422)
 
 

@@ -25,11 +25,11 @@ from lookalike.conditional.verdicts import (
     Share,
     Verdict,
     Vote,
-    agreement_of,
+    count_verdicts,
+    decide,
     gallery_order,
     question_order,
-    share_of,
-    verdict_of,
+    verdict_agreement,
 )
 
 
@@ -96,7 +96,7 @@ class VerifierProgress:
         return 100 * self.n_done // self.n_total if self.n_total else 0
 
 
-def progress_of(verifier: Verifier) -> VerifierProgress:
+def read_progress(verifier: Verifier) -> VerifierProgress:
     """Return how far a judge has come."""
     return VerifierProgress(len(answered_by(verifier)), verifier.verification.questions.count())
 
@@ -109,10 +109,10 @@ class Queue:
     progress: VerifierProgress
 
 
-def queues_of(annotator_id: int) -> list[Queue]:
+def list_queues(annotator_id: int) -> list[Queue]:
     """Return the verifications that a person judges, newest first."""
     seats = Verifier.objects.filter(annotator_id=annotator_id).select_related("verification")
-    return [Queue(seat.verification, progress_of(seat)) for seat in seats.order_by("-id")]
+    return [Queue(seat.verification, read_progress(seat)) for seat in seats.order_by("-id")]
 
 
 def next_questions(
@@ -192,7 +192,7 @@ class Result:
         return None if self.ruling is None else self.ruling.passes
 
 
-def results_of(verification: Verification) -> list[Result]:
+def list_results(verification: Verification) -> list[Result]:
     """Return what became of every template of a verification of templates, by position."""
     n_panel = verification.panel.count()
     votes = votes_by_question(verification)
@@ -200,7 +200,7 @@ def results_of(verification: Verification) -> list[Result]:
     results = []
     for template in verification.templates.order_by("position"):
         given = votes.get(template.pk, [])
-        verdict = verdict_of(given, n_panel, len(template.gallery))
+        verdict = decide(given, n_panel, len(template.gallery))
         ruling = rulings.get(template.pk) if verdict.outcome == Outcome.ADJUDICATE else None
         results.append(Result(template, given, verdict, ruling))
     return results
@@ -223,16 +223,16 @@ class Statistics:
     n_verified: int
 
 
-def statistics_of(results: Sequence[Result]) -> Statistics:
+def compute_statistics(results: Sequence[Result]) -> Statistics:
     """Count results."""
     of_condition: dict[str, list[Verdict]] = {}
     for one in results:
         of_condition.setdefault(one.template.condition, []).append(one.verdict)
-    by_condition = [(name, share_of(found)) for name, found in of_condition.items()]
+    by_condition = [(name, count_verdicts(found)) for name, found in of_condition.items()]
     return Statistics(
-        total=share_of(one.verdict for one in results),
+        total=count_verdicts(one.verdict for one in results),
         by_condition=sorted(by_condition, key=lambda pair: (-pair[1].n, pair[0])),
-        agreement=agreement_of(
+        agreement=verdict_agreement(
             [one.votes for one in results], [one.template.n_candidates for one in results]
         ),
         n_verified=sum(one.passes is True for one in results),
@@ -241,7 +241,7 @@ def statistics_of(results: Sequence[Result]) -> Statistics:
 
 def verified_templates(verification: Verification) -> list[RetrievalTemplate]:
     """Return the templates that passed, for a release."""
-    return [one.template for one in results_of(verification) if one.passes]
+    return [one.template for one in list_results(verification) if one.passes]
 
 
 def panel_progress(verification: Verification) -> list[tuple[str, VerifierProgress]]:

@@ -20,10 +20,10 @@ from conditional.models import (
     Verifier,
     VerifierAnswer,
 )
-from conditional.stored_sets import save_named, slug_of
+from conditional.stored_sets import make_slug, save_named
 from conditional.triplets.judged import ensure_questions
 from conditional.verification.answers import ABOUT_TEMPLATES, ABOUT_TRIPLETS, Batch, PostedAnswer
-from conditional.verification.queries import find_verifier, results_of, seen_order
+from conditional.verification.queries import find_verifier, list_results, seen_order
 from lookalike.conditional.verdicts import PICK, Outcome
 from lookalike.core.errors import Refused
 from pooling.campaign.services import check_panel
@@ -56,7 +56,7 @@ def open_verification(
         raise Refused(
             "set", "its templates look among all images of a split, too many for a person to judge."
         )
-    slug = slug_of(name)
+    slug = make_slug(name)
     if seed < 0:
         raise Refused("seed", "the seed is a whole number from 0.")
     verification = Verification(
@@ -192,7 +192,7 @@ def rule_template(
         Refused: the panel has decided, or still answers, or there is no such template.
     """
     Verification.objects.select_for_update().get(pk=verification.pk)
-    found = {one.template.uid: one for one in results_of(verification)}
+    found = {one.template.uid: one for one in list_results(verification)}
     result = found.get(template_uid)
     if result is None:
         raise Refused("template", "this verification has no such template.")

@@ -17,7 +17,12 @@ from conditional.template_sets.forms import RulingForm, VerificationForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
 from conditional.template_sets.views import refuse
 from conditional.triplets.views import chosen_tab, triplet_results_page
-from conditional.verification.queries import Result, panel_progress, results_of, statistics_of
+from conditional.verification.queries import (
+    Result,
+    compute_statistics,
+    list_results,
+    panel_progress,
+)
 from conditional.verification.services import open_verification, rule_template, set_state
 from lookalike.conditional.verdicts import Outcome, Vote
 from lookalike.core.errors import Refused
@@ -77,12 +82,12 @@ def verification(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if verification.is_of_triplets:
         return triplet_results_page(request, verification)
-    results = results_of(verification)
+    results = list_results(verification)
     held = {one.verdict.outcome for one in results}
     outcome = chosen_tab(TABS, request.GET.get("outcome", ""), held)
     chosen = [one for one in results if one.verdict.outcome == outcome]
     page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
-    statistics = statistics_of(results)
+    statistics = compute_statistics(results)
     context = {
         "verification": verification,
         "statistics": statistics,

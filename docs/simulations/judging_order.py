@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from annotation.ordering import shuffled_by_query, shuffled_in_phases  # noqa: E402
-from lookalike.pooling.eds import Pairs, Proposals, pairs_of, union_of_proposals  # noqa: E402
+from lookalike.pooling.eds import Pairs, Proposals, distinct_pairs, union_of_proposals  # noqa: E402
 from lookalike.pooling.judging_order import N_PHASES, judging_phases  # noqa: E402
 from lookalike.search.topk import TopK  # noqa: E402
 
@@ -49,7 +49,7 @@ class Size:
 
 @dataclass(frozen=True)
 class World:
-    """A simulated pool whose true labels are known, one for each of `pairs_of(proposals)`."""
+    """A simulated pool whose true labels are known, one for each of `distinct_pairs(proposals)`."""
 
     proposals: Proposals
     is_positive: Flags
@@ -57,7 +57,7 @@ class World:
     @property
     def pairs(self) -> Pairs:
         """The distinct pairs."""
-        return pairs_of(self.proposals)
+        return distinct_pairs(self.proposals)
 
 
 def simulate(depth: int, seed: int, size: Size) -> World:
@@ -75,7 +75,7 @@ def simulate(depth: int, seed: int, size: Size) -> World:
         scores = np.take_along_axis(seen, best, axis=1).astype(np.float32)
         found.append(TopK(best.astype(np.int64), scores))
     proposals = union_of_proposals(found)
-    pairs = pairs_of(proposals)
+    pairs = distinct_pairs(proposals)
     line = np.quantile(truth, 1 - POSITIVE_SHARE)
     return World(proposals, truth[pairs.query, pairs.candidate] > line)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lookalike.pooling.eds import pairs_of, union_of_proposals  # noqa: E402
+from lookalike.pooling.eds import distinct_pairs, union_of_proposals  # noqa: E402
 from lookalike.pooling.stats import expert_hours  # noqa: E402
 from lookalike.search.topk import TopK  # noqa: E402
 
@@ -68,7 +68,7 @@ def _standardised(scores: Floats) -> Floats:
 def share_of_most(found: list[NDArray[np.int64]], n_models: int, k: int) -> float:
     """Return the pairs of a pool as a part of models x queries x k."""
     lists = [TopK(one[:, :k], np.zeros((N_QUERIES, k), np.float32)) for one in found[:n_models]]
-    return len(pairs_of(union_of_proposals(lists))) / (n_models * N_QUERIES * k)
+    return len(distinct_pairs(union_of_proposals(lists))) / (n_models * N_QUERIES * k)
 
 
 def size_table() -> Iterator[str]:

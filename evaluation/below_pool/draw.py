@@ -19,7 +19,7 @@ from lookalike.prevalence.frame import Frame
 from lookalike.prevalence.sampling import Aim, allocate, draw, rank_strata
 from pooling.models import Pool, PoolCampaign, PoolSource
 from pooling.pools.queries import pool_pairs
-from pooling.sources.admission import filters_of, rows_of
+from pooling.sources.admission import find_rows, make_filters
 from pooling.sources.nearest import nearest_candidates
 
 BOUNDS = (20, 100, 500)
@@ -128,8 +128,8 @@ def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Belo
         queries = source.query_embedding_set or source.embedding_set
         answer = nearest_candidates(pool, depth, source.embedding_set, queries)
         at = answer.nearest.indices
-        rows = rows_of(answer.query_ids, query_ids)[:, None] * n
-        keys = rows + rows_of(answer.candidate_ids, image_ids)[at]
+        rows = find_rows(answer.query_ids, query_ids)[:, None] * n
+        keys = rows + find_rows(answer.candidate_ids, image_ids)[at]
         listed.append(keys[at >= 0])
         ranks.append(np.broadcast_to(np.arange(1, at.shape[1] + 1), at.shape)[at >= 0])
     if not listed:
@@ -140,7 +140,7 @@ def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Belo
         (query_ids.size, n),
         strata,
         barred=_barred(pool, query_ids, image_ids),
-        pooled=rows_of(pooled[:, 0], query_ids) * n + rows_of(pooled[:, 1], image_ids),
+        pooled=find_rows(pooled[:, 0], query_ids) * n + find_rows(pooled[:, 1], image_ids),
         listed=np.concatenate(listed),
         ranks=np.concatenate(ranks),
     )
@@ -149,7 +149,7 @@ def _below(pool: Pool, sources: list[PoolSource], progress: JobProgress) -> Belo
 
 def _barred(pool: Pool, query_ids: Ints, image_ids: Ints) -> Ints:
     """Return the keys of the pairs that the pool's search does not admit."""
-    filters = filters_of(pool, query_ids, image_ids)
+    filters = make_filters(pool, query_ids, image_ids)
     n = image_ids.size
     keys = [np.zeros(0, np.int64)]
     if filters.own is not None:

@@ -27,7 +27,7 @@ def sample_subject(campaign: Campaign) -> str:
     return f"sample:{campaign.slug}"
 
 
-def sample_of(campaign: Campaign) -> Sample | None:
+def find_sample(campaign: Campaign) -> Sample | None:
     """Return the sample below a campaign's pool, if one was drawn."""
     return Sample.objects.filter(campaign=campaign).select_related("created_by").first()
 

@@ -14,8 +14,8 @@ from evaluation.below_pool.forms import SampleForm
 from evaluation.below_pool.page import estimate_tiles, strata_table
 from evaluation.below_pool.services import (
     SAMPLE_TASK,
+    find_sample,
     request_sample,
-    sample_of,
     sample_subject,
     sampling_problem,
 )
@@ -36,7 +36,7 @@ def below(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             raise PermissionDenied
         if form.is_valid() and _queued(request, form, campaign):
             return redirect("evaluation:below", slug=campaign.slug)
-    sample, result = sample_of(campaign), latest_result(campaign)
+    sample, result = find_sample(campaign), latest_result(campaign)
     job = latest_job(SAMPLE_TASK, sample_subject(campaign))
     estimates = StoredResult(result).summary.sample if result else None
     context = {

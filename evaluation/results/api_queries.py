@@ -12,7 +12,7 @@ from evaluation.models import Result, Run
 from evaluation.results.queries import campaigns_seen_by
 from evaluation.results.services import ADD_RUN_TASK
 from jobs.models import Job
-from jobs.queries import jobs_of
+from jobs.queries import visible_jobs
 
 
 def results_seen_by(person: User) -> QuerySet[Result]:
@@ -34,13 +34,13 @@ def result_with(run: Run) -> Result | None:
     return results.defer("bias", "by_query").order_by("-id").first()
 
 
-def upload_of(person: User, uid: uuid.UUID) -> Job:
+def find_upload(person: User, uid: uuid.UUID) -> Job:
     """Return the job that checks an upload.
 
     Raises:
         Http404: there is none, or it is somebody else's: both look alike.
     """
-    job = jobs_of(person).filter(task=ADD_RUN_TASK, uid=uid).first()
+    job = visible_jobs(person).filter(task=ADD_RUN_TASK, uid=uid).first()
     if job is None:
         raise Http404
     return job

@@ -12,9 +12,9 @@ import numpy as np
 from annotation.models import Campaign
 from evaluation.below_pool.estimates import sample_estimates
 from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw
-from evaluation.below_pool.services import sample_of
+from evaluation.below_pool.services import find_sample
 from evaluation.models import Run as UploadedRun
-from evaluation.results.detail_arrays import details_of
+from evaluation.results.detail_arrays import make_details
 from evaluation.results.details import Details
 from evaluation.results.inputs import EvaluationInputs, models_on, read_inputs
 from evaluation.results.stored import (
@@ -118,7 +118,7 @@ def assess(
         ),
         report=report,
         by_query=_by_query(inputs.qrels, scored),
-        details=details_of(inputs, models),
+        details=make_details(inputs, models),
     )
 
 
@@ -204,7 +204,7 @@ def _model_scores(
 
 def _sample(inputs: EvaluationInputs, seed: int, n_bootstraps: int) -> SampleEstimates | None:
     """Return the estimates from the sample below the pool, None without one."""
-    sample = sample_of(inputs.campaign)
+    sample = find_sample(inputs.campaign)
     if sample is None:
         return None
     rng = np.random.default_rng([seed, 2])

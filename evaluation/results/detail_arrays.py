@@ -13,7 +13,7 @@ from lookalike.core.arrays import Floats, Ints
 from lookalike.metrics.match import AlignedRun, pair_scores
 
 
-def details_of(inputs: EvaluationInputs, models: EvaluatedModels) -> Details:
+def make_details(inputs: EvaluationInputs, models: EvaluatedModels) -> Details:
     """Return the arrays for the pages; labelled pairs lie in the order of the labels."""
     qrels, images = inputs.qrels, inputs.images
     kept = inputs.table.is_decided

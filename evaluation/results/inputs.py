@@ -242,7 +242,7 @@ def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
     return list(models.values())
 
 
-def family_of(spec: str) -> str:
+def model_family(spec: str) -> str:
     """Return the family of a backbone: its kind and architecture without size or number.
 
     timm:tf_efficientnet_lite0 and lite1 are siblings, as are all open_clip models; each

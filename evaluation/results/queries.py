@@ -87,7 +87,7 @@ def latest_job(task: str, subject: str) -> Job | None:
     return Job.objects.filter(task=task, subject=subject).order_by("-id").first()
 
 
-def runs_of(campaign: Campaign) -> QuerySet[Run]:
+def list_runs(campaign: Campaign) -> QuerySet[Run]:
     """Return the uploaded runs of a campaign, newest first."""
     return Run.objects.filter(campaign=campaign).select_related("owner").order_by("-id")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evaluation.models import Run as UploadedRun
-from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, family_of
+from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, model_family
 from evaluation.results.stored import LeftOut
 from evaluation.runs.model_runs import labelled_task
 from evaluation.runs.storage import load_run
@@ -69,7 +69,7 @@ def read_models(
         raise InputError(f"{nothing}: {reasons}")
     generators = inputs.proposals.generators if inputs.proposals else ()
     for name in (*generators, *(run.name for run in models.runs)):
-        models.families.setdefault(name, family_of(name))
+        models.families.setdefault(name, model_family(name))
     return models
 
 

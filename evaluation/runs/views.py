@@ -14,7 +14,7 @@ from accounts.access import signed_in
 from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.models import Run
-from evaluation.results.queries import latest_result, run_jobs, runs_of
+from evaluation.results.queries import latest_result, list_runs, run_jobs
 from evaluation.results.services import delete_run
 from evaluation.runs.forms import RunForm
 from evaluation.runs.services import take_in_run
@@ -36,7 +36,9 @@ def runs(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         "result": latest_result(campaign),
         "form": form,
         "jobs": run_jobs(campaign),
-        "runs": [(run, _may_delete(person.pk, person.is_admin, run)) for run in runs_of(campaign)],
+        "runs": [
+            (run, _may_delete(person.pk, person.is_admin, run)) for run in list_runs(campaign)
+        ],
     }
     return render(request, "evaluation/runs.html", context)
 
@@ -55,7 +57,7 @@ def _queued(request: HttpRequest, form: RunForm, campaign: Campaign) -> bool:
 @of_campaign
 def delete(request: HttpRequest, campaign: Campaign, uid: uuid.UUID) -> HttpResponse:
     """Delete a run: its owner may, and admins."""
-    run = get_object_or_404(runs_of(campaign), uid=uid)
+    run = get_object_or_404(list_runs(campaign), uid=uid)
     person = signed_in(request)
     if not _may_delete(person.pk, person.is_admin, run):
         raise PermissionDenied

@@ -60,7 +60,7 @@ def read_votes(path: str | Path) -> Votes:
         problems.append("there are no votes")
     if problems:
         raise TableError(str(path), problems)
-    return votes_of(triples)
+    return make_votes(triples)
 
 
 def read_truth(path: str | Path) -> dict[str, str]:
@@ -80,7 +80,7 @@ def read_truth(path: str | Path) -> dict[str, str]:
     return truth
 
 
-def votes_of(triples: Sequence[tuple[str, str, str]]) -> Votes:
+def make_votes(triples: Sequence[tuple[str, str, str]]) -> Votes:
     """Return (item, worker, label) triples as arrays."""
     items = list(dict.fromkeys(item for item, _, _ in triples))
     workers = list(dict.fromkeys(worker for _, worker, _ in triples))

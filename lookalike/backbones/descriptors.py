@@ -17,7 +17,7 @@ from PIL import Image
 from skimage.color import rgb2gray, rgb2lab
 from skimage.feature import hog, local_binary_pattern
 
-from lookalike.backbones.protocol import Vectors, fingerprint_of, unit_rows
+from lookalike.backbones.protocol import Vectors, compute_fingerprint, unit_rows
 
 SIDE = 128
 VERSION = 1  # of the definitions below; a change makes new embedding sets
@@ -103,7 +103,7 @@ class DescriptorBackbone:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the card."""
-        return fingerprint_of(self.card)
+        return compute_fingerprint(self.card)
 
     def transform(self, image: Image.Image) -> NDArray[np.floating]:
         """Return the descriptor of one RGB picture."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.backbones.batches import BatchSize
-from lookalike.backbones.pictures import Opener, PictureProblem, name_of, open_picture
+from lookalike.backbones.pictures import Opener, PictureProblem, open_picture, picture_name
 from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors
 from lookalike.core.threads import Pool
 
@@ -144,7 +144,9 @@ class _Group:
         """Raise ValueError if the model gave NaN or infinity for a picture."""
         for row in np.flatnonzero(~np.isfinite(self.vectors).all(axis=1)).tolist():
             if row not in self.broken:
-                raise ValueError(f"{spec} gives NaN or infinity for {name_of(self.images[row])}")
+                raise ValueError(
+                    f"{spec} gives NaN or infinity for {picture_name(self.images[row])}"
+                )
 
 
 def _in_turn(

@@ -17,7 +17,7 @@ from torchvision.transforms import Compose, Normalize, ToTensor
 
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.folding import fold_batch_norms
-from lookalike.backbones.protocol import OutOfMemoryError, Vectors, fingerprint_of, unit_rows
+from lookalike.backbones.protocol import OutOfMemoryError, Vectors, compute_fingerprint, unit_rows
 from lookalike.backbones.weights import state_sha256
 from lookalike.core.memory import free_memory, is_out_of_memory
 
@@ -122,7 +122,7 @@ class NetworkBackbone:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the card."""
-        return fingerprint_of(self.card)
+        return compute_fingerprint(self.card)
 
     def transform(self, image: Image.Image) -> NDArray[np.uint8]:
         """Return one RGB picture resized and cropped, shape (height, width, 3)."""

@@ -33,16 +33,16 @@ def open_picture(source: Path | Opener, smallest_side: int = 0) -> Image.Image:
     try:
         file = source.open("rb") if isinstance(source, Path) else source()
     except FileNotFoundError as problem:
-        raise PictureProblem(f"{name_of(source)}: {problem}") from problem
+        raise PictureProblem(f"{picture_name(source)}: {problem}") from problem
     try:
         with closing(file):
             return _decoded(file, smallest_side)
     except Exception as problem:  # decoders meet damaged bytes with errors of every type
         reason = str(problem) or type(problem).__name__
-        raise PictureProblem(f"{name_of(source)}: {reason}") from problem
+        raise PictureProblem(f"{picture_name(source)}: {reason}") from problem
 
 
-def name_of(source: Path | Opener) -> str:
+def picture_name(source: Path | Opener) -> str:
     """Return what to call a picture in a message."""
     return str(source) if isinstance(source, Path) else getattr(source, "__name__", repr(source))
 

@@ -62,7 +62,7 @@ def stored_dtype(card: Mapping[str, Any]) -> str:
 NAMES = frozenset({"spec", "weights", "weights_licence"})  # of a card: decide no vector
 
 
-def fingerprint_of(card: Mapping[str, Any]) -> str:
+def compute_fingerprint(card: Mapping[str, Any]) -> str:
     """Return the SHA-256 of all that a card says about the vectors, in any order.
 
     The same weights under another name, or from another file, have the same fingerprint.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.comparison import means_of
+from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import Attribute, PoolEvidence
 from lookalike.stats.proportion import Interval, wilson
 
@@ -82,9 +82,9 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
     return AttributeBias(
         name=attribute.name,
         values=_values(attribute, theirs[is_positive & (theirs != "")], catalogue, level),
-        same_as_query_positive=float(means_of(same[is_known & is_positive])),
-        same_as_query_negative=float(means_of(same[is_known & ~is_positive])),
-        same_as_query_catalogue=float(means_of(chance)) if catalogue else float("nan"),
+        same_as_query_positive=float(defined_means(same[is_known & is_positive])),
+        same_as_query_negative=float(defined_means(same[is_known & ~is_positive])),
+        same_as_query_catalogue=float(defined_means(chance)) if catalogue else float("nan"),
         n_known=int(is_known.sum()),
     )
 

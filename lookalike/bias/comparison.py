@@ -116,7 +116,7 @@ def compare_with_full(
         is_common = common_queries(pair)
         common = np.where(is_common, pair, np.nan).transpose(2, 0, 1)
         samples = bootstrap_means(common, counts)
-        means = means_of(pair[:, :, is_common])
+        means = defined_means(pair[:, :, is_common])
         comparisons.append(
             Comparison(
                 name,
@@ -221,7 +221,7 @@ def typical_gap(values: Floats) -> float:
     return float(np.median(gaps)) if gaps.size else float("nan")
 
 
-def means_of(values: Floats | Bools) -> Floats:
+def defined_means(values: Floats | Bools) -> Floats:
     """Return the mean over the last axis, NaN for no query."""
     if values.shape[-1] == 0:
         return np.full(values.shape[:-1], np.nan)

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.comparison import RankAgreement, compare_with_full, means_of, rank_agreements
+from lookalike.bias.comparison import (
+    RankAgreement,
+    compare_with_full,
+    defined_means,
+    rank_agreements,
+)
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import set_means
 from lookalike.bias.measurements import MACRO_AUC, Measured, measure
@@ -103,7 +108,7 @@ def _self_deltas(
         )
         change = alone.auc[0] - measured.macro[MACRO_AUC][m, 1:]
         for of_depth, row in zip(deltas, change, strict=True):
-            of_depth[name] = float(means_of(row[~np.isnan(row)]))
+            of_depth[name] = float(defined_means(row[~np.isnan(row)]))
     return deltas
 
 

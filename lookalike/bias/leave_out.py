@@ -11,7 +11,7 @@ from lookalike.bias.comparison import (
     RankAgreement,
     SelfDelta,
     compare_with_full,
-    means_of,
+    defined_means,
     rank_agreements,
     self_delta,
 )
@@ -138,7 +138,7 @@ def set_means(measured: Measured, g: int) -> dict[str, list[float]]:
     means = {}
     for name, values in measured.macro.items():
         of_set = values[:, g, :]
-        means[name] = means_of(of_set[:, common_queries(of_set)]).tolist()
+        means[name] = defined_means(of_set[:, common_queries(of_set)]).tolist()
     return means | {name: values[:, g].tolist() for name, values in measured.micro.items()}
 
 

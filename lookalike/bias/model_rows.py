@@ -23,11 +23,11 @@ from lookalike.bias.outsiders import (
     POOLED,
     AdjustedScore,
     adjusted_scores,
-    badge_of,
     equal_outsider,
     family_matched,
+    find_siblings,
+    model_badge,
     random_negative_auc,
-    siblings_of,
 )
 from lookalike.bias.overlap import forced_loss_ceiling
 from lookalike.bias.subsets import LabelSet
@@ -142,8 +142,8 @@ def model_rows(
             ModelRow(
                 name=name,
                 family=evidence.family_of(name),
-                badge=badge_of(evidence, name),
-                siblings=siblings_of(evidence, name),
+                badge=model_badge(evidence, name),
+                siblings=find_siblings(evidence, name),
                 rank=ranks[m],
                 macro_auc=auc[m],
                 macro_ap=ap[m],
@@ -201,7 +201,7 @@ def _cutoffs(
 
 
 def _ceiling(evidence: PoolEvidence, name: str) -> float | None:
-    if badge_of(evidence, name) != POOLED:
+    if model_badge(evidence, name) != POOLED:
         return None
     own = evidence.ranks[evidence.generators.index(name)]
     mean, _ = mean_defined(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lookalike.bias.comparison import means_of
+from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, Measured
 from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet
@@ -34,14 +34,14 @@ class AdjustedScore:
     is_clipped: bool
 
 
-def badge_of(evidence: PoolEvidence, model: str) -> str:
+def model_badge(evidence: PoolEvidence, model: str) -> str:
     """Return "pooled", "sibling" (its family has a pooled model) or "outsider"."""
     if model in evidence.generators:
         return POOLED
     return SIBLING if evidence.family_of(model) in evidence.pooled_families else OUTSIDER
 
 
-def siblings_of(evidence: PoolEvidence, model: str) -> tuple[str, ...]:
+def find_siblings(evidence: PoolEvidence, model: str) -> tuple[str, ...]:
     """Return the other pooled models of the model's family."""
     members = evidence.pooled_families.get(evidence.family_of(model), ())
     return tuple(evidence.generators[g] for g in members if evidence.generators[g] != model)
@@ -102,13 +102,13 @@ def adjusted_scores(
         for name in pooled:
             own = values[evidence.models.index(name)]
             lost = own[0] - own[columns[name]]
-            losses.append(float(means_of(lost[~np.isnan(lost)])))
+            losses.append(float(defined_means(lost[~np.isnan(lost)])))
         known = [loss for loss in losses if not np.isnan(loss)]
         added = float(np.mean(known)) if known else float("nan")
         for m, name in enumerate(evidence.models):
             if name not in pooled:
                 own = values[m, 0]
-                raw = float(means_of(own[~np.isnan(own)]))
+                raw = float(defined_means(own[~np.isnan(own)]))
                 value = float(np.clip(raw + added, 0.0, 1.0))
                 is_clipped = not 0.0 <= raw + added <= 1.0 and not np.isnan(value)
                 adjusted.setdefault(name, {})[measure] = AdjustedScore(

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from lookalike.bias.comparison import means_of
+from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.grouped_auc import auc_and_ap
@@ -198,7 +198,7 @@ def _row(
     """Put a panel (first of each couple) beside the whole one (second)."""
     (panel, whole), (auc, reference) = labellings, aucs
     is_common = ~np.isnan(auc).any(axis=0) & ~np.isnan(reference).any(axis=0)
-    ours, theirs = means_of(auc[:, is_common]), means_of(reference[:, is_common])
+    ours, theirs = defined_means(auc[:, is_common]), defined_means(reference[:, is_common])
     order = correlations(theirs, ours)
     flipped = (panel.labels != whole.labels)[panel.is_labelled]
     columns = list(members)

@@ -20,7 +20,7 @@ def download(transport: Transport, file: ReleaseFile, target: Path) -> Path:
         ConnectionFailedError: it was cut; call again and it goes on.
         ApiError: the site refuses.
     """
-    if target.exists() and sha256_of(target) == file.sha256:
+    if target.exists() and file_sha256(target) == file.sha256:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.part")
@@ -30,14 +30,14 @@ def download(transport: Transport, file: ReleaseFile, target: Path) -> Path:
         raise ConnectionFailedError(
             f"{file.name} was cut at {part.stat().st_size} of {file.n_bytes} bytes; call again."
         )
-    if sha256_of(part) != file.sha256:
+    if file_sha256(part) != file.sha256:
         part.unlink()
         raise DamagedError(f"{file.name} came with other bytes than the site names; nothing kept.")
     part.replace(target)
     return target
 
 
-def sha256_of(path: Path) -> str:
+def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file, hexadecimal."""
     digest = hashlib.sha256()
     with path.open("rb") as file:

@@ -95,6 +95,6 @@ KINDS: dict[int, type[ApiError]] = {
 }
 
 
-def kind_of(status: int) -> type[ApiError]:
+def error_class(status: int) -> type[ApiError]:
     """Return the class of errors of a status."""
     return ServerError if status >= 500 else KINDS.get(status, ApiError)

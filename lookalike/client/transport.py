@@ -16,7 +16,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from lookalike.client.errors import ConnectionFailedError, UnexpectedAnswerError, kind_of
+from lookalike.client.errors import ConnectionFailedError, UnexpectedAnswerError, error_class
 
 BLOCK = 2**20
 Query = Mapping[str, Any]
@@ -108,7 +108,7 @@ def _refusal(problem: urllib.error.HTTPError) -> Exception:
         said = json.loads(problem.read())
         details = [(one["where"], one["message"]) for one in said["details"]]
         wait = problem.headers.get("Retry-After", "")
-        return kind_of(problem.code)(
+        return error_class(problem.code)(
             problem.code,
             said["code"],
             said["message"],

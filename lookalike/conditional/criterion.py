@@ -22,7 +22,7 @@ from lookalike.conditional.alignment import (
     sinkhorn_accuracy,
 )
 from lookalike.conditional.triplet_scores import Metric, Signs, distances, verdicts
-from lookalike.conditional.triplets import TripletTable, Vectors, questions_of
+from lookalike.conditional.triplets import TripletTable, Vectors, group_questions
 from lookalike.core.arrays import Bools, Floats, Ints
 
 NO_CONDITION = "(no condition)"
@@ -170,7 +170,7 @@ def scored_part(table: TripletTable, seed: int) -> Bools | None:
     Returns:
         Shape (n_triplets,); None where a condition has fewer than MIN_QUESTIONS questions.
     """
-    questions = questions_of(table)
+    questions = group_questions(table)
     rng = np.random.default_rng([seed, 5])
     in_test = np.zeros(len(questions), np.bool_)
     for code in range(len(table.condition_names)):

@@ -51,7 +51,7 @@ class TemplateScore:
     average: Mapping[int, float]
 
 
-def places_of(scores: Sequence[Floats], answers: Sequence[int]) -> Places:
+def rank_answers(scores: Sequence[Floats], answers: Sequence[int]) -> Places:
     """Count the candidates before and beside each target.
 
     Args:
@@ -120,17 +120,17 @@ def score_templates(
 
     Args:
         tasks: of the templates.
-        scores: as in `places_of`.
-        answers: as in `places_of`.
+        scores: as in `rank_answers`.
+        answers: as in `rank_answers`.
         ties: the rule for equal scores.
         cutoffs: the k's.
 
     Raises:
-        ValueError: no templates, other numbers of tasks, or as `places_of` and `recall_at`.
+        ValueError: no templates, other numbers of tasks, or as `rank_answers` and `recall_at`.
     """
     if not tasks or len(tasks) != len(scores):
         raise ValueError(f"{len(tasks)} tasks for scores of {len(scores)} templates")
-    places = places_of(scores, answers)
+    places = rank_answers(scores, answers)
     recalls = {k: recall_at(k, places, ties) for k in cutoffs}
     by_task, chance, n_templates, n_ties = {}, {}, {}, {}
     for task in sorted(set(tasks), key=list(Task).index):

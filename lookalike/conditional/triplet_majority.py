@@ -57,7 +57,7 @@ class Closer:
         return max(self.n_first, self.n_second)
 
 
-def closer_of(votes: Sequence[Vote], n_panel: int) -> Closer:
+def decide_closer(votes: Sequence[Vote], n_panel: int) -> Closer:
     """Return what votes come to; missing ones may still be given.
 
     Args:
@@ -119,7 +119,7 @@ class Tally:
         return self.n_cant_tell / n_answers if n_answers else float("nan")
 
 
-def tally_of(outcomes: Iterable[Closer]) -> Tally:
+def tally_outcomes(outcomes: Iterable[Closer]) -> Tally:
     """Count outcomes."""
     found = list(outcomes)
     standings = Counter(one.standing for one in found)

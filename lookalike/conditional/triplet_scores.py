@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.conditional.triplets import Questions, TripletTable, Vectors, questions_of
+from lookalike.conditional.triplets import Questions, TripletTable, Vectors, group_questions
 from lookalike.core.arrays import Bools, Floats
 
 Metric = Literal["cosine", "euclidean"]
@@ -160,7 +160,7 @@ def score_triplets(
         ValueError: as `verdicts`.
     """
     signs = verdicts(table, vectors, metric)
-    questions = questions_of(table)
+    questions = group_questions(table)
     right = _says_right(table, questions, signs)
     has_majority = questions.majority != 0
     by_votes = {
@@ -210,7 +210,7 @@ def human_figures(table: TripletTable, scale: Floats, min_votes: int = 1) -> Hum
     """
     if scale.shape != (len(table.images),) or not np.isfinite(scale).all():
         raise ValueError(f"{len(table.images)} images need as many finite values")
-    questions = questions_of(table)
+    questions = group_questions(table)
     truth = np.sign(
         np.abs(scale[questions.anchors] - scale[questions.second])
         - np.abs(scale[questions.anchors] - scale[questions.first])

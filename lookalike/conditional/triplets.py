@@ -106,7 +106,7 @@ class Questions:
         return int(self.anchors.size)
 
 
-def questions_of(table: TripletTable) -> Questions:
+def group_questions(table: TripletTable) -> Questions:
     """Group answers by anchor, unordered pair of candidates and condition.
 
     Questions are ordered by condition, anchor, first and second candidate.

@@ -11,7 +11,7 @@ Size = tuple[int, int]
 Key = tuple[object, ...]
 
 
-def defects_of(
+def find_defects(
     templates: Sequence[RetrievalTemplate],
     *,
     known_images: Collection[str] | None = None,
@@ -55,7 +55,7 @@ def defects_of(
     return found
 
 
-def counts_of(defects: Sequence[Defect]) -> dict[str, int]:
+def count_defects(defects: Sequence[Defect]) -> dict[str, int]:
     """Return {code: number of defects}, the most frequent first."""
     return dict(Counter(defect.code for defect in defects).most_common())
 

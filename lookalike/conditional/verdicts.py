@@ -78,7 +78,7 @@ def question_order(seed: int, judge: int, positions: Sequence[int]) -> list[int]
     return [positions[place] for place in rng.permutation(len(positions)).tolist()]
 
 
-def verdict_of(votes: Sequence[Vote], n_panel: int, target: int) -> Verdict:
+def decide(votes: Sequence[Vote], n_panel: int, target: int) -> Verdict:
     """Return what votes come to; missing ones may still be given.
 
     Args:
@@ -126,7 +126,7 @@ class Share:
         return self.by_outcome[Outcome.PASSES] / self.n_decided if self.n_decided else float("nan")
 
 
-def share_of(verdicts: Iterable[Verdict]) -> Share:
+def count_verdicts(verdicts: Iterable[Verdict]) -> Share:
     """Count verdicts."""
     found = list(verdicts)
     counts = Counter(verdict.outcome for verdict in found)
@@ -134,7 +134,7 @@ def share_of(verdicts: Iterable[Verdict]) -> Share:
     return Share(len(found), {outcome: counts[outcome] for outcome in Outcome}, n_unique)
 
 
-def agreement_of(
+def verdict_agreement(
     votes: Sequence[Sequence[Vote]],
     n_candidates: Sequence[int],
     others: Sequence[str] = OTHER_CHOICES,

@@ -120,7 +120,7 @@ def difference(proposals: Proposals, changes: Ints, number: int, is_judged: Mask
     )
 
 
-def changes_of(model: Ints, rank: Ints, steps: list[tuple[int, int, int, int]]) -> Ints:
+def find_changes(model: Ints, rank: Ints, steps: list[tuple[int, int, int, int]]) -> Ints:
     """Return the change that each proposal belongs to.
 
     Args:

@@ -63,7 +63,7 @@ def union_of_proposals(found: Sequence[TopK]) -> Proposals:
     """Return all proposals of several models, which answer the same queries.
 
     Depths may differ between models; padding (candidate -1) is no proposal. Nothing is merged
-    yet: rank and score of each model stay beside the pair (`pairs_of` has the union).
+    yet: rank and score of each model stay beside the pair (`distinct_pairs` has the union).
 
     Args:
         found: one result for each model, in the models' order.
@@ -96,7 +96,7 @@ def union_of_proposals(found: Sequence[TopK]) -> Proposals:
     )
 
 
-def pairs_of(proposals: Proposals) -> Pairs:
+def distinct_pairs(proposals: Proposals) -> Pairs:
     """Return the union of the proposals: each distinct pair once, with who proposed it."""
     order = np.lexsort((proposals.candidate, proposals.query))
     query, candidate = proposals.query[order], proposals.candidate[order]
@@ -122,4 +122,4 @@ def pool(nearest: Sequence[TopK]) -> Pairs:
     >>> pairs.candidate.tolist(), pairs.is_proposed.tolist()
     ([1, 2, 3], [[True, False], [True, True], [False, True]])
     """
-    return pairs_of(union_of_proposals(nearest))
+    return distinct_pairs(union_of_proposals(nearest))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.core.arrays import Ints
-from lookalike.pooling.eds import Pairs, Proposals, pairs_of
+from lookalike.pooling.eds import Pairs, Proposals, distinct_pairs
 
 PERSISTENCE = 0.8  # of rank-biased precision: the weight of a rank is this part of the one above
 N_PHASES = 4
@@ -34,7 +34,7 @@ def rank_biased_weights(proposals: Proposals, has_ranks: Mask) -> NDArray[np.flo
         has_ranks: shape (n_models,), False for a source whose ranks mean nothing.
 
     Returns:
-        Shape (n_pairs,), in the order of `pairs_of`; 0 for a pair that no ranking proposed.
+        Shape (n_pairs,), in the order of `distinct_pairs`; 0 for a pair that no ranking proposed.
     """
     gains = (1 - PERSISTENCE) * PERSISTENCE ** proposals.rank.astype(np.float64)
     return np.round(_summed(proposals, np.where(has_ranks[proposals.model], gains, 0)), DIGITS)
@@ -58,7 +58,7 @@ def judging_phases(
     Returns:
         The distinct pairs, and the phase of each, 0 <= phase < N_PHASES.
     """
-    pairs = pairs_of(proposals)
+    pairs = distinct_pairs(proposals)
     weights = rank_biased_weights(proposals, has_ranks)
     is_ranked = pairs.is_proposed[:, has_ranks].any(axis=1)
     phases: Ints = rng.integers(N_PHASES, size=len(pairs))
@@ -71,7 +71,7 @@ def judging_phases(
 
 
 def _summed(proposals: Proposals, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the proposals' values for each distinct pair, as `pairs_of` orders them."""
+    """Return the sum of the proposals' values for each distinct pair, ordered as in `distinct_pairs`."""
     keys = np.stack([proposals.query, proposals.candidate], axis=1).reshape(-1, 2)
     _, pair = np.unique(keys, axis=0, return_inverse=True)
     return np.bincount(pair.reshape(-1), weights=values).astype(np.float64)

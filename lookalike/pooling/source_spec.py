@@ -45,7 +45,7 @@ class Wish:
     k: int | None = None
 
 
-def kind_of(spec: str) -> SourceKind:
+def source_kind(spec: str) -> SourceKind:
     """Return what kind of source a spec names."""
     prefix = spec.partition(":")[0]
     return SourceKind(prefix) if prefix in set(SourceKind) else SourceKind.BACKBONE
@@ -58,7 +58,7 @@ def canonical(spec: str) -> str:
         SpecError: it names no source; the message says which part is wrong.
     """
     text = spec.strip()
-    kind, name = kind_of(text), text.partition(":")[2]
+    kind, name = source_kind(text), text.partition(":")[2]
     if kind == SourceKind.BACKBONE:
         return str(parse_spec(text))
     if kind == SourceKind.RANDOM and name.isdecimal() and int(name) <= MAX_SEED:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.pooling.eds import Pairs, Proposals, pairs_of
+from lookalike.pooling.eds import Pairs, Proposals, distinct_pairs
 
 SECONDS_PER_HOUR = 3600
 Doubles = NDArray[np.float64]
@@ -83,7 +83,7 @@ def pool_stats(
     Raises:
         ValueError: if more queries occur than were asked.
     """
-    pairs = pairs_of(proposals)
+    pairs = distinct_pairs(proposals)
     by_model = pairs.is_proposed.sum(axis=0).astype(np.float64)
     both = _intersections(pairs)
     either = by_model[:, None] + by_model - both

@@ -12,14 +12,14 @@ from lookalike.release.conditional.sets import derive_sets
 from lookalike.release.documents import DOCUMENTS, Facts
 from lookalike.release.exports import text_files
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import TABLES, tables_of
-from lookalike.release.format.manifest import entry_of
-from lookalike.release.format.tables import TableWriter, named, values_of, write_table
-from lookalike.release.labelling import excluded_columns, label_columns, pair_keys, votes_of
+from lookalike.release.format.layout import TABLES, list_tables
+from lookalike.release.format.manifest import make_entry
+from lookalike.release.format.tables import TableWriter, column_values, named, write_table
+from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
 from lookalike.release.random_negatives import negative_columns, own_product, product_codes
-from lookalike.release.scoring import result_columns, results_of
-from lookalike.release.statistics import statistics_of
-from lookalike.release.strata import strata_of
+from lookalike.release.scoring import compute_results, result_columns
+from lookalike.release.statistics import compute_statistics
+from lookalike.release.strata import compute_strata
 
 
 def derive(
@@ -41,7 +41,7 @@ def derive(
     release = Folder(folder)
     _derive_tables(release)
     progress.note("Scoring models")
-    results = results_of(release, progress=progress)
+    results = compute_results(release, progress=progress)
     with TableWriter(folder / TABLES["results"].path, TABLES["results"].schema) as writer:
         for block in result_columns(results):
             writer.add(block)
@@ -55,9 +55,9 @@ def derive(
             file.writelines(pieces(release))
     progress.note("Writing documents")
     if hashes is None:
-        tables = tables_of(release.info)
-        hashes = {table.path: entry_of(folder / table.path).sha256 for table in tables}
-    for path, text in documents_of(release, hashes).items():
+        tables = list_tables(release.info)
+        hashes = {table.path: make_entry(folder / table.path).sha256 for table in tables}
+    for path, text in write_documents(release, hashes).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="")
 
@@ -66,7 +66,7 @@ def _derive_tables(release: Folder) -> None:
     """Write labels, exclusions, random negatives, statistics and strata, all but results."""
     out = release.path
     ids = release.image_ids
-    votes = votes_of(ids, release.table("judgements"), release.table("rulings"))
+    votes = collect_votes(ids, release.table("judgements"), release.table("rulings"))
     write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
@@ -74,7 +74,7 @@ def _derive_tables(release: Folder) -> None:
     if not release.info["exclude_same_product"]:
         is_own[:] = False
     hidden = release.hidden_queries
-    public = np.array([query not in hidden for query in values_of(asked["query_id"])], np.bool_)
+    public = np.array([query not in hidden for query in column_values(asked["query_id"])], np.bool_)
     write_table(
         out, "excluded", excluded_columns(votes, asked.filter(public), labels, is_own[public])
     )
@@ -100,11 +100,11 @@ def _derive_tables(release: Folder) -> None:
         "score": qrels.labels,
     }
     write_table(out, "qrels", columns)
-    write_json(out / "statistics.json", statistics_of(release, votes))
-    write_json(out / "strata.json", strata_of(release))
+    write_json(out / "statistics.json", compute_statistics(release, votes))
+    write_json(out / "strata.json", compute_strata(release))
 
 
-def documents_of(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
+def write_documents(release: Folder, hashes: Mapping[str, str]) -> dict[str, str]:
     """Return the text of every document by path."""
     facts = Facts.of(release, hashes)
     texts = {path: write(facts) for path, write in DOCUMENTS.items()}

@@ -22,7 +22,7 @@ from lookalike.release.format.column_text import (
 )
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import RULES
-from lookalike.release.format.tables import named, rows_of, values_of
+from lookalike.release.format.tables import column_values, named, rows_of
 from lookalike.release.labelling import pair_keys
 
 RUN_DEPTH = 100
@@ -115,7 +115,7 @@ def _xinfap(folder: Folder) -> Iterator[bytes]:
     pairs = folder.table("pairs", ["query_id", "image_id", "stratum"])
     numbers: dict[str, int] = {"pool": 0}
     is_old = folder.info.get("schema_version", 1) < POOL_ALONE
-    for stratum in dict.fromkeys(values_of(pairs["stratum"])):
+    for stratum in dict.fromkeys(column_values(pairs["stratum"])):
         numbers.setdefault(stratum, len(numbers) if is_old else 0)
     labels = folder.table("labels", ["query_id", "image_id", "label"])
     known = pair_keys(ids, labels, "labels")

@@ -52,7 +52,7 @@ class Votes:
         return np.stack([np.bincount(self.pair_of, minlength=n) - similar, similar], axis=1)
 
 
-def votes_of(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table) -> Votes:
+def collect_votes(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table) -> Votes:
     """Code the judgements of a release.
 
     Raises:
@@ -116,7 +116,7 @@ def excluded_columns(
     """Return the columns of the table excluded.
 
     Args:
-        votes: from `votes_of`.
+        votes: from `collect_votes`.
         pairs: the pairs put to the judges.
         labels: the table of labels.
         is_own: shape (n_pairs of `pairs`,), True for an image of the query's own product.
@@ -141,7 +141,7 @@ def excluded_columns(
     }
 
 
-def qrels_of(labels: pa.Table, rule: str = "label") -> Qrels:
+def make_qrels(labels: pa.Table, rule: str = "label") -> Qrels:
     """Return the decided labels of a rule.
 
     Raises:

@@ -46,7 +46,9 @@ class Results:
     summary: dict[str, Any]
 
 
-def results_of(folder: Folder, qrels: Qrels | None = None, progress: Progress = SILENT) -> Results:
+def compute_results(
+    folder: Folder, qrels: Qrels | None = None, progress: Progress = SILENT
+) -> Results:
     """Score every run of a release, one in memory at a time.
 
     A mean is over the queries that are defined for every model, as on the results pages; models

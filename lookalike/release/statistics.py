@@ -14,7 +14,7 @@ from lookalike.release.labelling import Votes, share
 from lookalike.release.scoring import rounded
 
 
-def statistics_of(folder: Folder, votes: Votes) -> dict[str, Any]:
+def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
     """Return what statistics.json holds."""
     labels = folder.table("labels")
     counts = votes.counts

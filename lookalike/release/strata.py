@@ -32,7 +32,7 @@ class _Counted:
     chance: float = 0.0
 
 
-def strata_of(folder: Folder) -> list[dict[str, Any]]:
+def compute_strata(folder: Folder) -> list[dict[str, Any]]:
     """Return the strata of all pairs that could be judged: the pools, and what lies below them.
 
     Only pairs of queries with public labels count, and no query is its own candidate. Within

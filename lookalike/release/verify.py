@@ -18,7 +18,7 @@ from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import Unpacked, unpacked
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import ALL_TABLES, MANIFEST, tables_of
+from lookalike.release.format.layout import ALL_TABLES, MANIFEST, list_tables
 from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
 from lookalike.release.verify_files import Finding, against_manifest
 
@@ -105,7 +105,7 @@ def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Itera
     """Make everything that follows from the frozen data again, and compare."""
     try:
         info = Folder(folder).info
-        tables = {table.path for table in tables_of(info)}
+        tables = {table.path for table in list_tables(info)}
     except (ReleaseError, *NOT_AS_WRITTEN) as problem:
         yield Finding("release.json", f"cannot be read: {problem}")
         return

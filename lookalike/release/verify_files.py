@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lookalike.release.format.layout import MANIFEST
-from lookalike.release.format.manifest import Entry, Manifest, digest_of, paths_in, rows_of
+from lookalike.release.format.manifest import Entry, Manifest, count_rows, file_digest, paths_in
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ def against_manifest(
 def _differs(path: Path, expected: Entry) -> str:
     """Compare a file with its entry; nothing of it is read as a table before its hash fits."""
     try:
-        sha256, n_bytes, n_lines = digest_of(path)
+        sha256, n_bytes, n_lines = file_digest(path)
     except OSError as problem:
         return f"cannot be read: {problem}"
     if sha256 != expected.sha256:
         return "was changed: its SHA-256 is not that of the manifest"
     try:
-        n_rows = rows_of(path, n_lines)
+        n_rows = count_rows(path, n_lines)
     except (pa.ArrowException, OSError) as problem:
         return f"is not readable as parquet: {problem}"
     if (n_bytes, n_rows) != (expected.n_bytes, expected.n_rows):

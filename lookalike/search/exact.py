@@ -92,7 +92,7 @@ def top_k(
         ValueError: for k out of range, shapes or dtypes that do not fit, or values that are
             NaN or infinite (the row is named).
     """
-    shards = shards_of(catalog)
+    shards = as_shards(catalog)
     n_images = checked(queries, shards, k)
     rules = (filters or Filters()).arrays(len(queries), n_images)
     return best_admitted(queries, shards, k, rules, memory_mib, n_threads=n_threads, method=method)
@@ -176,7 +176,7 @@ class _Search:
         return TopK.of(self._best.scores, self._best.indices, self._best.k)
 
 
-def shards_of(catalog: Vectors | Sequence[Vectors]) -> list[Vectors]:
+def as_shards(catalog: Vectors | Sequence[Vectors]) -> list[Vectors]:
     """Return the shards of a catalog; one array is one shard."""
     return [catalog] if isinstance(catalog, np.ndarray) else list(catalog)
 

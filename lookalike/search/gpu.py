@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.memory import free_memory, is_out_of_memory
 from lookalike.core.progress import SILENT, Progress
-from lookalike.search.exact import Vectors, best_admitted, checked, shards_of
+from lookalike.search.exact import Vectors, as_shards, best_admitted, checked
 from lookalike.search.feed import fed
 from lookalike.search.filters import FilterArrays, Filters
 from lookalike.search.kernels import score_pairs
@@ -106,7 +106,7 @@ def top_k(
     Raises:
         ValueError: as `lookalike.search.exact.top_k` does.
     """
-    shards = shards_of(catalog)
+    shards = as_shards(catalog)
     n_images = checked(queries, shards, k)
     rules = (filters or Filters()).arrays(len(queries), n_images)
     if not len(queries):

@@ -14,7 +14,7 @@ from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
 from lookalike.core.errors import Refused
 from lookalike.pooling.judging_order import judging_phases
-from lookalike.pooling.source_spec import SourceKind, kind_of
+from lookalike.pooling.source_spec import SourceKind, source_kind
 from pooling.models import Pool, PoolCampaign, PoolState
 from pooling.pools.queries import pool_pairs, stored_proposals
 
@@ -78,7 +78,7 @@ def open_pool_campaign(
 def _phases(pool: Pool, pairs: Sequence[tuple[int, int]], seed: int) -> list[int]:
     """Return the phase of each pair of a pool."""
     sources, proposals = stored_proposals(pool)
-    has_ranks = np.array([kind_of(source.spec) != SourceKind.RANDOM for source in sources])
+    has_ranks = np.array([source_kind(source.spec) != SourceKind.RANDOM for source in sources])
     if not has_ranks.any():
         raise Refused(
             "asking_order",

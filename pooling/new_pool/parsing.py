@@ -15,7 +15,7 @@ from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.presets import PRESETS, expanded
 from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
-from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, kind_of, split_depth
+from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, source_kind, split_depth
 from pooling.models import Pool
 
 MAX_SHOWN = 10
@@ -85,7 +85,7 @@ def source_wishes(text: str) -> list[Wish]:
                 presets = ", ".join(preset.name for preset in PRESETS)
                 others = "Or random:SEED, plugin:DOTTED.PATH, or a preset"
                 raise Refused("models", f"{problem} {others}: {presets}.") from problem
-            if kind_of(wish.spec) in UPLOADED:
+            if source_kind(wish.spec) in UPLOADED:
                 raise Refused("models", f"{wish.spec} is a file; upload it instead.")
             if wishes.setdefault(wish.spec, wish) != wish:
                 raise Refused("models", f"{wish.spec} is named with two depths.")

@@ -16,7 +16,7 @@ from lookalike.backbones.errors import SpecError
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
-from lookalike.pooling.source_spec import SourceKind, canonical, kind_of
+from lookalike.pooling.source_spec import SourceKind, canonical, source_kind
 from pooling.pools.queries import image_ids_by_name, images_matching
 from pooling.sources.plugins import is_allowed, refusal
 from pooling.sources.upload_files import Upload
@@ -103,7 +103,7 @@ def check_specs(specs: Sequence[str]) -> None:
         except SpecError as problem:
             raise Refused("models", str(problem)) from problem
         dotted = spec.partition(":")[2]
-        if kind_of(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
+        if source_kind(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
             raise Refused("models", refusal(dotted))
 
 

@@ -39,7 +39,7 @@ def overlap_table(stats: Mapping[str, Any]) -> list[OverlapRow]:
     return [
         OverlapRow(
             spec=spec,
-            letter=letter_of(row),
+            letter=column_letter(row),
             cells=[
                 Cell(share, round((share or 0) * N_SHADES), is_self=row == column)
                 for column, share in enumerate(shares)
@@ -49,7 +49,7 @@ def overlap_table(stats: Mapping[str, Any]) -> list[OverlapRow]:
     ]
 
 
-def letter_of(position: int) -> str:
+def column_letter(position: int) -> str:
     """Return A, B, … Z, AA, AB, …: a column's short name."""
     letters = ""
     position += 1
@@ -96,7 +96,7 @@ class Histogram:
     middle: float = (LEFT + WIDTH - RIGHT) / 2
 
 
-def histogram_of(stats: Mapping[str, Any]) -> Histogram | None:
+def make_histogram(stats: Mapping[str, Any]) -> Histogram | None:
     """Return the histogram of candidates per query, one bar for each number that is possible
     between the least and the most; None before anything was proposed.
     """

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.models import CampaignState
 from annotation.services import add_questions
-from lookalike.pooling.differences import Difference, Mask, changes_of, difference
+from lookalike.pooling.differences import Difference, Mask, difference, find_changes
 from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolChange, PoolSource
 from pooling.pools.queries import judged_pairs, pool_pairs, stored_proposals
@@ -107,7 +107,7 @@ def _write_down(
                 is_due = step["spec"] in due.get(change.number, [])
                 turn = turn_of[change.number] if is_due else 1  # 1: all that is written down
                 steps.append((model_of[step["spec"]], int(step["k_before"]), int(step["k"]), turn))
-    turns = changes_of(proposals.model, proposals.rank, steps)
+    turns = find_changes(proposals.model, proposals.rank, steps)
     is_judged = _is_judged(unsettled[0].pool, proposals)
     for change in unsettled:
         made = difference(proposals, turns, turn_of[change.number], is_judged)

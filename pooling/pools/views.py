@@ -9,10 +9,10 @@ from django.shortcuts import get_object_or_404, render
 from accounts.access import reader_required
 from pooling.models import Pool
 from pooling.pools.costs import Cost, CostForm, costs_in
-from pooling.pools.figures import histogram_of, overlap_table
+from pooling.pools.figures import make_histogram, overlap_table
 from pooling.pools.queries import pools_for_pages, shown_queries, unasked_pairs
 from pooling.pools.unsettled import has_unstarted, is_at_work
-from pooling.pools.yields import yields_of
+from pooling.pools.yields import compute_yields
 
 POOLS_A_PAGE = 30
 QUERIES_A_PAGE = 5
@@ -39,7 +39,7 @@ def pool(request: HttpRequest, slug: str) -> HttpResponse:
         "changes": list(shown.changes.select_related("made_by").order_by("-number")),
         "n_unasked": 0 if at_work else unasked_pairs(shown),
         "overlap": overlap_table(shown.stats),
-        "histogram": histogram_of(shown.stats),
+        "histogram": make_histogram(shown.stats),
         **_costs(request, shown),
         **_proposals(request, shown),
     }
@@ -83,7 +83,7 @@ def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
     seconds, n_judges, _ = costs_in(form)
     return {
         "seconds": seconds,
-        "yields": yields_of(shown, seconds),
+        "yields": compute_yields(shown, seconds),
         "cost_form": form,
         "pool_cost": Cost(shown.stats.get("pairs", 0), seconds, n_judges),
         "brute_force_cost": Cost(shown.stats.get("brute_force_pairs", 0), seconds, n_judges),

@@ -71,7 +71,7 @@ def measured_pace(campaign: Campaign) -> tuple[float, int]:
     return (timed["mean"] or 0.0) / 1000, timed["n"]
 
 
-def yields_of(pool: Pool, seconds: float) -> Yields | None:
+def compute_yields(pool: Pool, seconds: float) -> Yields | None:
     """Return what the newest campaign of a pool has found, None before any pair has a label.
 
     Args:

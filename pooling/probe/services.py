@@ -21,7 +21,7 @@ from lookalike.pooling.probe import additions
 from lookalike.search.numpy_search import top_k
 from pooling.models import Pool
 from pooling.new_pool.requests import PoolRequest
-from pooling.sources.admission import filters_of, rows_of
+from pooling.sources.admission import find_rows, make_filters
 
 PROBE_TASK = "pooling.probe"
 N_PROBED = 50
@@ -117,8 +117,8 @@ def _candidates(
 ) -> Ints:
     """Return the image ids of each query's k nearest candidates, shape (n, k), -1 for none."""
     (ids, vectors), (own_ids, own) = (load_vectors(one) for one in sets)
-    filters = filters_of(pool, query_ids, ids)
-    queries = np.asarray(own[rows_of(query_ids, own_ids)], np.float32)
+    filters = make_filters(pool, query_ids, ids)
+    queries = np.asarray(own[find_rows(query_ids, own_ids)], np.float32)
     nearest = top_k(queries, _Widened(vectors), min(k, len(ids)), filters=filters).indices
     return np.where(nearest >= 0, ids[np.maximum(nearest, 0)], -1)
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
-from jobs.queries import job_of
+from jobs.queries import visible_job
 from lookalike.core.errors import Refused
 from lookalike.pooling.probe import Addition
 from pooling.new_pool.forms import PoolForm
@@ -34,7 +34,7 @@ def start(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show how far a probe is, or what it found."""
-    job = job_of(signed_in(request), uid)
+    job = visible_job(signed_in(request), uid)
     context: dict[str, object] = {"job": job}
     if job.state == "succeeded":
         seconds, n_judges, hourly = costs_in(CostForm(request.GET))

@@ -29,7 +29,7 @@ BLOCK = 64  # queries whose hashes are compared with the catalog's at once
 Rules = Pool | PoolRequest
 
 
-def filters_of(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
+def make_filters(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
     """Return who may not answer whom.
 
     Args:
@@ -45,7 +45,7 @@ def filters_of(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
     if rules.query_catalog is not None:
         apart.append(_contents(rules.catalog, query_ids, candidate_ids))
     else:
-        own = rows_of(query_ids, candidate_ids)
+        own = find_rows(query_ids, candidate_ids)
         if rules.exclude_same_product:
             products = _products(rules.catalog, candidate_ids)
             products_apart = [Keys(queries=products[own], catalog=products)]
@@ -60,11 +60,13 @@ def n_admissible(rules: Rules, query_ids: Ints) -> Ints:
     """Return how many candidates each query has to choose from, shape (n_queries,)."""
     images = rules.catalog.images.order_by("sha256")
     candidate_ids = np.array(list(images.values_list("pk", flat=True)), np.int64)
-    arrays = filters_of(rules, query_ids, candidate_ids).arrays(len(query_ids), len(candidate_ids))
+    arrays = make_filters(rules, query_ids, candidate_ids).arrays(
+        len(query_ids), len(candidate_ids)
+    )
     return np.array([admissible(arrays, at).sum() for at in range(len(query_ids))], np.int64)
 
 
-def rows_of(wanted: Ints, image_ids: Ints) -> Ints:
+def find_rows(wanted: Ints, image_ids: Ints) -> Ints:
     """Return the row of each wanted image id.
 
     Args:
@@ -130,7 +132,7 @@ def _groups(catalog: Catalog, image_ids: Ints) -> Ints:
         np.int64,
     ).reshape(-1, 2)
     pairs = pairs[np.isin(pairs, image_ids).all(axis=1)]
-    ends = rows_of(pairs.ravel(), image_ids).reshape(-1, 2)
+    ends = find_rows(pairs.ravel(), image_ids).reshape(-1, 2)
     n = len(image_ids)
     graph = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     _, groups = connected_components(graph, directed=False)
@@ -140,7 +142,7 @@ def _groups(catalog: Catalog, image_ids: Ints) -> Ints:
 def _like_the_query(rules: Rules, query_ids: Ints, candidate_ids: Ints, groups: Ints) -> list[Keys]:
     """Return keys that leave out each query's own near-duplicates, with their whole groups."""
     if rules.query_catalog is None:
-        own = rows_of(query_ids, candidate_ids)
+        own = find_rows(query_ids, candidate_ids)
         return [Keys(queries=groups[own], catalog=groups)]
     asked, offered = _hashes(query_ids), _hashes(candidate_ids)
     near: list[Ints] = []

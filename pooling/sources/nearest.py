@@ -22,7 +22,7 @@ from lookalike.search.approximate import IndexTooLargeError, approximate_top_k, 
 from lookalike.search.filters import Filters
 from lookalike.search.topk import TopK
 from pooling.models import Pool
-from pooling.sources.admission import filters_of, rows_of
+from pooling.sources.admission import find_rows, make_filters
 
 N_SAMPLED = 200  # queries on which an index is compared with the exact search
 
@@ -126,13 +126,13 @@ def _question(pool: Pool, candidates: EmbeddingSet, queries: EmbeddingSet) -> _Q
     asked_ids, asked = (
         (candidate_ids, vectors) if queries == candidates else living_vectors(queries)
     )
-    rows = rows_of(query_ids, asked_ids)
+    rows = find_rows(query_ids, asked_ids)
     return _Question(
         query_ids,
         candidate_ids,
         np.asarray(asked[rows], np.float32),
         vectors,
-        filters_of(pool, query_ids, candidate_ids),
+        make_filters(pool, query_ids, candidate_ids),
     )
 
 

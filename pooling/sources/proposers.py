@@ -21,7 +21,7 @@ from lookalike.pooling.source_spec import SourceKind
 from lookalike.search.scored import Doubles, ScoresOf, best_scored, random_scores
 from pooling.embedding.embed import embed_catalog, ready_backbone
 from pooling.models import Index, Pool, PoolSource
-from pooling.sources.admission import filters_of
+from pooling.sources.admission import make_filters
 from pooling.sources.nearest import Found, nearest_by_index, nearest_candidates
 from pooling.sources.plugins import load_plugin, scores_by
 from pooling.sources.ranking_task import RankingTask
@@ -178,7 +178,7 @@ def _sha256_of(image_ids: Ints) -> list[str]:
 
 
 def _scored(pool: Pool, k: int, query_ids: Ints, images: _Images, scores_of: ScoresOf) -> Found:
-    filters = filters_of(pool, query_ids, images.ids).arrays(len(query_ids), len(images.ids))
+    filters = make_filters(pool, query_ids, images.ids).arrays(len(query_ids), len(images.ids))
     return Found(query_ids, images.ids, best_scored(filters, k, scores_of))
 
 

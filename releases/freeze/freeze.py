@@ -26,14 +26,14 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import write_archive
 from lookalike.release.format.folder import Folder, write_json
 from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION
-from lookalike.release.format.manifest import entry_of, manifest_of
+from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
-from lookalike.release.labelling import label_columns, qrels_of, votes_of
-from lookalike.release.scoring import MEASURES, coarse, results_of
+from lookalike.release.labelling import collect_votes, label_columns, make_qrels
+from lookalike.release.scoring import MEASURES, coarse, compute_results
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.holdout import percent_hidden, require_enough
-from releases.freeze.model_scores import entrants_of, findings_of, write_runs
+from releases.freeze.model_scores import list_models, read_findings, write_runs
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.freeze.scope import Scope, read_scope
 from releases.freeze.tables import (
@@ -66,7 +66,7 @@ def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
         progress.note("Scoring models on hidden labels")
         _derive_hidden(Folder(files), hidden)
     progress.note("Hashing files")
-    manifest = manifest_of(files, request.slug, request.version)
+    manifest = make_manifest(files, request.slug, request.version)
     (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
     progress.note("Packing the archive")
     write_archive(files, folder / f"{request.root}.zip", request.root)
@@ -77,7 +77,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
     progress.note("Reading campaigns and images")
     with snapshot() as view:
         scope = read_scope(view, request)
-        entrants = entrants_of(scope, with_runs=request.with_runs)
+        entrants = list_models(scope, with_runs=request.with_runs)
         write_images(view, scope, files, lambda row: _file_of(row, request))
         write_queries(scope, files)
         progress.note("Reading pairs and proposals")
@@ -95,7 +95,7 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
         "release.json": moment,
         "models.json": [entrant.entry() for entrant in entrants],
         "guidelines.json": guidelines,
-        "bias.json": findings_of(scope.campaign_ids, is_hidden=scope.hidden.size > 0),
+        "bias.json": read_findings(scope.campaign_ids, is_hidden=scope.hidden.size > 0),
     }.items():
         write_json(files / name, content)
     return scope
@@ -127,12 +127,12 @@ def _derive(files: Path, progress: Progress) -> None:
 def _derive_hidden(release: Folder, hidden: Path) -> None:
     """Write the hidden labels, and the rounded means that may be shown of them."""
     tables = Folder(hidden)
-    votes = votes_of(release.image_ids, tables.table("judgements"), tables.table("rulings"))
+    votes = collect_votes(release.image_ids, tables.table("judgements"), tables.table("rulings"))
     write_table(hidden, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.compared(labels=tables.table("labels"))
-    qrels = qrels_of(labels) if labels.num_rows else None
+    qrels = make_qrels(labels) if labels.num_rows else None
     require_enough(len(qrels.query_ids) if qrels else 0)
-    summary = results_of(release, qrels).summary
+    summary = compute_results(release, qrels).summary
     for model in summary["models"]:
         model.pop("coverage")
         model["measures"] = {
@@ -188,7 +188,7 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         scope: what it is about.
         pool_of: slug of the pool by id of the campaign that judges it.
     """
-    lockfile = entry_of(ROOT / "constraints.txt").sha256
+    lockfile = make_entry(ROOT / "constraints.txt").sha256
     return {
         "schema_version": SCHEMA_VERSION,
         "name": request.slug,

@@ -10,7 +10,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.site.queries import earlier_versions
-from releases.storage import files_of
+from releases.storage import files_folder
 
 MIN_HIDDEN = 50  # fewer, and a rounded mean tells single labels
 
@@ -27,7 +27,7 @@ def splits_before(request: FreezeRequest, sha256: Sequence[str]) -> tuple[set[st
     """
     earlier: dict[str, set[str]] = {"hidden": set(), "public": set()}
     for release in earlier_versions(request.slug, parse_version(request.version)):
-        split_of = dict(Folder(files_of(release)).rows("queries", "query_id", "split"))
+        split_of = dict(Folder(files_folder(release)).rows("queries", "query_id", "split"))
         n = len(next(iter(split_of), ""))  # names are prefixes, all of one length in a version
         for name in sha256:
             if name[:n] in split_of:

@@ -14,7 +14,7 @@ from annotation.models import Campaign
 from catalog.embeddings import EmbeddingError, forget_vectors
 from catalog.models import Image
 from evaluation.models import Run as UploadedRun
-from evaluation.results.inputs import EmbeddedModel, ImageTable, family_of, models_on
+from evaluation.results.inputs import EmbeddedModel, ImageTable, model_family, models_on
 from evaluation.runs.model_runs import RankingTask, ranking_task
 from evaluation.runs.storage import load_run
 from lookalike.core.arrays import Ints
@@ -58,7 +58,7 @@ class Entrant:
         return {"id": self.id, "name": self.name, "kind": self.kind, **self.about}
 
 
-def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
+def list_models(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     """Return the sources of the pools, then other embedded models, then uploaded runs.
 
     Raises:
@@ -69,7 +69,7 @@ def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     done = PoolSource.objects.filter(pool__in=pools, done_at__isnull=False)
     sources = list(done.select_related("embedding_set").order_by("pool__slug", "position"))
     pooled = {source.spec for source in sources}
-    families = {family_of(spec) for spec in pooled}
+    families = {model_family(spec) for spec in pooled}
     embedded = models_on(pools[0], sources) if pools else []
     for model in embedded:
         entrants.append(_embedded(model, sources, pooled, families))
@@ -77,7 +77,7 @@ def entrants_of(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     for source in sources:
         if source.spec not in vectors | {entrant.name for entrant in entrants}:
             about: dict[str, Any] = {
-                "family": family_of(source.spec),
+                "family": model_family(source.spec),
                 "badge": "pooled",
                 "card": {},
             }
@@ -117,7 +117,7 @@ def _add_runs(entrants: list[Entrant], scope: Scope, families: set[str]) -> None
 def _embedded(
     model: EmbeddedModel, sources: list[PoolSource], pooled: set[str], families: set[str]
 ) -> Entrant:
-    family = family_of(model.name)
+    family = model_family(model.name)
     badge = "sibling" if family in families else "outsider"
     proposed = [source for source in sources if source.spec == model.name]
     about: dict[str, Any] = {
@@ -156,7 +156,7 @@ def write_runs(
 
     Args:
         scope: what is frozen.
-        entrants: from `entrants_of`.
+        entrants: from `list_models`.
         pairs: database ids of query and candidate of every pair put to the judges.
         folder: of the release.
         progress: told what is done now.
@@ -217,7 +217,7 @@ def _write_run(path: Path, run: Run, images: Images) -> None:
             )
 
 
-def findings_of(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
+def read_findings(campaigns: list[int], *, is_hidden: bool) -> dict[str, Any]:
     """Return what bias.json holds: the findings of each campaign's newest report.
 
     Where labels are hidden these say something of them, too, and are left out.

@@ -8,7 +8,7 @@ from typing import Any
 from catalog.models import Catalog
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import tables_of
+from lookalike.release.format.layout import list_tables
 
 N_NAMED = 20  # of what is missing
 Columns = dict[str, tuple[str, ...]]
@@ -73,7 +73,7 @@ def listed(what: str, names: list[str]) -> str:
 
 def _named(folder: Folder, columns: Columns) -> set[str]:
     """Return the images that stand in some columns, of the tables that a release has."""
-    held = {table.name for table in tables_of(folder.info)}
+    held = {table.name for table in list_tables(folder.info)}
     return {
         image
         for table, names in columns.items()

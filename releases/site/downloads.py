@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from releases.services import count_download
 from releases.site.queries import FileLine
 from releases.site.ranges import begins_download, file_response
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 
 
 def download(request: HttpRequest, line: FileLine) -> HttpResponseBase:
@@ -18,7 +18,7 @@ def download(request: HttpRequest, line: FileLine) -> HttpResponseBase:
     The whole of it counts as a download, and so does its first part; going on does not.
     """
     release = line.release
-    path = files_of(release) / line.path if line.path else archive_of(release)
+    path = files_folder(release) / line.path if line.path else archive_path(release)
     kind = mimetypes.guess_type(line.name)[0] or "application/octet-stream"
     answer = file_response(request, path, name=line.name, content_type=kind, sha256=line.sha256)
     is_whole = answer.status_code == 200 and request.method == "GET"

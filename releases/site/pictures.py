@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lookalike.release.format.folder import Folder
 from releases.models import Release
-from releases.storage import files_of
+from releases.storage import files_folder
 
 N_COVERS = 5
 N_CANDIDATES = 6
@@ -24,19 +24,19 @@ class Example:
 
 def covers(release: Release) -> list[str]:
     """Return the SHA-256 of a few images; none where the licence keeps them out."""
-    return _covers(files_of(release)) if release.info["licence"]["with_images"] else []
+    return _covers(files_folder(release)) if release.info["licence"]["with_images"] else []
 
 
 def shown_pair(release: Release) -> Example | None:
     """Return a query with similar and different images; None where pictures are kept out."""
-    return _example(files_of(release)) if release.info["licence"]["with_images"] else None
+    return _example(files_folder(release)) if release.info["licence"]["with_images"] else None
 
 
 def has_picture(release: Release, sha256: str) -> bool:
     """Whether an image is part of a release."""
     if not release.info["licence"]["with_images"] or len(sha256) != 64 or not sha256.isalnum():
         return False
-    return any((files_of(release) / "images").glob(f"{sha256}.*"))
+    return any((files_folder(release) / "images").glob(f"{sha256}.*"))
 
 
 @lru_cache(maxsize=256)  # a release never changes

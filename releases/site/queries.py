@@ -24,7 +24,7 @@ from lookalike.release.format.layout import MANIFEST
 from lookalike.release.format.manifest import Entry, Manifest, parse_manifest
 from releases.freeze.requests import parse_version
 from releases.models import Release, Submission, Visibility
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 
 FREEZE_TASK = "releases.tasks.freeze"
 SCORE_TASK = "releases.tasks.score"
@@ -74,7 +74,7 @@ def release_or_404(person: Person, slug: str, version: str = "") -> Release:
     return release
 
 
-def versions_of(person: Person, slug: str) -> list[Release]:
+def list_versions(person: Person, slug: str) -> list[Release]:
     """Return the versions of a benchmark that a person may see, newest first."""
     return list(visible_releases(person).filter(slug=slug).order_by("-major", "-minor", "-patch"))
 
@@ -123,12 +123,12 @@ class FileLine:
 
 def manifest_of_release(release: Release) -> Manifest:
     """Return the manifest; it was checked when the release was frozen."""
-    return parse_manifest((files_of(release) / MANIFEST).read_bytes(), MANIFEST)
+    return parse_manifest((files_folder(release) / MANIFEST).read_bytes(), MANIFEST)
 
 
 def archive_line(release: Release) -> FileLine:
     """Return the archive as a file to download."""
-    name = archive_of(release).name
+    name = archive_path(release).name
     return FileLine(release, "", name, release.archive_sha256, release.archive_bytes)
 
 
@@ -146,7 +146,7 @@ def line_or_404(release: Release, path: str) -> FileLine:
         Http404: there is none of that path.
     """
     if path == MANIFEST:
-        size = (files_of(release) / MANIFEST).stat().st_size
+        size = (files_folder(release) / MANIFEST).stat().st_size
         return FileLine(release, MANIFEST, MANIFEST, release.seal, size)
     entry = manifest_of_release(release).files.get(path)
     if entry is None:

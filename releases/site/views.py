@@ -32,21 +32,21 @@ from releases.site.queries import (
     is_reader,
     leaderboard,
     line_or_404,
+    list_versions,
     n_downloads,
     newest_releases,
     quota,
     release_or_404,
-    versions_of,
     visible_submissions,
 )
-from releases.storage import files_of
+from releases.storage import files_folder
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
 
 
-def facts_of(release: Release) -> Facts:
+def page_facts(release: Release) -> Facts:
     """Return what the documents of a release are written from."""
-    return Facts.of(Folder(files_of(release)), {})
+    return Facts.of(Folder(files_folder(release)), {})
 
 
 @require_safe
@@ -73,7 +73,7 @@ def newest(request: HttpRequest, slug: str) -> HttpResponse:
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
     release = release_or_404(request.user, slug, version)
-    facts = facts_of(release)
+    facts = page_facts(release)
     by = request.GET.get("by", "")
     by = by if by in BOARD else BOARD[0]
     hidden = release.has_hidden_labels and request.GET.get("labels") == "hidden"
@@ -96,7 +96,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "n_downloads": n_downloads(release),
         "bibtex": bibtex(facts),
         "cite_as": cite_as(facts),
-        "versions": versions_of(person, slug),
+        "versions": list_versions(person, slug),
         "example": shown_pair(release),
         "may_submit": is_reader(person),
         "is_admin": person.is_authenticated and person.is_admin,
@@ -133,7 +133,7 @@ def datasheet(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """The datasheet on a page of the site."""
     release = release_or_404(request.user, slug, version)
     # made by MarkdownIt with html off: nothing that a person wrote becomes markup
-    body = mark_safe(_scrolling(datasheet_html(facts_of(release))))  # noqa: S308
+    body = mark_safe(_scrolling(datasheet_html(page_facts(release))))  # noqa: S308
     return render(request, "releases/datasheet.html", {"release": release, "body": body})
 
 

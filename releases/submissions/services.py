@@ -17,7 +17,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from releases.models import Release, Submission
 from releases.site.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
-from releases.storage import files_of, hidden_of
+from releases.storage import files_folder, hidden_folder
 from releases.submissions.submission_scoring import (
     Judged,
     file_problem,
@@ -119,8 +119,8 @@ def score(progress: JobProgress) -> dict[str, Any]:
             f"The upload of {arguments['file_name']} is no longer kept. Submit it again."
         )
     release = submission.release
-    hidden = hidden_of(release) if release.info["hidden_percent"] else None
-    judged = Judged(Folder(files_of(release)), hidden)
+    hidden = hidden_folder(release) if release.info["hidden_percent"] else None
+    judged = Judged(Folder(files_folder(release)), hidden)
     try:
         progress.update(0, 2, "Reading the file")
         missing = arguments.get("missing", "worst")  # what those queued by an older version meant

@@ -26,7 +26,7 @@ from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import Gallery, embedding_run
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.tables import rows_of
-from lookalike.release.labelling import pair_keys, qrels_of
+from lookalike.release.labelling import make_qrels, pair_keys
 from lookalike.release.scoring import coarse, ranks_more, rounded, score_one
 
 N_PRODUCTS = 20
@@ -83,7 +83,7 @@ class Judged:
         if self.hidden is None:
             return None
         labels = Folder(self.hidden).table("labels")
-        return qrels_of(self.folder.compared(labels=labels))
+        return make_qrels(self.folder.compared(labels=labels))
 
 
 def file_problem(name: str) -> str:

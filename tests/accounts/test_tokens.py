@@ -11,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
 from accounts.models import AccessToken, Role, Scope
-from accounts.tokens.secret import digest_of, new_token, prefix_of
+from accounts.tokens.secret import new_token, read_prefix, token_digest
 from accounts.tokens.services import (
     MAX_USABLE,
     TokenRefusedError,
@@ -38,18 +38,18 @@ def made(researcher):
 def test_a_token_is_recognised_by_its_prefix_and_two_are_never_the_same():
     token, prefix = new_token()
     assert re.fullmatch(r"lkl_[a-z0-9]{8}_[\w-]{43}", token)
-    assert prefix == prefix_of(token) == token[4:12]
+    assert prefix == read_prefix(token) == token[4:12]
     assert new_token().token != token
 
 
 @pytest.mark.parametrize("wrong", ["", "lkl_", "Bearer x", "lkl_abcdefgh_" + "x" * 42, "x" * 10**6])
 def test_what_is_no_token_has_no_prefix(wrong):
-    assert prefix_of(wrong) is None
+    assert read_prefix(wrong) is None
 
 
 def test_only_the_hash_is_kept(made):
     row, token = made
-    assert row.digest == digest_of(token)
+    assert row.digest == token_digest(token)
     kept = " ".join(str(value) for value in AccessToken.objects.values().get(pk=row.pk).values())
     assert token not in kept
     assert token.rpartition(f"{row.prefix}_")[2] not in kept

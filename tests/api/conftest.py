@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import cache
 
 from accounts.models import Role, Scope, User
-from accounts.tokens.services import create_token, scopes_of
+from accounts.tokens.services import allowed_scopes, create_token
 from evaluation.models import Result
 from tests.clients import Caller
 from tests.worlds import World, evaluated_world
@@ -30,7 +30,7 @@ def caller(db: None) -> Callable[..., Caller]:
     def make(role: Role, *scopes: Scope) -> Caller:
         person = User.objects.create_user(f"{role}-{uuid.uuid4().hex[:8]}", role=role)
         _, token = create_token(
-            owner=person, name="test", scopes=scopes or scopes_of(person), days=1
+            owner=person, name="test", scopes=scopes or allowed_scopes(person), days=1
         )
         return Caller(person, token)
 

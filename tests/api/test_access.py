@@ -159,7 +159,7 @@ def test_a_crash_is_an_answer_in_json_without_its_insides(researcher, monkeypatc
     def crash(*given: object) -> None:
         raise RuntimeError("secret inside")
 
-    monkeypatch.setattr("api.routes.catalogs.part_of", crash)
+    monkeypatch.setattr("api.routes.catalogs.read_part", crash)
     client = Client(raise_request_exception=False)
     reply = client.get(f"{API}/catalogs", headers=researcher.headers)
     assert (reply.status_code, reply.json()["code"]) == (500, "server_error")

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AccessToken, Scope, User
-from accounts.tokens.secret import digest_of, new_token
+from accounts.tokens.secret import new_token, token_digest
 from api.root import api
 from evaluation.models import Result
 from tests.worlds import SPECS, World
@@ -27,7 +27,7 @@ def token_of(person: User) -> str:
         owner=person,
         name="forced",
         prefix=prefix,
-        digest=digest_of(token),
+        digest=token_digest(token),
         scopes=Scope.values,
         expires_at=timezone.now() + timedelta(days=1),
     )

@@ -11,7 +11,7 @@ from django.core.cache import cache
 from django.db import connections
 
 from accounts.models import Role, Scope, User
-from accounts.tokens.services import create_token, revoke_token, scopes_of
+from accounts.tokens.services import allowed_scopes, create_token, revoke_token
 from annotation.models import Judgement
 from api.limits import Limit
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
@@ -54,7 +54,7 @@ def site(live_server) -> Callable[..., Client]:
 
     def make(role: Role = Role.RESEARCHER) -> Client:
         person = User.objects.create_user(f"{role}-{User.objects.count()}", role=role)
-        _, token = create_token(owner=person, name="t", scopes=scopes_of(person), days=1)
+        _, token = create_token(owner=person, name="t", scopes=allowed_scopes(person), days=1)
         return Client(live_server.url, token)
 
     return make
@@ -190,7 +190,7 @@ def test_a_crash_of_the_site_is_an_error_of_the_site(world, site, monkeypatch):
         raise RuntimeError("secret inside")
 
     client = site()
-    monkeypatch.setattr("api.routes.catalogs.part_of", crash)
+    monkeypatch.setattr("api.routes.catalogs.read_part", crash)
     with pytest.raises(ServerError) as caught:
         list(client.catalogs())
     assert "secret" not in str(caught.value)

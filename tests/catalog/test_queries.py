@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 import pytest
 from django.utils import timezone
 
-from catalog.facets import attributes_of, facets
+from catalog.facets import facets, list_attributes
 from catalog.filters import ImageFilter, Place, parse_filter
 from catalog.models import Catalog, Image
 from catalog.queries import image_page, product_page
@@ -139,18 +139,18 @@ def test_counts_of_facets_are_what_choosing_them_would_give(
 
 
 def test_names_numbers_and_constants_are_attributes_but_no_facets(catalog: Catalog):
-    found = {attribute.name: attribute for attribute in attributes_of(catalog)}
+    found = {attribute.name: attribute for attribute in list_attributes(catalog)}
     assert sorted(found) == ["always", "color", "n", "name", "price", "size", "view"]
     assert found["price"].n_values == 20
     assert [name for name, a in sorted(found.items()) if a.is_facet] == ["color", "size", "view"]
 
 
 def test_facets_follow_a_change_of_the_catalog(catalog: Catalog):
-    before = attributes_of(catalog)
+    before = list_attributes(catalog)
     Image.objects.filter(catalog=catalog).update(attributes={})
-    assert attributes_of(catalog) == before  # remembered
+    assert list_attributes(catalog) == before  # remembered
     catalog.changed_at = timezone.now()
-    assert attributes_of(catalog) == []
+    assert list_attributes(catalog) == []
 
 
 def test_counting_does_not_ask_the_database_twice(

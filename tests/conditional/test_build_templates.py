@@ -6,13 +6,13 @@ from django.core.management import CommandError, call_command
 from catalog.models import Catalog
 from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.tasks import build
-from conditional.template_sets.queries import catalog_rows, conditions_of, shown_templates
-from conditional.template_sets.rows import template_of
-from conditional.template_sets.services import delete_set, preview_of, request_build
+from conditional.template_sets.queries import catalog_rows, list_conditions, shown_templates
+from conditional.template_sets.rows import read_template
+from conditional.template_sets.services import delete_set, make_preview, request_build
 from jobs.services import JobError
 from lookalike.conditional.recipes import Recipe, cook
 from lookalike.conditional.types import Task
-from lookalike.conditional.validate import defects_of
+from lookalike.conditional.validate import find_defects
 from lookalike.core.errors import Refused
 from tests.conditional.cases import built_set, make_catalog, recipe_of
 from tests.pooling.run_command import printed
@@ -24,7 +24,7 @@ COMMAND = ("--task", "change_attribute", "--same", "kind", "--ask", "colour")
 def pure_templates(template_set):
     task = Task(template_set.task)
     rows = template_set.templates.order_by("position")
-    return [template_of(row, task, template_set.source) for row in rows]
+    return [read_template(row, task, template_set.source) for row in rows]
 
 
 def test_what_was_drawn_comes_back_from_the_database(catalog, template_set):
@@ -41,7 +41,7 @@ def test_what_was_drawn_comes_back_from_the_database(catalog, template_set):
 def test_a_stored_set_has_no_defects_and_asks_what_it_says(catalog, template_set):
     images = {str(image.pk): image for image in catalog.images.all()}
     stored = pure_templates(template_set)
-    assert defects_of(stored, known_images=images) == []
+    assert find_defects(stored, known_images=images) == []
     for one in stored:
         reference, target = images[one.reference.image], images[one.target.image]
         assert target.attributes["colour"] == one.condition != reference.attributes["colour"]
@@ -55,7 +55,7 @@ def test_a_recipe_survives_its_storage(template_set):
 
 
 def test_the_preview_shows_the_first_templates_and_stores_nothing(catalog):
-    rows = preview_of(catalog, recipe_of(), 4).rows
+    rows = make_preview(catalog, recipe_of(), 4).rows
     assert not TemplateSet.objects.exists()
     stored = built_set(catalog).templates.order_by("position")[:4]
     assert [(row.target_id, row.gallery) for row in rows] == [
@@ -76,7 +76,7 @@ def test_shown_pictures_stand_in_the_stored_order(template_set):
     assert len(shown.candidates) == 15
     kinds = [image.kind for image in shown.candidates if not image.is_target]
     assert kinds.count("lacks the condition") == 9
-    assert sum(n for _, n in conditions_of(template_set)) == 30
+    assert sum(n for _, n in list_conditions(template_set)) == 30
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_shown_pictures_stand_in_the_stored_order(template_set):
 )
 def test_what_cannot_be_built_is_refused_with_the_reason(catalog, changes, field, reason):
     with pytest.raises(Refused, match=reason) as caught:
-        preview_of(catalog, recipe_of(**changes), 3)
+        make_preview(catalog, recipe_of(**changes), 3)
     assert caught.value.field == field
 
 

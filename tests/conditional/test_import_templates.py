@@ -16,7 +16,7 @@ from conditional.template_sets.recall_services import store_scores
 from conditional.template_sets.rows import exported_entries
 from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
-from lookalike.conditional.validate import defects_of
+from lookalike.conditional.validate import find_defects
 from lookalike.core.errors import Refused
 from tests.conditional.cases import entry
 from tests.pooling.run_command import printed
@@ -236,6 +236,6 @@ def test_the_official_file_comes_back_as_it_was(shared_data, db):
     result = printed("import_templates", "G", path, "--catalog", "coco", "--keep-good")
     assert result["n_entries"] == 1960
     left_out = {one["index"] for one in result["defects"]}
-    assert left_out == {one.index for one in defects_of(read_genecis(path).templates)}
+    assert left_out == {one.index for one in find_defects(read_genecis(path).templates)}
     sound = [one for index, one in enumerate(given) if index not in left_out]
     assert exported_entries(TemplateSet.objects.get()) == sound

@@ -18,7 +18,12 @@ from accounts.models import Role
 from conditional.models import TripletSet, Verification, VerifierAnswer
 from conditional.triplets.judged import ensure_questions, judged_triplets, keep_answers
 from conditional.triplets.queries import triplet_results, triplet_statistics
-from conditional.verification.queries import find_verifier, next_questions, progress_of, seen_order
+from conditional.verification.queries import (
+    find_verifier,
+    next_questions,
+    read_progress,
+    seen_order,
+)
 from conditional.verification.services import open_verification, set_state
 from lookalike.conditional.triplet_majority import Standing
 from lookalike.core.errors import Refused
@@ -350,7 +355,7 @@ def test_a_judge_answers_over_http_and_a_stranger_finds_nothing(
     )
     assert (late.status_code, late.json()["results"][0]["code"]) == (422, "closed")
     assert VerifierAnswer.objects.count() == 1
-    assert progress_of(judges[0]).n_done == 1
+    assert read_progress(judges[0]).n_done == 1
 
 
 @pytest.mark.parametrize("name", ["triplets", "verification", "csv", "new_triplet_campaign"])

@@ -20,13 +20,13 @@ from conditional.template_sets.services import delete_set
 from conditional.verification.answers import read_answers
 from conditional.verification.queries import (
     NotVerifierError,
+    compute_statistics,
     find_verifier,
+    list_results,
     next_questions,
     picture_for,
-    progress_of,
-    results_of,
+    read_progress,
     seen_order,
-    statistics_of,
     verified_templates,
 )
 from conditional.verification.services import (
@@ -77,7 +77,7 @@ def test_an_answer_is_stored_once_however_often_it_is_sent(judges):
     ]  # fmt: skip
     stored = VerifierAnswer.objects.get()
     assert stored.picked == seen_order(judge, template)[4]
-    assert progress_of(judge).n_done == 1
+    assert read_progress(judge).n_done == 1
     assert template not in next_questions(judge, 10)
 
 
@@ -106,9 +106,9 @@ def test_what_is_taken_back_is_asked_again_and_both_are_kept(judges):
     [template] = next_questions(judge, 1)
     record(judge, answer(template, "none"))
     record(judge, answer(template, "withdrawn"))
-    assert progress_of(judge).n_done == 0
+    assert read_progress(judge).n_done == 0
     assert template in next_questions(judge, 10)
-    assert not any(one.votes for one in results_of(judge.verification))
+    assert not any(one.votes for one in list_results(judge.verification))
     record(judge, answer(template, "several"))
     choices = list(VerifierAnswer.objects.values_list("choice", flat=True))
     assert choices == [Choice.NONE, Choice.WITHDRAWN, Choice.SEVERAL]
@@ -174,7 +174,7 @@ def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judg
         record(judge, answer(failing, "bad_condition"))
     for judge, candidate in zip(judges, (0, 1, target), strict=True):
         pick(judge, split, candidate)
-    outcomes = {one.template.pk: one for one in results_of(verification)}
+    outcomes = {one.template.pk: one for one in list_results(verification)}
     assert outcomes[passing.pk].verdict.outcome == Outcome.PASSES
     assert outcomes[failing.pk].verdict.outcome == Outcome.FAILS
     assert outcomes[split.pk].verdict.outcome == Outcome.ADJUDICATE
@@ -191,7 +191,7 @@ def test_majorities_pass_and_fail_and_the_rest_is_adjudicated(verification, judg
     assert set(verified) == {passing, split}
     exported = exported_entries(verification.template_set, [one.pk for one in verified])
     assert [one["condition"] for one in exported] == [one.condition for one in verified]
-    figures = statistics_of(results_of(verification))
+    figures = compute_statistics(list_results(verification))
     assert (figures.total.n_decided, figures.total.n_unique, figures.n_verified) == (3, 1, 2)
     assert sum(share.n for _, share in figures.by_condition) == 5
 
@@ -200,7 +200,7 @@ def test_judges_agree_wherever_their_galleries_put_the_target(verification, judg
     for template in verification.templates.all():
         for judge in judges:
             pick(judge, template, len(template.gallery))
-    figures = statistics_of(results_of(verification))
+    figures = compute_statistics(list_results(verification))
     assert (figures.agreement.percent, figures.total.pass_share) == (1.0, 1.0)
     assert len(verified_templates(verification)) == 5
 

@@ -17,7 +17,12 @@ from accounts.models import Role, User
 from conditional.models import RetrievalTemplate, TemplateSet, Verification, VerifierAnswer
 from conditional.tasks import build
 from conditional.template_sets.services import BUILD_TASK
-from conditional.verification.queries import current_answers, find_verifier, results_of, seen_order
+from conditional.verification.queries import (
+    current_answers,
+    find_verifier,
+    list_results,
+    seen_order,
+)
 from jobs.models import Job
 from tests.e2e.pages import overflow, see_pictures, serious_problems
 
@@ -137,7 +142,7 @@ def test_luma_templates_are_built_verified_by_keyboard_and_pass_or_fail(
     expect(chief.get_by_text("Besides: 1 × none of them, 1 × several.").first).to_be_visible()
     chief.get_by_role("button", name="It passes").first.click()
     expect(chief.get_by_text("Your ruling is kept.")).to_be_visible()
-    assert sum(one.passes is True for one in results_of(verification)) == 7
+    assert sum(one.passes is True for one in list_results(verification)) == 7
     chief.get_by_role("link", name="Fail (2)").click()
     expect(chief.get_by_text("Besides: 3 × bad condition.")).to_be_visible()
     assert serious_problems(chief) == []

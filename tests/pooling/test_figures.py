@@ -11,8 +11,8 @@ from pooling.pools.figures import (
     RIGHT,
     TOP,
     WIDTH,
-    histogram_of,
-    letter_of,
+    column_letter,
+    make_histogram,
     overlap_table,
 )
 
@@ -22,13 +22,13 @@ def counted(*rows):
 
 
 def test_columns_are_lettered_as_in_a_spreadsheet():
-    assert [letter_of(n) for n in (0, 1, 25, 26, 27, 51, 52, 701, 702)] == [
+    assert [column_letter(n) for n in (0, 1, 25, 26, 27, 51, 52, 701, 702)] == [
         "A", "B", "Z", "AA", "AB", "AZ", "BA", "ZZ", "AAA",
     ]  # fmt: skip
 
 
 def test_every_number_between_least_and_most_has_a_bar_even_if_no_query_has_it():
-    histogram = histogram_of(counted([6, 1], [9, 4]))
+    histogram = make_histogram(counted([6, 1], [9, 4]))
     assert histogram is not None
     assert [(bar.n_candidates, bar.n_queries) for bar in histogram.bars] == [
         (6, 1), (7, 0), (8, 0), (9, 4),
@@ -36,7 +36,7 @@ def test_every_number_between_least_and_most_has_a_bar_even_if_no_query_has_it()
 
 
 def test_the_tallest_bar_fills_the_height_and_others_are_in_proportion():
-    histogram = histogram_of(counted([6, 1], [7, 4]))
+    histogram = make_histogram(counted([6, 1], [7, 4]))
     assert histogram is not None
     room = HEIGHT - TOP - BOTTOM
     assert [bar.height for bar in histogram.bars] == [room / 4, room]
@@ -46,14 +46,14 @@ def test_the_tallest_bar_fills_the_height_and_others_are_in_proportion():
 
 
 def test_many_bars_are_neither_all_counted_nor_all_marked():
-    histogram = histogram_of(counted(*([n, 1] for n in range(1, 101))))
+    histogram = make_histogram(counted(*([n, 1] for n in range(1, 101))))
     assert histogram is not None
     assert not any(bar.is_labelled for bar in histogram.bars)
     assert len(histogram.x_ticks) <= 12
 
 
 def test_nothing_proposed_is_no_histogram_and_one_model_no_overlap():
-    assert histogram_of({}) is None
+    assert make_histogram({}) is None
     assert overlap_table({}) == []
     assert overlap_table({"models": ["a"], "overlap": [[1.0]]}) == []
 

@@ -18,7 +18,7 @@ from pooling import tasks
 from pooling.models import Pool, PoolState, Proposal
 from pooling.pools.services import start_pool, start_source
 from pooling.pools.statistics import update_stats
-from pooling.sources.admission import rows_of
+from pooling.sources.admission import find_rows
 from pooling.sources.fill import run_source, store_proposals
 from pooling.sources.nearest import Found
 from pooling.sources.proposers import Answer
@@ -131,11 +131,11 @@ def test_a_query_with_too_few_candidates_has_fewer_and_no_padding(pool_of):
 
 def test_rows_are_found_in_any_order_and_what_is_missing_is_an_error():
     ids = np.array([30, 10, 20], np.int64)
-    assert rows_of(np.array([20, 30], np.int64), ids).tolist() == [2, 0]
-    assert rows_of(np.array([], np.int64), ids).tolist() == []
+    assert find_rows(np.array([20, 30], np.int64), ids).tolist() == [2, 0]
+    assert find_rows(np.array([], np.int64), ids).tolist() == []
     for known in (ids, ids[:0]):
         with pytest.raises(JobError, match="no vector"):
-            rows_of(np.array([20, 99], np.int64), known)
+            find_rows(np.array([20, 99], np.int64), known)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,8 +9,8 @@ from lookalike.core.errors import Refused
 from lookalike.pooling.source_spec import (
     SourceKind,
     canonical,
-    kind_of,
     parse_depths,
+    source_kind,
     split_depth,
     uploaded_spec,
 )
@@ -30,7 +30,7 @@ from pooling.new_pool.parsing import depths_of, source_wishes
 )
 def test_a_spec_has_one_canonical_text_and_its_kind(text, spec, kind):
     assert canonical(text) == spec
-    assert kind_of(spec) == kind
+    assert source_kind(spec) == kind
 
 
 @pytest.mark.parametrize(

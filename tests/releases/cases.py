@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from lookalike.release.format.layout import MANIFEST
-from lookalike.release.format.manifest import manifest_of
+from lookalike.release.format.manifest import make_manifest
 
 
 def rows_of(folder: Path, name: str, without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
@@ -18,5 +18,5 @@ def rows_of(folder: Path, name: str, without: tuple[str, ...] = ()) -> list[dict
 
 def sealed(folder: Path) -> None:
     """Write a fitting manifest over whatever the folder holds, as a forger would."""
-    text = manifest_of(folder, "small", "1.0.0").text()
+    text = make_manifest(folder, "small", "1.0.0").text()
     (folder / MANIFEST).write_text(text)

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import Role, User
 from releases.models import Release
-from releases.storage import files_of, releases_folder
+from releases.storage import files_folder, releases_folder
 from tests.worlds import (
     World,
     build_world,
@@ -42,7 +42,7 @@ def release(world: World) -> Release:
 @pytest.fixture
 def folder(release: Release) -> Path:
     """The files of version 1.0.0."""
-    return files_of(release)
+    return files_folder(release)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from lookalike.release.format.archive import write_archive
 from lookalike.release.format.manifest import paths_in
 from lookalike.release.format.tables import ROWS
 from releases.models import Release
-from releases.storage import archive_of, releases_folder
+from releases.storage import archive_path, releases_folder
 from tests.releases.conditional_world import add_templates, add_triplets
 from tests.worlds import World, build_world, close_world, freeze_now, judge_world, request_for
 
@@ -121,8 +121,8 @@ def test_no_byte_of_a_release_names_a_judge(world: World) -> None:
             triplet_sets=("triplets",),
         )
     )  # fmt: skip
-    assert named_in(archive_of(release).parent, words) == set()
-    judged = pq.read_table(archive_of(release).parent / "files/data/judgements.parquet")
+    assert named_in(archive_path(release).parent, words) == set()
+    judged = pq.read_table(archive_path(release).parent / "files/data/judgements.parquet")
     names = set(judged["annotator"].to_pylist())  # three of all whom the release names
     assert len(names) == 3
     assert names <= {f"a{number:02d}" for number in range(1, 10)}
@@ -130,7 +130,7 @@ def test_no_byte_of_a_release_names_a_judge(world: World) -> None:
 
 def test_nor_does_a_release_with_hidden_labels(world: World) -> None:
     release = freeze_now(request_for(world, hidden_percent=50))
-    assert named_in(archive_of(release).parent, words_of(world.judges)) == set()
+    assert named_in(archive_path(release).parent, words_of(world.judges)) == set()
 
 
 Plant = Callable[[Path, World], None]
@@ -188,7 +188,7 @@ def test_a_judge_that_is_planted_is_found_in_the_folder_and_in_the_zip(
     world: World, tmp_path: Path, name: str
 ) -> None:
     release: Release = freeze_now(request_for(world))
-    files = Path(shutil.copytree(archive_of(release).parent / "files", tmp_path / "files"))
+    files = Path(shutil.copytree(archive_path(release).parent / "files", tmp_path / "files"))
     PLANTS[name](files, world)
     write_archive(files, tmp_path / "planted.zip", uuid.UUID(int=0).hex)
     words = words_of(world.judges)

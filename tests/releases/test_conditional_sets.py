@@ -16,7 +16,7 @@ from django.test import Client
 from accounts.models import Role, User
 from catalog.models import Catalog, SourceFile
 from conditional.models import TripletSet, Verification
-from conditional.verification.queries import results_of, statistics_of
+from conditional.verification.queries import compute_statistics, list_results
 from jobs.models import Job
 from jobs.services import JobError
 from lookalike.conditional.formats.genecis import read_genecis
@@ -32,7 +32,7 @@ from lookalike.release.verify import verify
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
 from releases.site.queries import FREEZE_TASK
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.paths import GOLDEN_RELEASES
 from tests.releases.cases import sealed
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
@@ -65,14 +65,14 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 def test_verdicts_are_those_of_the_verification_s_page(
     release: Release, verification: Verification
 ) -> None:
-    expected = results_of(verification)
-    found = rows(files_of(release), "template_verdicts")
+    expected = list_results(verification)
+    found = rows(files_folder(release), "template_verdicts")
     assert [row["outcome"] for row in found] == [one.verdict.outcome.value for one in expected]
     assert [row["is_verified"] for row in found] == [True, True, False, False, True, None]
     assert [row["is_verified"] for row in found] == [one.passes for one in expected]
     assert [row["is_unique"] for row in found] == [True, True, True, False, False, False]
-    shown = statistics_of(expected)
-    figures = json.loads((files_of(release) / "conditional.json").read_text())
+    shown = compute_statistics(expected)
+    figures = json.loads((files_folder(release) / "conditional.json").read_text())
     [one] = figures["template_sets"]
     assert (one["n_templates"], one["n_verified"], one["n_unique"]) == (6, shown.n_verified, 3)
     assert one["unique_share"] == pytest.approx(shown.total.unique_share) == 0.5
@@ -85,7 +85,7 @@ def test_verdicts_are_those_of_the_verification_s_page(
 
 
 def test_the_genecis_file_holds_what_was_verified(release: Release) -> None:
-    folder = files_of(release)
+    folder = files_folder(release)
     path = folder / "genecis/focus.json"
     assert len(read_genecis(path, Task.FOCUS_ATTRIBUTE).templates) == 3
     found = json.loads(path.read_text())
@@ -97,7 +97,7 @@ def test_the_genecis_file_holds_what_was_verified(release: Release) -> None:
 
 
 def test_the_list_of_triplets_has_the_majorities_and_reads_back(release: Release) -> None:
-    folder = files_of(release)
+    folder = files_folder(release)
     found = read_triplets(folder / "triplets/triplets.csv").triplets
     assert [(one.anchor, one.closer, one.farther, one.condition) for one in found] == [
         ("views of/0.png", "views of/1.png", "views of/2.png", "colour")
@@ -114,21 +114,21 @@ def test_the_list_of_triplets_has_the_majorities_and_reads_back(release: Release
 
 def test_no_worker_and_no_verifier_is_named(release: Release, verification: Verification) -> None:
     words = [b"Worker-7", *(seat.annotator.username.encode() for seat in verification.panel.all())]
-    with opened(archive_of(release)) as folder:
+    with opened(archive_path(release)) as folder:
         for path in paths_in(folder):
             content = (folder / path).read_bytes()
             if path.endswith(".parquet"):
                 content += str(pq.read_table(folder / path).to_pydict()).encode()
             assert not [word for word in words if word in content], path
-    both = {row["annotator"] for row in rows(files_of(release), "template_votes")}
-    judges = {row["annotator"] for row in rows(files_of(release), "judgements")}
+    both = {row["annotator"] for row in rows(files_folder(release), "template_votes")}
+    judges = {row["annotator"] for row in rows(files_folder(release), "judgements")}
     assert len(both) == len(judges) == 3
     assert len(both & judges) == 1  # who judges pairs and templates has one name
 
 
 def test_it_is_right_and_every_forged_number_is_named(release: Release, tmp_path: Path) -> None:
-    assert verify(archive_of(release)).findings == ()
-    copied = Path(shutil.copytree(files_of(release), tmp_path / "copy"))
+    assert verify(archive_path(release)).findings == ()
+    copied = Path(shutil.copytree(files_folder(release), tmp_path / "copy"))
     for path, change in (
         ("conditional.json", lambda text: text.replace('"n_unique": 3', '"n_unique": 4')),
         ("genecis/focus.json", lambda text: text.replace("color", "colour")),
@@ -161,7 +161,7 @@ def test_two_freezes_with_sets_are_byte_identical(
 def test_tables_are_described_and_loadable(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = files_of(release)
+    folder = files_folder(release)
     for table in (*TEMPLATE_TABLES.values(), *TRIPLET_TABLES.values()):
         held = pq.read_table(folder / table.path)
         assert held.schema.equals(table.schema), table.name
@@ -175,7 +175,7 @@ def test_datasets_and_mlcroissant_read_them(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    folder = files_of(release)
+    folder = files_folder(release)
     loaded = datasets.load_dataset(
         str(folder), "template_candidates", split="test", cache_dir=str(tmp_path)
     )
@@ -186,14 +186,14 @@ def test_datasets_and_mlcroissant_read_them(
 
 
 def test_the_datasheet_says_how_many_answers_are_unique(release: Release) -> None:
-    text = datasheet(Facts.of(Folder(files_of(release)), {}))
+    text = datasheet(Facts.of(Folder(files_folder(release)), {}))
     assert "## Conditional similarity" in text
     assert "| Focus, verified | focus_attribute | 3 | 6 | 3 | 50.0 % |" in text
     assert "| Triplets | 2 | 1 | 5 | 60.0 % |" in text
 
 
 def test_a_release_without_sets_has_none_of_their_files(world: World) -> None:
-    folder = files_of(freeze_now(request_for(world)))
+    folder = files_folder(freeze_now(request_for(world)))
     tables = {table.path for table in (*TEMPLATE_TABLES.values(), *TRIPLET_TABLES.values())}
     held = set(paths_in(folder))
     assert held.isdisjoint(tables | {"conditional.json"})
@@ -263,6 +263,6 @@ def test_images_without_a_number_are_named_by_path(
     world: World, verification: Verification
 ) -> None:
     SourceFile.objects.filter(image=world.images[0]).update(path="views of/front.png")
-    folder = files_of(freeze_now(asked(world)))
+    folder = files_folder(freeze_now(asked(world)))
     first = json.loads((folder / "genecis/focus.json").read_text())[0]
     assert first["reference"]["image_id"] == "views of/front.png"

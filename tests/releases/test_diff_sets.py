@@ -8,7 +8,7 @@ from conditional.models import RetrievalTemplate, TripletSet, Verification
 from lookalike.cli.main import main
 from lookalike.release.diff import diff
 from releases.models import Release
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.worlds import World, freeze_now, request_for
 
@@ -37,7 +37,7 @@ def test_diff_tells_what_became_of_templates_and_triplets(
     rows[3].delete()
     rows[4].delete()
     after = freeze_sets(world, "1.1.0")
-    found = diff(archive_of(release), files_of(after))
+    found = diff(archive_path(release), files_folder(after))
     of = found.templates
     assert (of.n_added, of.n_removed, of.n_changed) == (0, 1, 1)
     assert of.flipped == [("focus", "template 0", "verified", "not verified")]
@@ -45,9 +45,9 @@ def test_diff_tells_what_became_of_templates_and_triplets(
     a, b, c = (image.sha256 for image in world.images[:3])
     assert (of.n_added, of.n_removed, of.n_changed) == (0, 1, 1)
     assert of.flipped == [("triplets", f"{a[:16]} (colour)", b[:16], c[:16])]
-    back = diff(files_of(after), files_of(release))
+    back = diff(files_folder(after), files_folder(release))
     assert (back.templates.n_added, back.triplets.n_added) == (1, 1)
-    assert main(["diff", str(files_of(release)), str(files_of(after))]) == 0
+    assert main(["diff", str(files_folder(release)), str(files_folder(after))]) == 0
     text = capsys.readouterr().out
     assert "templates: 0 added, 1 removed, 1 changed, 1 flipped" in text
     assert "flipped: focus, template 0 from verified to not verified" in text
@@ -58,6 +58,6 @@ def test_diff_says_nothing_of_sets_where_nothing_changed(
     world: World, release: Release, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plain = freeze_now(request_for(world, "1.1.0"))
-    assert diff(files_of(plain), files_of(release)).templates.n_added == 6
-    assert main(["diff", str(files_of(release)), str(files_of(release))]) == 0
+    assert diff(files_folder(plain), files_folder(release)).templates.n_added == 6
+    assert main(["diff", str(files_folder(release)), str(files_folder(release))]) == 0
     assert "templates" not in capsys.readouterr().out

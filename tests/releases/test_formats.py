@@ -22,7 +22,7 @@ from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import TABLES
-from releases.storage import files_of
+from releases.storage import files_folder
 from tests.worlds import World, freeze_now, request_for
 
 
@@ -105,7 +105,7 @@ def test_csv_cannot_run_as_a_formula_and_comes_back(world: World) -> None:
     evil = "=cmd|' /C calc'!A0.png"
     SourceFile.objects.filter(image=world.images[0]).update(path=evil)
     release = freeze_now(request_for(world))
-    folder = files_of(release)
+    folder = files_folder(release)
     with (folder / "csv/images.csv").open(newline="") as file:
         paths = [row["path"] for row in csv.DictReader(file)]
     assert f"'{evil}" in paths
@@ -134,13 +134,13 @@ def test_the_datasheet_says_who_judged_how_well_and_shows_text_as_text(world: Wo
     release = freeze_now(
         request_for(world, description="<script>alert(2)</script>", expertise="Ten years of knits")
     )
-    page = (files_of(release) / "datasheet.html").read_text()
-    sheet = (files_of(release) / "datasheet.md").read_text()
+    page = (files_folder(release) / "datasheet.html").read_text()
+    sheet = (files_folder(release) / "datasheet.md").read_text()
     assert "<script>" not in page
     for words in ("3 judges", "Ten years of knits", "Krippendorff", "Gwet", "Pairs with a tied",
                   "Known biases", "the union of the 4 nearest", "version 1, of"):  # fmt: skip
         assert words in sheet, words
-    assert json.loads((files_of(release) / "bias.json").read_text())["findings"]
+    assert json.loads((files_folder(release) / "bias.json").read_text())["findings"]
 
 
 def test_random_negatives_were_never_judged_and_are_of_other_products(folder: Path) -> None:

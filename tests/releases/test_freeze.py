@@ -31,7 +31,7 @@ from releases.freeze.requests import FreezeRequest
 from releases.importing.release import import_any
 from releases.models import Release
 from releases.services import freeze, freeze_job
-from releases.storage import archive_of, building_folder, files_of, releases_folder
+from releases.storage import archive_path, building_folder, files_folder, releases_folder
 from tests.worlds import World, build_now, freeze_now, request_for
 
 
@@ -80,7 +80,7 @@ def test_pseudonyms_differ_between_releases_and_keep_a_judge_together(world: Wor
     secrets = [_secret(request) for request in requests]
     assert secrets[0] != secrets[1]
     for request, secret in zip(requests, secrets, strict=True):
-        table = pq.read_table(files_of(freeze_now(request)) / "data/judgements.parquet")
+        table = pq.read_table(files_folder(freeze_now(request)) / "data/judgements.parquet")
         rows = zip(table["annotator"].to_pylist(), table["answer"].to_pylist(), strict=True)
         by_judge: dict[str, list[str]] = {}
         for name, answer in rows:
@@ -105,10 +105,10 @@ def test_every_table_has_its_columns_its_key_and_its_order(folder: Path) -> None
 
 
 def test_a_version_is_never_frozen_twice(release: Release, world: World) -> None:
-    before = archive_of(release).read_bytes()
+    before = archive_path(release).read_bytes()
     with pytest.raises(JobError, match="a release is never changed"):
         freeze_now(request_for(world))
-    assert archive_of(release).read_bytes() == before
+    assert archive_path(release).read_bytes() == before
 
 
 def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:
@@ -145,7 +145,7 @@ def test_an_attempt_clears_what_its_job_left_and_nothing_of_others(world: World)
 
 def test_hidden_labels_are_in_no_file_of_the_release(world: World) -> None:
     release = freeze_now(request_for(world, hidden_percent=50))
-    folder = files_of(release)
+    folder = files_folder(release)
     queries = pq.read_table(folder / "data/queries.parquet").to_pylist()
     hidden = {row["query_id"] for row in queries if row["split"] == "hidden"}
     assert len(hidden) == 4
@@ -154,7 +154,7 @@ def test_hidden_labels_are_in_no_file_of_the_release(world: World) -> None:
         assert held.isdisjoint(hidden), name
     kept_back = pq.read_table(folder.parent / "hidden/data/judgements.parquet")
     assert set(kept_back["query_id"].to_pylist()) == hidden
-    with opened(archive_of(release)) as unpacked:
+    with opened(archive_path(release)) as unpacked:
         assert sorted(paths_in(unpacked)) == sorted(paths_in(folder))
 
 
@@ -188,7 +188,7 @@ def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_
     SampledPair.objects.create(sample=sample, stratum=0, inclusion=0.025, **pair)
     Proposal.objects.filter(**pair).delete()
     release = freeze_now(request_for(world))
-    folder = files_of(release)
+    folder = files_folder(release)
     names = (question.query.sha256[:16], question.candidate.sha256[:16])
     labels = pq.read_table(folder / "data/labels.parquet").to_pylist()
     assert names in {(row["query_id"], row["image_id"]) for row in labels}
@@ -211,23 +211,23 @@ def test_pairs_drawn_below_the_pool_are_labelled_but_models_are_not_compared_by_
 
 
 def test_the_order_of_the_pairs_is_part_of_the_recipe_and_comes_back(world: World) -> None:
-    plain = files_of(freeze_now(request_for(world)))
+    plain = files_folder(freeze_now(request_for(world)))
     assert "asking_order" not in (plain / "release.json").read_text()
     Campaign.objects.update(asking_order="phases")
     frozen = freeze_now(request_for(world, version="1.1.0"))
-    info = json.loads((files_of(frozen) / "release.json").read_text())
+    info = json.loads((files_folder(frozen) / "release.json").read_text())
     assert [one["asking_order"] for one in info["campaigns"]] == ["phases"]
-    for folder, said in ((plain, False), (files_of(frozen), True)):
+    for folder, said in ((plain, False), (files_folder(frozen), True)):
         assert ("came first, in phases" in (folder / "datasheet.md").read_text()) is said
         assert verify(folder).findings == ()
-    import_any(source=archive_of(frozen), slug="again", catalog=world.catalog)
+    import_any(source=archive_path(frozen), slug="again", catalog=world.catalog)
     assert Campaign.objects.get(slug="again").asking_order == "phases"
 
 
 def test_rules_on_candidates_are_part_of_the_recipe(world: World) -> None:
     rule = {"same": ["colour"], "different": [], "one_of_alike": True}
     Pool.objects.update(candidate_rule=rule)
-    folder = files_of(freeze_now(request_for(world)))
+    folder = files_folder(freeze_now(request_for(world)))
     info = json.loads((folder / "release.json").read_text())
     assert [pool["candidate_rule"] for pool in info["pools"]] == [rule]
     assert 'Candidates: same ["colour"]' in (folder / "datasheet.md").read_text()

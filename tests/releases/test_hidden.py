@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import Role, User
-from accounts.tokens.services import create_token, scopes_of
+from accounts.tokens.services import allowed_scopes, create_token
 from annotation.models import Campaign
 from evaluation.models import Result
 from jobs.services import JobError
@@ -24,7 +24,7 @@ from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
 from releases.freeze.holdout import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
-from releases.storage import files_of
+from releases.storage import files_folder
 from tests.worlds import World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -32,7 +32,7 @@ NAMES = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(200)]
 
 
 def hidden_in(release: Release) -> set[str]:
-    rows = pq.read_table(files_of(release) / "data/queries.parquet").to_pylist()
+    rows = pq.read_table(files_folder(release) / "data/queries.parquet").to_pylist()
     return {row["query_id"] for row in rows if row["split"] == "hidden"}
 
 
@@ -117,7 +117,7 @@ def test_a_version_hides_what_the_one_before_hid(world: World) -> None:
     with pytest.raises(JobError, match="earlier versions show the labels of 4 of them, and 4"):
         freeze_now(request_for(world, "1.3.0", hidden_percent=75))
     for release in (first, second, third):
-        assert verify(files_of(release)).findings == ()
+        assert verify(files_folder(release)).findings == ()
 
 
 def test_a_query_that_was_public_is_not_hidden_later(world: World) -> None:
@@ -132,10 +132,10 @@ def test_findings_on_all_labels_are_left_out_and_the_page_says_so(
     client: Client, world: World
 ) -> None:
     shown = freeze_now(request_for(world))
-    findings = json.loads((files_of(shown) / "bias.json").read_text())["findings"]
+    findings = json.loads((files_folder(shown) / "bias.json").read_text())["findings"]
     assert len(findings) > 1
     release = freeze_now(request_for(world, slug="other", hidden_percent=50, is_public=True))
-    folder = files_of(release)
+    folder = files_folder(release)
     assert json.loads((folder / "bias.json").read_text())["reports"] == []
     written = (folder / "datasheet.md").read_text()
     assert not [finding for finding in findings if finding in written]
@@ -174,5 +174,5 @@ def test_labels_that_a_release_hides_are_shown_to_admins_alone(
 
 
 def ask(person: User, path: str) -> Any:
-    _, token = create_token(owner=person, name=path[:20], scopes=scopes_of(person), days=1)
+    _, token = create_token(owner=person, name=path[:20], scopes=allowed_scopes(person), days=1)
     return Client().get(f"/api/v1{path}", headers={"Authorization": f"Bearer {token}"})

@@ -14,7 +14,7 @@ from lookalike.io.labels import read_qrels
 from lookalike.release.errors import ReleaseError
 from releases.importing.release import import_any
 from releases.models import Release
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.releases.cases import rows_of
 from tests.worlds import World, freeze_now, request_for
 
@@ -26,10 +26,10 @@ def test_a_release_comes_back_without_loss(world: World) -> None:
     Adjudication.objects.create(question=question, answer="different", reason="r")
     Guideline.objects.create(campaign=world.campaign, version=2, text="Second text")
     release = freeze_now(request_for(world))
-    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
-    assert made.n_judgements == len(rows_of(files_of(release), "judgements"))
+    made = import_any(source=archive_path(release), slug="again", catalog=world.catalog)
+    assert made.n_judgements == len(rows_of(files_folder(release), "judgements"))
     again = freeze_now(request_for(world, slug="again", campaigns=("again",)))
-    old, new = files_of(release), files_of(again)
+    old, new = files_folder(release), files_folder(again)
     for name in ("images", "queries", "rulings", "excluded", "negatives", "qrels", "results"):
         assert rows_of(old, name) == rows_of(new, name), name
     chance = "p_dawid_skene"  # sums over judges in another order
@@ -58,7 +58,7 @@ def _by_judge(folder: Path) -> list[list[tuple[str, str, str]]]:
 
 
 def test_imported_judges_cannot_sign_in(release: Release, world: World) -> None:
-    import_any(source=archive_of(release), slug="again", catalog=world.catalog)
+    import_any(source=archive_path(release), slug="again", catalog=world.catalog)
     made = User.objects.filter(username__startswith="again-")
     assert made.count() == 3
     assert not any(user.is_active or user.has_usable_password() for user in made)
@@ -66,7 +66,7 @@ def test_imported_judges_cannot_sign_in(release: Release, world: World) -> None:
 
 @pytest.mark.parametrize("name", ["vsd/annotations.json", "trec/qrels.txt"])
 def test_labels_in_another_format_come_back(release: Release, world: World, name: str) -> None:
-    source = files_of(release) / name
+    source = files_folder(release) / name
     [campaign] = import_any(
         source=source, slug="labels", name="Labels", catalog=world.catalog
     ).campaigns
@@ -77,7 +77,7 @@ def test_labels_in_another_format_come_back(release: Release, world: World, name
 
 
 def test_a_damaged_release_is_not_imported(release: Release, world: World, tmp_path: Path) -> None:
-    copied = Path(shutil.copytree(files_of(release), tmp_path / "copy"))
+    copied = Path(shutil.copytree(files_folder(release), tmp_path / "copy"))
     path = copied / "data/judgements.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(ReleaseError, match=r"judgements\.parquet"):
@@ -88,4 +88,4 @@ def test_a_damaged_release_is_not_imported(release: Release, world: World, tmp_p
 def test_missing_images_are_named(release: Release, world: World) -> None:
     world.catalog.images.filter(pk=world.images[0].pk).update(sha256="f" * 64)
     with pytest.raises(ReleaseError, match="not in the catalog by SHA-256"):
-        import_any(source=archive_of(release), slug="again", catalog=world.catalog)
+        import_any(source=archive_path(release), slug="again", catalog=world.catalog)

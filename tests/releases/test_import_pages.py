@@ -18,7 +18,7 @@ from jobs.services import retry_job
 from lookalike.release.errors import ReleaseError
 from releases.models import Release
 from releases.site.queries import IMPORT_TASK
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from releases.tasks import import_back
 from tests.worlds import World, request_for
 
@@ -49,7 +49,7 @@ def done() -> Job:
 def test_a_release_is_imported_by_a_worker_and_linked(
     admin: Client, release: Release, world: World
 ) -> None:
-    assert "is being imported" in post(admin, world, archive_of(release))
+    assert "is being imported" in post(admin, world, archive_path(release))
     job = done()
     assert (job.state, job.error) == (JobState.SUCCEEDED, "")
     n = Judgement.objects.filter(question__campaign__slug="again").count()
@@ -62,7 +62,7 @@ def test_a_release_is_imported_by_a_worker_and_linked(
 
 @pytest.mark.parametrize("name", ["vsd/annotations.json", "trec/qrels.txt"])
 def test_labels_are_imported(admin: Client, release: Release, world: World, name: str) -> None:
-    post(admin, world, files_of(release) / name, name="From a file")
+    post(admin, world, files_folder(release) / name, name="From a file")
     assert done().result["campaigns"] == ["again"]
     assert Campaign.objects.get(slug="again").name == "From a file"
 
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_listed_under_the_giver_s_name_of_the_file(
         image.sha256 = image.sha256[::-1]
         image.save()
     SourceFile.objects.filter(image__in=gone).delete()
-    post(admin, world, archive_of(release))
+    post(admin, world, archive_path(release))
     job = done()
     assert job.state == JobState.FAILED
     lines = job.error.splitlines()
@@ -105,7 +105,7 @@ def test_labels_that_cannot_be_read_are_named_by_line(
 def test_a_job_that_died_after_storing_is_done_when_it_runs_again(
     admin: Client, release: Release, world: World
 ) -> None:
-    post(admin, world, archive_of(release))
+    post(admin, world, archive_path(release))
     job = done()
     Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, result={})
     again = done()
@@ -116,7 +116,7 @@ def test_a_job_that_died_after_storing_is_done_when_it_runs_again(
 def test_a_campaign_of_a_like_name_made_meanwhile_is_not_taken_for_the_import(
     admin: Client, release: Release, world: World
 ) -> None:
-    post(admin, world, archive_of(release))
+    post(admin, world, archive_path(release))
     question = world.campaign.questions.all()[0]
     create_campaign(
         name="Other", slug="again-too", pairs=[(question.query_id, question.candidate_id)],
@@ -130,7 +130,7 @@ def test_a_campaign_of_a_like_name_made_meanwhile_is_not_taken_for_the_import(
 def test_an_import_of_a_job_that_was_taken_over_stores_nothing(
     admin: Client, release: Release, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    post(admin, world, archive_of(release))
+    post(admin, world, archive_path(release))
 
     def store_rulings(*given: object) -> None:
         Job.objects.filter(task=IMPORT_TASK).update(n_attempts=7)
@@ -149,11 +149,11 @@ def test_the_form_says_what_is_wrong_before_anything_is_queued(
     picture = tmp_path / "a.png"
     picture.write_bytes(b"x")
     assert "is neither a zip nor one of" in post(admin, world, picture)
-    page = post(admin, world, archive_of(release), slug=world.campaign.slug)
+    page = post(admin, world, archive_path(release), slug=world.campaign.slug)
     assert "A campaign has that short name" in page
     assert not Job.objects.filter(task=IMPORT_TASK).exists()
-    post(admin, world, archive_of(release))
-    assert "is already queued or running" in post(admin, world, archive_of(release))
+    post(admin, world, archive_path(release))
+    assert "is already queued or running" in post(admin, world, archive_path(release))
     assert Job.objects.filter(task=IMPORT_TASK).count() == 1
 
 

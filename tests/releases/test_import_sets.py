@@ -10,12 +10,12 @@ import pytest
 
 from annotation.models import PanelMember
 from conditional.models import RetrievalTemplate, TemplateSet, TripletSet, Verification
-from conditional.verification.queries import results_of
+from conditional.verification.queries import list_results
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
 from releases.importing.release import import_any
 from releases.models import Release
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.releases.cases import rows_of
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.worlds import World
@@ -37,14 +37,14 @@ def said(folder: Path, table: str) -> Counter[str]:
 
 
 def test_templates_and_triplets_come_back_without_loss(world: World, release: Release) -> None:
-    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_path(release), slug="again", catalog=world.catalog)
     assert [one.slug for one in made.verifications] == ["again-focus"]
     assert [one.slug for one in made.triplet_sets] == ["again-triplets"]
     again = freeze_sets(
         world, slug="again", campaigns=("again",), template_sets=("again-focus",),
         triplet_sets=("again-triplets",),
     )  # fmt: skip
-    old, new = files_of(release), files_of(again)
+    old, new = files_folder(release), files_folder(again)
     for name in ("templates", "template_candidates", "template_rulings", "template_verdicts",
                  "triplet_labels"):  # fmt: skip
         assert rows_of(old, name) != []
@@ -62,10 +62,10 @@ def test_templates_and_triplets_come_back_without_loss(world: World, release: Re
 
 def test_the_verification_shows_what_the_first_one_showed(world: World, release: Release) -> None:
     [made] = import_any(
-        source=archive_of(release), slug="again", catalog=world.catalog
+        source=archive_path(release), slug="again", catalog=world.catalog
     ).verifications
     first = Verification.objects.get(slug="focus")
-    shown = [[(one.verdict, one.passes) for one in results_of(of)] for of in (first, made)]
+    shown = [[(one.verdict, one.passes) for one in list_results(of)] for of in (first, made)]
     assert shown[0] == shown[1]
     assert made.panel.count() == 3
     judges = {seat.annotator_id for seat in made.panel.select_related("annotator")}
@@ -88,12 +88,12 @@ def test_a_panel_keeps_its_size_where_one_said_nothing(world: World) -> None:
     release = freeze_sets(world)
     assert release.info["template_sets"][0]["n_judges"] == 3
     [made] = import_any(
-        source=archive_of(release), slug="again", catalog=world.catalog
+        source=archive_path(release), slug="again", catalog=world.catalog
     ).verifications
     assert made.panel.count() == 3
     again = freeze_sets(world, slug="again", campaigns=("again",), template_sets=(made.slug,))
-    assert rows_of(files_of(release), "template_verdicts", ("set",)) == rows_of(
-        files_of(again), "template_verdicts", ("set",)
+    assert rows_of(files_folder(release), "template_verdicts", ("set",)) == rows_of(
+        files_folder(again), "template_verdicts", ("set",)
     )
 
 
@@ -101,11 +101,11 @@ def test_a_taken_name_or_a_missing_image_stores_nothing(world: World, release: R
     TripletSet.objects.create(slug="again-triplets", name="Mine", catalog=world.catalog)
     n = TemplateSet.objects.count()
     with pytest.raises(ReleaseError, match="again-triplets"):
-        import_any(source=archive_of(release), slug="again", catalog=world.catalog)
+        import_any(source=archive_path(release), slug="again", catalog=world.catalog)
     assert TemplateSet.objects.count() == n
     shown = set(RetrievalTemplate.objects.values_list("reference", flat=True))
     image = next(image for image in world.images if image.pk in shown)
     image.sha256 = "f" * 64
     image.save()
     with pytest.raises(ReleaseError, match="not in the catalog by SHA-256"):
-        import_any(source=archive_of(release), slug="other", catalog=world.catalog)
+        import_any(source=archive_path(release), slug="other", catalog=world.catalog)

@@ -17,7 +17,7 @@ from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.verify import verify
 from pooling.models import PoolSource
-from releases.storage import files_of
+from releases.storage import files_folder
 from tests.worlds import SPECS, World, freeze_now, request_for
 
 
@@ -43,9 +43,9 @@ def test_a_run_named_like_a_source_is_that_source(world: World) -> None:
     assert (argus["id"], argus["kind"], argus["badge"]) == ("argus", "scores", "pooled")
     assert (argus["k"], argus["n_proposals"]) == (source.k, source.n_proposals)
     assert argus["fingerprint"] == Run.objects.get(name="argus").sha256
-    pool = pq.read_table(files_of(release) / "data/pool.parquet")
+    pool = pq.read_table(files_folder(release) / "data/pool.parquet")
     assert "argus" in set(pool["model_id"].to_pylist())
-    assert verify(files_of(release)).findings == ()
+    assert verify(files_folder(release)).findings == ()
     without = freeze_now(request_for(world, "1.1.0"))
     assert [m["kind"] for m in without.entrants if m["name"] == "argus"] == ["proposals"]
 
@@ -71,7 +71,7 @@ def test_lists_of_a_run_hold_the_true_ranks_to_their_end(world: World) -> None:
             sha256=write_shard(added), dtype="float32",
         )  # fmt: skip
         world.vectors[made.spec] = np.concatenate([world.vectors[made.spec], added])
-    folder = files_of(freeze_now(request_for(world)))
+    folder = files_folder(freeze_now(request_for(world)))
     images = [*world.images, *more]
     row_of = {image.sha256[:16]: row for row, image in enumerate(images)}
     models = json.loads((folder / "models.json").read_text())
@@ -107,4 +107,4 @@ def test_scores_of_judged_pairs_have_no_cut_off_measures_and_take_none_from_othe
     assert after == before
     assert (noise["P@5"]["value"], noise["P@5"]["n_queries"]) == (None, 0)
     assert noise["macro_roc_auc"]["value"] > 0
-    assert verify(files_of(release)).findings == ()
+    assert verify(files_folder(release)).findings == ()

@@ -18,7 +18,7 @@ from releases.models import Download, Release
 from releases.services import set_visibility
 from releases.site.queries import FREEZE_TASK, file_lines
 from releases.site.ranges import parse_range
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from releases.tasks import freeze
 from tests.worlds import World, freeze_now, request_for
 
@@ -90,7 +90,7 @@ def test_an_unknown_version_is_not_found(client: Client, release: Release, versi
 
 
 def test_an_interrupted_download_goes_on(client: Client, release: Release) -> None:
-    whole = archive_of(release).read_bytes()
+    whole = archive_path(release).read_bytes()
     url = f"{BASE}archive.zip"
     begun = client.get(url, headers={"Range": "bytes=0-999"})
     assert begun.status_code == 206
@@ -193,7 +193,7 @@ def test_versions_are_shown_with_their_differences(client: Client, world: World)
     assert "Typo in the title" in page
     assert "Differences to the version before" in page
     assert "0 flipped" in page
-    assert Path(files_of(second)).is_dir()
+    assert Path(files_folder(second)).is_dir()
 
 
 def test_nobody_outside_sees_a_public_release_while_its_campaign_is_judged(

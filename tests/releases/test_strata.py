@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.strata import strata_of
+from lookalike.release.strata import compute_strata
 from lookalike.release.verify import verify
-from releases.storage import files_of
+from releases.storage import files_folder
 from tests.releases.two_campaigns import STRATUM, add_campaign, draw_below, freeze_both, strata
 from tests.worlds import World, freeze_now, request_for
 
@@ -19,7 +19,7 @@ def test_strata_of_one_name_are_counted_by_campaign(world: World) -> None:
     other = add_campaign(world)
     draw_below(world.campaign, 40)
     draw_below(other, 25)
-    folder = files_of(freeze_both(world))
+    folder = files_folder(freeze_both(world))
     n, m = world.campaign.n_questions - 1, other.n_questions - 1
     assert strata(folder) == [
         (other.slug, "pool", m, m, 1.0),
@@ -32,7 +32,7 @@ def test_strata_of_one_name_are_counted_by_campaign(world: World) -> None:
 
 def test_without_samples_all_that_is_outside_both_pools_is_counted_once(world: World) -> None:
     other = add_campaign(world)
-    folder = files_of(freeze_both(world))
+    folder = files_folder(freeze_both(world))
     n, m = world.campaign.n_questions, other.n_questions
     n_queries = world.pool.queries.count() + 6
     assert strata(folder)[-1] == ("", "outside the pool", n_queries * 29 - n - m, 0, 0.0)
@@ -43,7 +43,7 @@ def test_where_labels_are_hidden_the_chance_is_that_of_the_draw(
 ) -> None:
     """As tables say it, whatever a freeze may hide: the public part's size is not known."""
     question = draw_below(world.campaign, 40)
-    folder = files_of(freeze_now(request_for(world)))
+    folder = files_folder(freeze_now(request_for(world)))
     query = question.query.sha256[:16]
     for split, chance in (("public", 0.025), ("hidden", None)):
         made = tmp_path / split
@@ -59,14 +59,14 @@ def test_where_labels_are_hidden_the_chance_is_that_of_the_draw(
         )
         info = json.loads((folder / "release.json").read_text())
         write_json(made / "release.json", {**info, "hidden_percent": 10})
-        [row] = [one for one in strata_of(Folder(made)) if one["stratum"] == STRATUM]
+        [row] = [one for one in compute_strata(Folder(made)) if one["stratum"] == STRATUM]
         n = 0 if split == "hidden" else 1
         assert (row["N"], row["n"], row["inclusion_probability"]) == (None, n, chance)
 
 
 def test_the_list_for_xinfap_holds_the_pool_alone(world: World) -> None:
     question = draw_below(world.campaign, 40)
-    folder = files_of(freeze_now(request_for(world)))
+    folder = files_folder(freeze_now(request_for(world)))
     lines = [line.split() for line in (folder / "trec/qrels.xinfap.txt").read_text().splitlines()]
     assert len(lines) == world.campaign.n_questions - 1
     assert {line[3] for line in lines} == {"0"}

@@ -19,7 +19,7 @@ from jobs.models import Job, JobState
 from lookalike.io.errors import InputError
 from releases.models import Release, Submission
 from releases.site.queries import SCORE_TASK, leaderboard, quota
-from releases.storage import files_of
+from releases.storage import files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
 from tests.worlds import SPECS, World, freeze_now, request_for
@@ -55,7 +55,7 @@ def test_the_runs_of_a_release_get_their_own_scores_again(
 ) -> None:
     results = {one["id"]: one["measures"] for one in release.results["models"]}
     for model in release.entrants[:2]:
-        content = (files_of(release) / f"runs/{model['id']}.parquet").read_bytes()
+        content = (files_folder(release) / f"runs/{model['id']}.parquet").read_bytes()
         found = give(release, researcher, content, "run.parquet", f"again {model['id']}")
         assert found.coverage["n_scored"] == found.coverage["n_pairs"]
         for name, expected in results[model["id"]].items():
@@ -79,7 +79,7 @@ def test_embeddings_rank_the_release_as_the_site_does(
 def test_a_submission_is_its_owners_until_it_is_published(
     client: Client, release: Release, researcher: User
 ) -> None:
-    content = (files_of(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
+    content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     found = give(release, researcher, content, "run.parquet", "My network")
     other = User.objects.create_user("other", role=Role.RESEARCHER)
     mine, theirs = Client(), Client()
@@ -138,7 +138,7 @@ def test_hidden_labels_give_rounded_means_and_nothing_else(
     client: Client, world: World, researcher: User
 ) -> None:
     release = freeze_now(request_for(world, hidden_percent=50, is_public=True))
-    folder = files_of(release)
+    folder = files_folder(release)
     content = (folder / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     found = give(release, researcher, content, "run.parquet")
     assert set(found.hidden_results) == set(release.info["measures"])
@@ -200,7 +200,7 @@ def test_a_npy_is_refused_at_once_with_what_to_give(release: Release, researcher
 def test_missing_scores_are_an_error_unless_they_shall_be_the_worst(
     release: Release, researcher: User
 ) -> None:
-    pairs = pq.read_table(files_of(release) / "data/pairs.parquet").to_pylist()
+    pairs = pq.read_table(files_folder(release) / "data/pairs.parquet").to_pylist()
     lines = [f"{row['query_id']},{row['image_id']},{n}" for n, row in enumerate(pairs)]
     most = "\n".join(["query,candidate,score", *lines[1:]]).encode()
     refused = give(release, researcher, most, "most.csv", "refused")
@@ -222,7 +222,7 @@ def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
     release: Release, researcher: User
 ) -> None:
     """They are no lists: even random numbers would put similar ones on top."""
-    pairs = pq.read_table(files_of(release) / "data/pairs.parquet").to_pylist()
+    pairs = pq.read_table(files_folder(release) / "data/pairs.parquet").to_pylist()
     rng = np.random.default_rng(0)
     rows = [f"{row['query_id']},{row['image_id']},{rng.random()}" for row in pairs]
     found = give(release, researcher, "\n".join(["query,candidate,score", *rows]).encode(), "a.csv")
@@ -238,7 +238,7 @@ def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
 
 
 def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
-    content = (files_of(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
+    content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     give(release, researcher, content, "run.parquet")
     lines = leaderboard(release, researcher, "P@5", hidden=False)
     values = [line.values["P@5"] or 0.0 for line in lines]

@@ -13,7 +13,7 @@ from lookalike.release.format.archive import opened
 from lookalike.release.verify import verify
 from pooling.models import Pool, PoolCampaign
 from releases.importing.release import import_any
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.paths import GOLDEN_RELEASES
 from tests.releases.cases import rows_of
 from tests.releases.two_campaigns import add_campaign, draw_below, freeze_both, strata
@@ -24,7 +24,7 @@ def test_two_campaigns_come_back_with_their_pools_panels_and_samples(world: Worl
     other = add_campaign(world)
     draw_below(other, 25)
     before = freeze_both(world)
-    made = import_any(source=archive_of(before), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_path(before), slug="again", catalog=world.catalog)
     n_pools = Pool.objects.filter(slug__startswith="again-").count()
     assert len(made.campaigns) == n_pools == 2
     links = {
@@ -40,7 +40,7 @@ def test_two_campaigns_come_back_with_their_pools_panels_and_samples(world: Worl
     assert sizes == {f"again-{world.campaign.slug}": 3, "again-another-campaign": 2}
     slugs = tuple(one.slug for one in made.campaigns)
     after = freeze_both(world, slug="again", campaigns=slugs)
-    old, new = files_of(before), files_of(after)
+    old, new = files_folder(before), files_folder(after)
     for name, changing in {
         "images": (), "queries": (), "rulings": (), "excluded": (), "negatives": (), "qrels": (),
         "results": (), "pairs": ("campaign",), "pool": ("pool",), "labels": ("p_dawid_skene",),
@@ -61,9 +61,9 @@ def test_a_campaign_without_a_pool_comes_back_without_one(world: World) -> None:
     other = add_campaign(world)
     PoolCampaign.objects.filter(campaign=other).delete()
     release = freeze_both(world)
-    info = json.loads((files_of(release) / "release.json").read_text())
+    info = json.loads((files_folder(release) / "release.json").read_text())
     assert [one["pool"] for one in info["campaigns"]] == ["", world.pool.slug]
-    made = import_any(source=archive_of(release), slug="again", catalog=world.catalog)
+    made = import_any(source=archive_path(release), slug="again", catalog=world.catalog)
     links = PoolCampaign.objects.filter(campaign__in=made.campaigns)
     assert [link.campaign.slug for link in links] == [f"again-{world.campaign.slug}"]
 

@@ -23,7 +23,7 @@ from lookalike.release.format.layout import FILES, MANIFEST
 from lookalike.release.format.manifest import paths_in
 from lookalike.release.verify import verify
 from releases.models import Release
-from releases.storage import archive_of, files_of
+from releases.storage import archive_path, files_folder
 from tests.releases.cases import sealed
 from tests.worlds import World, freeze_now, request_for
 
@@ -37,7 +37,7 @@ def copied(folder: Path, tmp_path: Path) -> Path:
 def test_an_untouched_release_is_right_as_a_folder_and_as_a_zip(
     release: Release, folder: Path
 ) -> None:
-    for source in (folder, archive_of(release)):
+    for source in (folder, archive_path(release)):
         verdict = verify(source)
         assert verdict.findings == ()
         assert verdict.were_numbers_checked
@@ -61,8 +61,8 @@ def test_one_flipped_byte_in_any_file_is_named(copied: Path) -> None:
 
 
 def test_a_flipped_byte_of_the_archive_is_found(release: Release, tmp_path: Path) -> None:
-    whole = archive_of(release).read_bytes()
-    with zipfile.ZipFile(archive_of(release)) as archive:
+    whole = archive_path(release).read_bytes()
+    with zipfile.ZipFile(archive_path(release)) as archive:
         entry = archive.getinfo("small-1.0.0/data/judgements.parquet")
     broken = bytearray(whole)
     broken[entry.header_offset + 200] ^= 1
@@ -140,7 +140,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
 
 def test_a_zip_that_points_outside_is_refused(release: Release, tmp_path: Path) -> None:
     evil = tmp_path / "evil.zip"
-    shutil.copy(archive_of(release), evil)
+    shutil.copy(archive_path(release), evil)
     with zipfile.ZipFile(evil, "a") as archive:
         archive.writestr("small-1.0.0/../../outside.txt", "x")
     with pytest.raises(ReleaseError, match="outside its folder"):
@@ -156,7 +156,7 @@ def test_verify_and_diff_run_without_django_and_without_torch(
         "raise SystemExit(status or 10 * len({'django', 'torch'} & sys.modules.keys()))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, "verify", str(archive_of(release))],
+        [sys.executable, "-c", code, "verify", str(archive_path(release))],
         cwd=BASE_DIR, env={"PATH": ""}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
@@ -177,7 +177,7 @@ def test_the_command_line_tells_right_wrong_and_no_release_apart(
 def test_diff_tells_added_pairs_flipped_labels_and_changed_scores(
     release: Release, world: World
 ) -> None:
-    labels = pq.read_table(files_of(release) / "data/labels.parquet").to_pylist()
+    labels = pq.read_table(files_folder(release) / "data/labels.parquet").to_pylist()
     similar = next(row for row in labels if row["label"] == 1)
     question = Question.objects.get(
         query__sha256__startswith=similar["query_id"],
@@ -185,15 +185,15 @@ def test_diff_tells_added_pairs_flipped_labels_and_changed_scores(
     )
     Adjudication.objects.create(question=question, answer="different", reason="not alike")
     second = freeze_now(request_for(world, "1.1.0", changes="One ruling."))
-    found = diff(files_of(release), archive_of(second))
+    found = diff(files_folder(release), archive_path(second))
     assert found.flipped == [(question.query.sha256, question.candidate.sha256, 1, 0)]
     assert (found.n_pairs_added, found.n_pairs_removed, found.n_judges) == (0, 0, (3, 3))
     assert any(one.change for one in found.scores if one.measure == "macro_roc_auc")
     assert second.changes["n_flipped"] == 1
-    changelog = (files_of(second) / "CHANGELOG.md").read_text()
+    changelog = (files_folder(second) / "CHANGELOG.md").read_text()
     assert changelog.index("1.1.0") < changelog.index("1.0.0")
     assert "One ruling." in changelog
-    assert diff(files_of(release), files_of(release)).flipped == []
+    assert diff(files_folder(release), files_folder(release)).flipped == []
 
 
 def test_every_file_of_a_release_is_described(folder: Path) -> None:

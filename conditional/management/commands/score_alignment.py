@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
-from conditional.alignment.services import align_set, alignment_job, matrix_of
+from conditional.alignment.services import accuracy_matrix, align_set, alignment_job
 from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
 from jobs.commands import JobCommand
@@ -41,7 +41,9 @@ class Command(JobCommand):
         )
         for part in ("validation", "test"):
             if options[part]:
-                options[part].write_text(matrix_csv(matrix_of(result, part)), encoding="utf-8")
+                options[part].write_text(
+                    matrix_csv(accuracy_matrix(result, part)), encoding="utf-8"
+                )
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from conditional.management.set_command import row_called
 from conditional.models import BASELINE_LABELS, TemplateSet
 from conditional.template_sets.recall import score_model
-from conditional.template_sets.recall_services import SCORE_TASK, known_model, subject_of
+from conditional.template_sets.recall_services import SCORE_TASK, job_subject, known_model
 from jobs.commands import JobCommand
 
 
@@ -51,7 +51,7 @@ class Command(JobCommand):
         arguments: dict[str, Any] = {"template_set_id": template_set.pk, "model": name}
         return self.run_work(
             task=SCORE_TASK,
-            subject=f"{subject_of(template_set)}{name}"[:200],
+            subject=f"{job_subject(template_set)}{name}"[:200],
             title=f"Score {name} on “{template_set}”",
             arguments=arguments,
             work=lambda progress: score_model(progress=progress, **arguments),

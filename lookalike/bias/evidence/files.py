@@ -86,10 +86,10 @@ def read_proposals(path: str | Path) -> Proposals:
         rows.append((query, candidate, model, rank))
     if not rows:
         raise FormatError(table.path, None, "the file holds no proposals")
-    return proposals_of(rows)
+    return make_proposals(rows)
 
 
-def proposals_of(rows: list[tuple[str, str, str, int]]) -> Proposals:
+def make_proposals(rows: list[tuple[str, str, str, int]]) -> Proposals:
     """Return proposals from (query, candidate, model, rank); see `Proposals`."""
     queries, candidates, models, ranks = zip(*rows, strict=True)
     query_ids, query_codes = np.unique(np.array(queries, dtype=object), return_inverse=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lookalike.bias.comparison import Estimate
 from lookalike.bias.evidence.pool import PoolEvidence
-from lookalike.bias.outsiders import OUTSIDER, POOLED, SIBLING, badge_of, siblings_of
+from lookalike.bias.outsiders import OUTSIDER, POOLED, SIBLING, find_siblings, model_badge
 
 JUDGED_FLOOR = 0.8
 POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
@@ -68,7 +68,7 @@ def advice(
     Returns:
         One entry per column.
     """
-    badge = badge_of(evidence, model)
+    badge = model_badge(evidence, model)
     columns = [_cutoff_advice(badge, cutoffs), _annotated_advice(badge)]
     columns += _outsider_advice(evidence, model)
     if has_random:
@@ -86,17 +86,18 @@ def notes_on(
     evidence: PoolEvidence, model: str, cutoffs: Sequence[CutoffRow], ceiling: float | None
 ) -> tuple[str, ...]:
     """Return what a reader must know about this model's row, in full sentences."""
-    badge = badge_of(evidence, model)
-    notes = [_BADGE_NOTES[badge].format(siblings=", ".join(siblings_of(evidence, model)))]
+    badge = model_badge(evidence, model)
+    siblings = ", ".join(find_siblings(evidence, model))
+    notes = [_BADGE_NOTES[badge].format(siblings=siblings)]
     if ceiling is not None and ceiling < 1.0:
         notes.append(
             f"Its own rejected proposals keep its annotated macro AUC at or below {ceiling:.3f}, "
             "whatever it does elsewhere."
         )
-    if badge == POOLED and siblings_of(evidence, model):
+    if badge == POOLED and siblings:
         notes.append(
-            f"Leaving it out alone hides little: {', '.join(siblings_of(evidence, model))} of the "
-            "same family stays in the pool. Read the family row."
+            f"Leaving it out alone hides little: {siblings} of the same family stays in the pool. "
+            "Read the family row."
         )
     thin = [c for c in cutoffs if c.judged < JUDGED_FLOOR]
     if thin:
@@ -167,7 +168,7 @@ def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
 
 def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
     """Return whether another model of its family is pooled, or is compared with a pooled one."""
-    if siblings_of(evidence, model):
+    if find_siblings(evidence, model):
         return True
     family = evidence.family_of(model)
     return family in evidence.pooled_families and any(

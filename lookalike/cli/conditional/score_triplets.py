@@ -19,7 +19,7 @@ from lookalike.conditional.triplet_scores import (
     human_figures,
     score_triplets,
 )
-from lookalike.conditional.triplets import TripletTable, questions_of, vectors_for
+from lookalike.conditional.triplets import TripletTable, group_questions, vectors_for
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> Report:
 
 
 def _people(table: TripletTable, min_votes: int) -> dict[str, Any]:
-    questions = questions_of(table)
+    questions = group_questions(table)
     enough = questions.n_votes >= min_votes
     return {
         "n_votes": len(table),

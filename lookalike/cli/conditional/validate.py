@@ -13,7 +13,7 @@ from lookalike.conditional.formats.json_files import read_json_list
 from lookalike.conditional.formats.triplet_files import read_names, read_triplets
 from lookalike.conditional.formats.vaw import read_vaw
 from lookalike.conditional.types import Defect, Task
-from lookalike.conditional.validate import counts_of, defects_of, kept_places
+from lookalike.conditional.validate import count_defects, find_defects, kept_places
 from lookalike.io.errors import InputError
 
 DESCRIPTION = (
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> Report:
     split = read_cirr_split(arguments.split) if arguments.split else None
     kind = arguments.format or _format_of(arguments.file)
     entries, n_entries, found = _checked(arguments.file, kind, task, known, split)
-    counts = counts_of(found)
+    counts = count_defects(found)
     defects = [(defect.index, defect.code, defect.reason) for defect in found]
     total = ", ".join(f"{n:,} {code}" for code, n in counts.items()) or "no defects"
     header = ("index", "code", "reason")
@@ -97,7 +97,7 @@ def _checked(
         defects = sorted([*instances.malformed, *instances.doubtful, *unknown])
         return "instances", len(instances.instances) + len(instances.malformed), defects
     templates = read_cirr(path) if kind == "cirr" else read_genecis(path, task)
-    invalid = defects_of(templates.templates, known_images=known, split=split)
+    invalid = find_defects(templates.templates, known_images=known, split=split)
     defects = sorted([*templates.malformed, *invalid], key=lambda defect: defect.index)
     return "templates", templates.n_entries, defects
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lookalike.conditional.builders.turns import codes_of, group_codes
+from lookalike.conditional.builders.turns import group_codes, number_keys
 from lookalike.conditional.types import Instance, View
 from lookalike.core.arrays import Ints
 
@@ -75,8 +75,8 @@ class AttributeTable:
                 for name, found in types.items()
             },
             texts=dict(texts or {}),
-            objects=codes_of([instance.object_name for instance in instances]),
-            images=codes_of([instance.image for instance in instances]),
+            objects=number_keys([instance.object_name for instance in instances]),
+            images=number_keys([instance.image for instance in instances]),
             groups=group_codes([i.image for i in instances], [i.product for i in instances]),
         )
 

@@ -80,7 +80,7 @@ class CatalogScenes:
     left_out: Mapping[str, int]
 
 
-def values_of(cell: str, column: Column) -> tuple[frozenset[str], bool]:
+def split_cell(cell: str, column: Column) -> tuple[frozenset[str], bool]:
     """Return the values of a cell, and whether it names all that there are.
 
     HTML entities are resolved first: "Lycra&reg;;Spandex" are two values, not three.
@@ -107,7 +107,7 @@ class _Reader:
         for column in columns:
             cells = Counter(row.attributes.get(column.name, "") for row in rows)
             for cell, n in cells.items():
-                for value in values_of(cell, column)[0]:
+                for value in split_cell(cell, column)[0]:
                     seen[column.name][value] += n
         self._spelling: dict[str, dict[str, str]] = {}
         for name, counts in seen.items():
@@ -121,7 +121,7 @@ class _Reader:
         key = (column.name, cell)
         if key not in self._cells:
             spelling = self._spelling[column.name]
-            values, is_complete = values_of(cell, column)
+            values, is_complete = split_cell(cell, column)
             spelt = frozenset(spelling[value.casefold()] for value in values)
             self._cells[key] = (spelt, is_complete)
         return self._cells[key]

@@ -96,7 +96,7 @@ class Suggested:
     report: SuggestReport
 
 
-def spreads_of(anchors: Sequence[ScoredCandidates], n_models: int) -> Floats:
+def score_spreads(anchors: Sequence[ScoredCandidates], n_models: int) -> Floats:
     """Return each model's own spread: the standard deviation of all its scores.
 
     Returns:
@@ -111,7 +111,7 @@ def spreads_of(anchors: Sequence[ScoredCandidates], n_models: int) -> Floats:
     return found
 
 
-def margins_of(one: ScoredCandidates, spreads: Floats) -> Floats:
+def score_margins(one: ScoredCandidates, spreads: Floats) -> Floats:
     """Return by how much each model puts one candidate closer than another.
 
     The margin of model m for candidates i and j is (s_m(i) - s_m(j)) / spread_m. Where m
@@ -134,7 +134,7 @@ def suggest_triplets(
 
         D(a, i, j) = min(sum over m of max(g_m, 0), sum over m of max(-g_m, 0)) / n_models
 
-    with g_m the margin of `margins_of`: how strongly the weaker side is held, in spreads of a
+    with g_m the margin of `score_margins`: how strongly the weaker side is held, in spreads of a
     model's scores, averaged over all models. It is 0 where nobody holds one of the sides, and
     does not change when a model's scores are scaled or shifted.
 
@@ -153,14 +153,14 @@ def suggest_triplets(
             or shapes that do not fit.
     """
     n_models = _checked(anchors)
-    spreads = spreads_of(anchors, n_models)
+    spreads = score_spreads(anchors, n_models)
     n_seen = n_compared = n_same = n_disagreed = 0
     waiting: list[tuple[int, float, float, SuggestedTriplet]] = []
     for one in sorted(anchors, key=lambda found: found.anchor):
         rng = np.random.default_rng([seed, one.anchor])
         shuffled = _shuffled(one, rng)
         allowed, n_out = _may_meet(shuffled)
-        margins = margins_of(shuffled, spreads)
+        margins = score_margins(shuffled, spreads)
         disagreement = _disagreement(margins)
         is_wanted = allowed & (disagreement > limits.min_disagreement)
         n_pairs = int(allowed.sum())

@@ -18,9 +18,9 @@ from lookalike.conditional.builders.turns import (
     NO_TARGET,
     Built,
     Limits,
-    codes_of,
     draw_in_turns,
     group_codes,
+    number_keys,
     pick_apart,
     shuffled_gallery,
 )
@@ -91,7 +91,7 @@ class SceneTable:
         for row, names in enumerate(counted):
             present[row, [place[name] for name in names]] = True
         groups = group_codes(images, [scene.product for scene in scenes])
-        codes = codes_of(images)
+        codes = number_keys(images)
         return cls(tuple(images), categories, dict(texts or {}), present, codes, groups, rules)
 
     def text(self, column: int) -> str:

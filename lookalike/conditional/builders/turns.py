@@ -187,10 +187,10 @@ def group_codes(images: list[str], products: list[str | None]) -> Ints:
         ("image", image) if product is None else ("product", product)
         for image, product in zip(images, products, strict=True)
     ]
-    return codes_of(keys)
+    return number_keys(keys)
 
 
-def codes_of(keys: list[tuple[str, str]] | list[str]) -> Ints:
+def number_keys(keys: list[tuple[str, str]] | list[str]) -> Ints:
     """Number distinct keys in the order of their first appearance."""
     place: dict[object, int] = {}
     return np.array([place.setdefault(key, len(place)) for key in keys], np.int64)

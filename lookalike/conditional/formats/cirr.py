@@ -17,7 +17,7 @@ from lookalike.conditional.formats.json_files import (
     as_object,
     as_text,
     as_texts,
-    kind_of,
+    json_kind,
     read_json,
 )
 from lookalike.conditional.formats.template_entries import TemplateEntries, read_templates
@@ -54,10 +54,12 @@ def read_cirr_split(path: str | Path) -> dict[str, str]:
     path = Path(path)
     found = read_json(path)
     if not isinstance(found, dict) or not found:
-        raise FormatError(path, 1, f"an object of names and paths is needed, not {kind_of(found)}")
+        raise FormatError(
+            path, 1, f"an object of names and paths is needed, not {json_kind(found)}"
+        )
     for name, place in found.items():
         if not isinstance(place, str):
-            raise FormatError(path, None, f"the path of {name!r} is {kind_of(place)}")
+            raise FormatError(path, None, f"the path of {name!r} is {json_kind(place)}")
     return found
 
 

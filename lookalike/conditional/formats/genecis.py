@@ -39,7 +39,7 @@ COCO_ID, CROP_ID, CROP_BOX = "val_image_id", "image_id", "instance_bbox"
 KINDS_BY_SLOT = [DistractorKind.LACKS_CONDITION] * 9 + [DistractorKind.LACKS_REFERENCE] * 5
 
 
-def task_of(path: str | Path) -> Task:
+def read_task(path: str | Path) -> Task:
     """Return the task that a file's name states, as the official files are called.
 
     Raises:
@@ -68,7 +68,7 @@ def read_genecis(path: str | Path, task: Task | None = None) -> TemplateEntries:
         OSError: if the file cannot be opened.
     """
     path = Path(path)
-    task = task_of(path) if task is None else task
+    task = read_task(path) if task is None else task
     if task not in TASKS:
         raise InputError(f"{path}: {task} is not a task of GeneCIS")
     return read_templates(path, lambda entry, index: _template(entry, task, index))

@@ -53,7 +53,7 @@ def read_json_list(path: Path) -> list[object]:
     """
     found = read_json(path)
     if not isinstance(found, list):
-        raise FormatError(path, 1, f"a JSON list is needed, not {kind_of(found)}")
+        raise FormatError(path, 1, f"a JSON list is needed, not {json_kind(found)}")
     if not found:
         raise FormatError(path, 1, "the list is empty")
     return found
@@ -64,7 +64,7 @@ def write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=4), encoding="utf-8")
 
 
-def kind_of(value: object) -> str:
+def json_kind(value: object) -> str:
     """Return what JSON calls a value, for messages."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean"}
     if value is None:
@@ -79,7 +79,7 @@ def as_object(value: object, what: str = "the entry") -> Mapping[str, object]:
         EntryError: if it is something else.
     """
     if not isinstance(value, dict):
-        raise EntryError(f"{what} is {kind_of(value)}, not an object")
+        raise EntryError(f"{what} is {json_kind(value)}, not an object")
     return value
 
 
@@ -102,7 +102,7 @@ def as_text(entry: Mapping[str, object], key: str) -> str:
     """
     value = required(entry, key)
     if not isinstance(value, str):
-        raise EntryError(f"{key} is {kind_of(value)}, not a string")
+        raise EntryError(f"{key} is {json_kind(value)}, not a string")
     return value
 
 
@@ -114,7 +114,7 @@ def as_list(entry: Mapping[str, object], key: str) -> list[object]:
     """
     value = required(entry, key)
     if not isinstance(value, list):
-        raise EntryError(f"{key} is {kind_of(value)}, not a list")
+        raise EntryError(f"{key} is {json_kind(value)}, not a list")
     return value
 
 
@@ -126,7 +126,7 @@ def as_id(entry: Mapping[str, object], key: str) -> str:
     """
     value = required(entry, key)
     if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
-        raise EntryError(f"{key} is {kind_of(value) if value != '' else 'empty'}, not an id")
+        raise EntryError(f"{key} is {json_kind(value) if value != '' else 'empty'}, not an id")
     return str(value)
 
 

@@ -17,7 +17,7 @@ from lookalike.conditional.formats.json_files import (
     as_list,
     as_object,
     as_text,
-    kind_of,
+    json_kind,
     read_json,
     required,
 )
@@ -137,5 +137,5 @@ def _scene(
 def _whole(entry: Mapping[str, object], key: str) -> int:
     value = required(entry, key)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise EntryError(f"{key} is {kind_of(value)}, not a whole number")
+        raise EntryError(f"{key} is {json_kind(value)}, not a whole number")
     return value

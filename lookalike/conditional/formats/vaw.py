@@ -18,7 +18,7 @@ from lookalike.conditional.formats.json_files import (
     as_object,
     as_text,
     as_texts,
-    kind_of,
+    json_kind,
     number_if_decimal,
     read_json,
     read_json_list,
@@ -91,7 +91,7 @@ def read_attribute_types(path: str | Path) -> Types:
     path = Path(path)
     found = read_json(path)
     if not isinstance(found, dict) or not found:
-        raise FormatError(path, 1, f"an object of types is needed, not {kind_of(found)}")
+        raise FormatError(path, 1, f"an object of types is needed, not {json_kind(found)}")
     types: Types = {}
     for name in found:
         try:

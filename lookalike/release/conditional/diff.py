@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import tables_of
+from lookalike.release.format.layout import list_tables
 
 Key = TypeVar("Key", bound=Hashable)
 Template = tuple[str, int]  # set and position
@@ -72,7 +72,7 @@ def _counted(before: Mapping[Key, object], after: Mapping[Key, object]) -> tuple
 
 
 def _rows(folder: Folder, table: str) -> list[dict[str, Any]]:
-    names = {held.name for held in tables_of(folder.info)}
+    names = {held.name for held in list_tables(folder.info)}
     return folder.table(table).to_pylist() if table in names else []
 
 

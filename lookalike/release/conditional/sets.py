@@ -27,9 +27,9 @@ from lookalike.conditional.verdicts import (
     Share,
     Verdict,
     Vote,
-    agreement_of,
-    share_of,
-    verdict_of,
+    count_verdicts,
+    decide,
+    verdict_agreement,
 )
 from lookalike.release.conditional.triplet_labels import label_rows, triplet_figures, triplets_csv
 from lookalike.release.format.column_text import json_value
@@ -105,7 +105,7 @@ def judged_templates(release: Folder) -> list[JudgedTemplate]:
     for row in release.table("templates").to_pylist():
         key = (row["set"], row["position"])
         answers = [Vote(vote["choice"], vote["place"]) for vote in votes[key]]
-        verdict = verdict_of(answers, n_panel[row["set"]], len(candidates[key]) - 1)
+        verdict = decide(answers, n_panel[row["set"]], len(candidates[key]) - 1)
         passes: bool | None = None
         if verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
             passes = verdict.outcome == Outcome.PASSES
@@ -136,7 +136,7 @@ def _verdict_row(template: JudgedTemplate) -> Row:
 def _figures(entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
     members = [template for template in judged if template.row["set"] == entry["slug"]]
     n_of = Counter(template.row["condition"] for template in members)
-    agreed = agreement_of(
+    agreed = verdict_agreement(
         [template.votes for template in members], [len(template.candidates) for template in members]
     )
     return {
@@ -152,7 +152,7 @@ def _figures(entry: Row, judged: Sequence[JudgedTemplate]) -> Row:
 
 
 def _share_json(judged: Sequence[JudgedTemplate]) -> Row:
-    share: Share = share_of(template.verdict for template in judged)
+    share: Share = count_verdicts(template.verdict for template in judged)
     return {
         "n_templates": share.n,
         "n_verified": sum(template.is_verified is True for template in judged),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lookalike.release.documents.facts import Facts, number, percent
-from lookalike.release.documents.markdown import line_of, table
+from lookalike.release.documents.markdown import single_line, table
 
 N_CONDITIONS = 20
 
@@ -37,7 +37,7 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
         ("Set", "Task", "Judges", "Templates", "Verified", "Unique answer", "Agreement", "AC1"),
         [
             (
-                line_of(name_of[one["set"]]["name"]),
+                single_line(name_of[one["set"]]["name"]),
                 one["task"],
                 f"{name_of[one['set']]['n_judges']}",
                 f"{one['n_templates']:,}",
@@ -53,8 +53,8 @@ def _templates(facts: Facts, found: dict[str, Any]) -> Iterator[str]:
         ("Set", "Condition", "Templates", "Verified", "Unique answer"),
         [
             (
-                line_of(name_of[one["set"]]["name"]),
-                line_of(of["condition"]),
+                single_line(name_of[one["set"]]["name"]),
+                single_line(of["condition"]),
                 f"{of['n_templates']:,}",
                 f"{of['n_verified']:,}",
                 percent(of["unique_share"]),
@@ -73,7 +73,7 @@ def _triplets(facts: Facts, sets: list[dict[str, Any]]) -> Iterator[str]:
         ("Set", "Triplets", "With a majority", "Answers", "Share with the majority"),
         [
             (
-                line_of(name_of[one["set"]]),
+                single_line(name_of[one["set"]]),
                 f"{one['n_triplets']:,}",
                 f"{one['n_decided']:,}",
                 f"{one['n_votes']:,}",

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from lookalike.release.documents.conditional import conditional_part
 from lookalike.release.documents.facts import Facts, number, percent
-from lookalike.release.documents.markdown import line_of, sentence, table
+from lookalike.release.documents.markdown import sentence, single_line, table
 
 _STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
@@ -67,7 +67,7 @@ def datasheet(facts: Facts) -> str:
 
 
 def _head(facts: Facts) -> Iterator[str]:
-    yield f"# Datasheet of {line_of(facts.title)}"
+    yield f"# Datasheet of {single_line(facts.title)}"
     if facts.is_simulated:
         yield (
             "> **The judgements are simulated.** Programs with stated error rates gave them, not "
@@ -78,7 +78,8 @@ def _head(facts: Facts) -> Iterator[str]:
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
     yield sentence(facts.info["description"]) or "The curators gave no description."
-    yield f"Made by {line_of(', '.join(facts.info['authors']))}; released on {facts.info['date']}."
+    authors = single_line(", ".join(facts.info["authors"]))
+    yield f"Made by {authors}; released on {facts.info['date']}."
 
 
 def _composition(facts: Facts) -> Iterator[str]:
@@ -113,7 +114,7 @@ def _composition(facts: Facts) -> Iterator[str]:
     left_out = ", ".join(f"{reason} {n:,}" for reason, n in counts["n_excluded"].items())
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
-    yield f"Labels: {line_of(terms['labels'])}. The images {held}: {sentence(terms['images'])}"
+    yield f"Labels: {single_line(terms['labels'])}. The images {held}: {sentence(terms['images'])}"
 
 
 def _proposers(facts: Facts) -> Iterator[str]:
@@ -121,8 +122,8 @@ def _proposers(facts: Facts) -> Iterator[str]:
     for pool in facts.info["pools"]:
         rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
         yield (
-            f"Pool “{line_of(pool['name'])}”: the union of the {pool['k']} nearest candidates of "
-            f"each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
+            f"Pool “{single_line(pool['name'])}”: the union of the {pool['k']} nearest candidates "
+            f"of each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
             f"{pool['seed']}). "
             f"Other images of a query’s product are {rule}."
             + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
@@ -138,7 +139,7 @@ def _proposers(facts: Facts) -> Iterator[str]:
         ("Model", "Part in the pool", *shown),
         [
             (
-                line_of(model["name"]),
+                single_line(model["name"]),
                 model["badge"],
                 *(_value(of, model, name) for name in shown),
             )
@@ -154,7 +155,7 @@ def _judging(facts: Facts) -> Iterator[str]:
         "of others. Their names here are made for this release alone."
     )
     for name, title in (("expertise", "Expertise"), ("payment", "Payment and consent")):
-        yield f"{title}: {line_of(facts.info['panel'][name]) or 'not stated by the curators'}."
+        yield f"{title}: {single_line(facts.info['panel'][name]) or 'not stated by the curators'}."
     campaigns = []
     for campaign in facts.info["campaigns"]:
         served = (
@@ -169,7 +170,7 @@ def _judging(facts: Facts) -> Iterator[str]:
             if campaign.get("asking_order") == "phases"
             else ""
         )
-        campaigns.append(f"- {line_of(campaign['name'])}: {served}; a tie is {tie}{order}.")
+        campaigns.append(f"- {single_line(campaign['name'])}: {served}; a tie is {tie}{order}.")
     yield "\n".join(campaigns)
     yield table(
         ("Judge", "Votes", "Share similar"),
@@ -183,7 +184,7 @@ def _judging(facts: Facts) -> Iterator[str]:
         ],
     )
     shown = [
-        f"- {line_of(one['campaign'])}, version {one['version']}, of {one['date']}"
+        f"- {single_line(one['campaign'])}, version {one['version']}, of {one['date']}"
         for one in facts.guidelines
     ]
     yield "\n".join(["Guidelines as shown (guidelines/):", "", *shown])
@@ -211,7 +212,7 @@ def _agreement(facts: Facts) -> Iterator[str]:
 
 def _biases(facts: Facts) -> Iterator[str]:
     yield "## Known biases"
-    findings = "\n".join(f"- {line_of(finding)}" for finding in facts.findings)
+    findings = "\n".join(f"- {single_line(finding)}" for finding in facts.findings)
     yield findings or "No report on the pool’s bias was made before this release."
     yield (
         "Pairs that no model of the pool proposed are unjudged. Treating them as different "
@@ -222,9 +223,11 @@ def _biases(facts: Facts) -> Iterator[str]:
 def _uses(facts: Facts) -> Iterator[str]:
     yield "## Uses"
     uses = facts.info["uses"]
-    intended = line_of(uses["intended"]) or "comparing models of visual similarity on these queries"
+    intended = (
+        single_line(uses["intended"]) or "comparing models of visual similarity on these queries"
+    )
     yield f"Intended: {intended}."
-    excluded = line_of(uses["excluded"]) or (
+    excluded = single_line(uses["excluded"]) or (
         "training on the labels and testing on them; statements on images unlike these; "
         "identifying judges"
     )
@@ -243,7 +246,7 @@ def _upkeep(facts: Facts) -> Iterator[str]:
 def _rule(rule: dict[str, Any]) -> str:
     """Say how queries were chosen, from the pool's own words."""
     given = ", ".join(f"{name} {json.dumps(value)}" for name, value in rule.items() if value)
-    return line_of(given) or "all images"
+    return single_line(given) or "all images"
 
 
 def _value(of: dict[str, Any], model: dict[str, Any], measure: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lookalike.release.format.columns import Table
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import has_sets, tables_of
+from lookalike.release.format.layout import has_sets, list_tables
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Facts:
     @property
     def tables(self) -> list[Table]:
         """The tables of the release."""
-        return tables_of(self.info)
+        return list_tables(self.info)
 
     @property
     def title(self) -> str:

@@ -11,12 +11,12 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join(lines)
 
 
-def line_of(text: str) -> str:
+def single_line(text: str) -> str:
     """Return what somebody wrote as one line without the dot at its end."""
     return " ".join(str(text).split()).rstrip(".")
 
 
 def sentence(text: str) -> str:
     """Return what somebody wrote as one line that ends as a sentence does; "" for nothing."""
-    line = line_of(text)
+    line = single_line(text)
     return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -20,7 +20,7 @@ from lookalike.release.format.archive import opened
 from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
 from lookalike.release.format.manifest import read_manifest
 from lookalike.release.format.tables import coded, read_table, rows_of
-from lookalike.release.labelling import qrels_of
+from lookalike.release.labelling import make_qrels
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Folder:
         Raises:
             ReleaseError: no pair has one.
         """
-        return qrels_of(self.compared(rule), rule)
+        return make_qrels(self.compared(rule), rule)
 
     def compared(self, rule: str = "label", labels: pa.Table | None = None) -> pa.Table:
         """Return the labels of a rule that models are compared by: query_id, image_id, label.

@@ -136,7 +136,7 @@ def has_sets(info: Mapping[str, Any]) -> bool:
     return bool(info.get("template_sets") or info.get("triplet_sets"))
 
 
-def tables_of(info: Mapping[str, Any]) -> list[Table]:
+def list_tables(info: Mapping[str, Any]) -> list[Table]:
     """Return the tables of the release whose release.json is given."""
     tables = list(TABLES.values())
     if info.get("template_sets"):

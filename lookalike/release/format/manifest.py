@@ -64,9 +64,9 @@ def _text(content: object) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def manifest_of(folder: Path, release: str, version: str) -> Manifest:
+def make_manifest(folder: Path, release: str, version: str) -> Manifest:
     """Hash every file of a folder, the manifest itself left out."""
-    files = {path: entry_of(folder / path) for path in sorted(paths_in(folder))}
+    files = {path: make_entry(folder / path) for path in sorted(paths_in(folder))}
     files.pop(MANIFEST, None)
     return Manifest(release, version, files)
 
@@ -78,13 +78,13 @@ def paths_in(folder: Path) -> Iterator[str]:
             yield path.relative_to(folder).as_posix()
 
 
-def entry_of(path: Path) -> Entry:
+def make_entry(path: Path) -> Entry:
     """Hash and count one file."""
-    sha256, n_bytes, n_lines = digest_of(path)
-    return Entry(sha256, n_bytes, rows_of(path, n_lines))
+    sha256, n_bytes, n_lines = file_digest(path)
+    return Entry(sha256, n_bytes, count_rows(path, n_lines))
 
 
-def digest_of(path: Path) -> tuple[str, int, int]:
+def file_digest(path: Path) -> tuple[str, int, int]:
     """Return SHA-256, bytes and line breaks of a file, whatever it holds."""
     digest = hashlib.sha256()
     n_lines = n_bytes = 0
@@ -96,7 +96,7 @@ def digest_of(path: Path) -> tuple[str, int, int]:
     return digest.hexdigest(), n_bytes, n_lines
 
 
-def rows_of(path: Path, n_lines: int) -> int | None:
+def count_rows(path: Path, n_lines: int) -> int | None:
     """Return the rows of a table or the lines of a list, None for other files.
 
     Args:

@@ -89,10 +89,10 @@ def coded(column: pa.ChunkedArray) -> tuple[tuple[str, ...], Ints]:
     return tuple(names[code] for code in ordered), place[codes]
 
 
-def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+def column_values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return a column as Python values; much faster than pyarrow where it can be."""
     if isinstance(column, pa.ChunkedArray):
-        return [value for chunk in column.chunks for value in values_of(chunk)]
+        return [value for chunk in column.chunks for value in column_values(chunk)]
     if pa.types.is_dictionary(column.type) and not column.null_count:
         names = column.dictionary.to_pylist()
         codes = column.indices.to_numpy(zero_copy_only=False).tolist()
@@ -107,7 +107,7 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 def rows_of(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
     """Return some columns of a table as rows of Python values."""
-    return zip(*(values_of(table[name]) for name in columns), strict=True)
+    return zip(*(column_values(table[name]) for name in columns), strict=True)
 
 
 def codes_in(names: Sequence[str], column: pa.ChunkedArray) -> Ints:

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Role, User
-from accounts.tokens.services import create_token, scopes_of
+from accounts.tokens.services import allowed_scopes, create_token
 from annotation.models import Campaign
 from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
@@ -103,7 +103,7 @@ def test_the_api_answers_researchers_as_if_it_had_no_results(
     kept_back: Result, client: Client, researcher: User
 ) -> None:
     def ask(person: User, path: str) -> Any:
-        _, token = create_token(owner=person, name=path[:20], scopes=scopes_of(person), days=1)
+        _, token = create_token(owner=person, name=path[:20], scopes=allowed_scopes(person), days=1)
         return client.get(f"/api/v1{path}", headers={"Authorization": f"Bearer {token}"})
 
     chief = User.objects.create_user("chief", role=Role.ADMIN)
@@ -117,7 +117,7 @@ def test_the_api_answers_researchers_as_if_it_had_no_results(
 
 
 def test_the_api_takes_no_run_from_researchers(kept_back: Result, researcher: User) -> None:
-    _, token = create_token(owner=researcher, name="t", scopes=scopes_of(researcher), days=1)
+    _, token = create_token(owner=researcher, name="t", scopes=allowed_scopes(researcher), days=1)
     reply = Client().post(
         f"/api/v1/campaigns/{kept_back.campaign.slug}/runs",
         {"name": "x", "missing": "worst", "file": SimpleUploadedFile("x.csv", b"a")},

@@ -19,7 +19,7 @@ from annotation.models import Campaign
 from evaluation.exports import export_pieces
 from evaluation.models import Result
 from evaluation.results.assessment import assess
-from evaluation.results.inputs import family_of, read_inputs
+from evaluation.results.inputs import model_family, read_inputs
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
@@ -207,4 +207,4 @@ def test_an_admin_sees_an_empty_page_before_the_first_evaluation(
     ],
 )
 def test_sizes_of_one_architecture_are_one_family(spec: str, family: str) -> None:
-    assert family_of(spec) == family
+    assert model_family(spec) == family

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence
-from lookalike.bias.evidence.files import VoteTable, proposals_of
+from lookalike.bias.evidence.files import VoteTable, make_proposals
 from lookalike.bias.report import BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
 from lookalike.io.errors import InputError
@@ -22,7 +22,7 @@ from tests.lookalike.bias.cases import (
 
 def test_the_golden_files_make_the_golden_pool():
     found = assemble_evidence(
-        g5_qrels(), proposals_of(g5_rows()), g5_runs(), extras=Extras(n_candidates=8)
+        g5_qrels(), make_proposals(g5_rows()), g5_runs(), extras=Extras(n_candidates=8)
     )
     wanted = g5()
     for name in ("queries", "labels", "ranks", "scores"):
@@ -36,9 +36,9 @@ def test_the_golden_files_make_the_golden_pool():
 
 def test_order_of_rows_does_not_matter():
     rows = g5_rows()
-    first = assemble_evidence(g5_qrels(), proposals_of(rows), g5_runs())
+    first = assemble_evidence(g5_qrels(), make_proposals(rows), g5_runs())
     pairs = list(g5_qrels())
-    second = assemble_evidence(Qrels.of(pairs[::-1]), proposals_of(rows[::-1]), g5_runs())
+    second = assemble_evidence(Qrels.of(pairs[::-1]), make_proposals(rows[::-1]), g5_runs())
     np.testing.assert_array_equal(first.scores, second.scores)
     assert second.generators == ("C", "B", "A")
     np.testing.assert_array_equal(first.ranks, second.ranks[::-1])
@@ -46,7 +46,7 @@ def test_order_of_rows_does_not_matter():
 
 def test_proposals_without_a_label_and_labels_without_a_proposal_are_kept_apart():
     pairs = [*g5_qrels(images="abcd"), ("q1", "g", 1), ("q3", "a", 1)]
-    found = assemble_evidence(Qrels.of(pairs), proposals_of(g5_rows()), g5_runs())
+    found = assemble_evidence(Qrels.of(pairs), make_proposals(g5_rows()), g5_runs())
     assert found.n_pairs == 7
     assert found.n_outside_pool == 2
     assert found.unjudged_queries.tolist() == [0, 1, 1]
@@ -55,7 +55,7 @@ def test_proposals_without_a_label_and_labels_without_a_proposal_are_kept_apart(
 
 
 def test_a_query_without_any_label_still_counts_as_a_query_of_the_pool():
-    found = assemble_evidence(g5_qrels(queries=("q2",)), proposals_of(g5_rows()), g5_runs())
+    found = assemble_evidence(g5_qrels(queries=("q2",)), make_proposals(g5_rows()), g5_runs())
     assert found.n_queries == 2
     assert set(found.queries) == {1}
     assert some(found.lists).lengths.shape == (3, 2)
@@ -64,7 +64,7 @@ def test_a_query_without_any_label_still_counts_as_a_query_of_the_pool():
 def test_pairs_of_one_product_are_left_out_everywhere():
     products = {image: image for image in (*IMAGES, "q1", "q2")} | {"q1": "a", "q2": "f"}
     found = assemble_evidence(
-        g5_qrels(), proposals_of(g5_rows()), g5_runs(), extras=Extras(products=products)
+        g5_qrels(), make_proposals(g5_rows()), g5_runs(), extras=Extras(products=products)
     )
     assert found.n_pairs == 8
     assert found.n_outside_pool == 2
@@ -78,13 +78,13 @@ def test_a_run_of_exactly_the_judged_pairs_has_no_list_and_takes_nobody_elses():
         Run.of("x", [(q, c, float(i)) for i, (q, c, _) in enumerate(qrels)]),
         *g5_runs(),
     ]
-    alone = assemble_evidence(qrels, proposals_of(g5_rows()), only[:1])
+    alone = assemble_evidence(qrels, make_proposals(g5_rows()), only[:1])
     assert alone.lists is None
-    beside = assemble_evidence(qrels, proposals_of(g5_rows()), only)
+    beside = assemble_evidence(qrels, make_proposals(g5_rows()), only)
     assert some(beside.lists).is_known.tolist() == [False, True, True, True]
     settings = BiasSettings(n_bootstraps=20, n_permutations=100)
     found = bias_report(beside, np.random.default_rng(0), settings)
-    without = assemble_evidence(qrels, proposals_of(g5_rows()), only[1:])
+    without = assemble_evidence(qrels, make_proposals(g5_rows()), only[1:])
     wanted = bias_report(without, np.random.default_rng(0), settings)
     assert [len(row.cutoffs) for row in found.model_rows] == [0, 4, 4, 4]
     for one, other in zip(found.model_rows[1:], wanted.model_rows, strict=True):
@@ -104,8 +104,8 @@ def test_a_run_of_exactly_the_judged_pairs_has_no_list_and_takes_nobody_elses():
 def test_missing_scores_are_an_error_that_names_the_run_or_the_worst():
     runs = [*g5_runs()[:2], Run.of("C", [("q1", "a", 0.1), ("q1", "d", 0.9)])]
     with pytest.raises(MissingScoresError, match="run 'C': no score for 8 of 10"):
-        assemble_evidence(g5_qrels(), proposals_of(g5_rows()), runs)
-    found = assemble_evidence(g5_qrels(), proposals_of(g5_rows()), runs, missing="worst")
+        assemble_evidence(g5_qrels(), make_proposals(g5_rows()), runs)
+    found = assemble_evidence(g5_qrels(), make_proposals(g5_rows()), runs, missing="worst")
     assert np.isneginf(found.scores[2]).sum() == 8
     assert some(found.lists).lengths[2].tolist() == [2, 0]
 
@@ -117,7 +117,7 @@ def test_votes_attributes_and_negatives_find_their_pairs():
     )
     found = assemble_evidence(
         g5_qrels(),
-        proposals_of(g5_rows()),
+        make_proposals(g5_rows()),
         g5_runs(),
         extras=Extras(
             votes=votes,
@@ -154,7 +154,11 @@ def test_votes_attributes_and_negatives_find_their_pairs():
     ],
 )
 def test_what_cannot_be_joined_is_refused(change, reason):
-    given = {"qrels": g5_qrels(), "proposals": proposals_of(g5_rows()), "runs": g5_runs()} | change
+    given = {
+        "qrels": g5_qrels(),
+        "proposals": make_proposals(g5_rows()),
+        "runs": g5_runs(),
+    } | change
     extras = given.pop("extras", None)
     with pytest.raises(InputError, match=reason):
         assemble_evidence(*given.values(), extras=extras)

@@ -10,11 +10,11 @@ from lookalike.bias.measurements import measure
 from lookalike.bias.model_rows import model_rows
 from lookalike.bias.outsiders import (
     adjusted_scores,
-    badge_of,
     equal_outsider,
     family_matched,
+    find_siblings,
+    model_badge,
     random_negative_auc,
-    siblings_of,
 )
 from lookalike.bias.subsets import kept_without, leave_out_sets
 from lookalike.metrics.contamination import corrected_auc
@@ -42,11 +42,11 @@ def auc_on(pool, kept):
 
 def test_badges_tell_pooled_models_their_relatives_and_outsiders():
     pool = rich_pool()
-    badges = [badge_of(pool, name) for name in pool.models]
+    badges = [model_badge(pool, name) for name in pool.models]
     assert badges == ["pooled", "pooled", "pooled", "sibling", "outsider"]
-    assert siblings_of(pool, "m1") == ("m2",)
-    assert siblings_of(pool, "m3") == ("m1", "m2")
-    assert siblings_of(pool, "m4") == ()
+    assert find_siblings(pool, "m1") == ("m2",)
+    assert find_siblings(pool, "m3") == ("m1", "m2")
+    assert find_siblings(pool, "m4") == ()
 
 
 def test_golden_models_are_judged_on_labels_they_did_not_make():

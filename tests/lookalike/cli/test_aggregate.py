@@ -8,7 +8,7 @@ import pytest
 from crowdkit.aggregation.classification import GLAD, MACE
 
 from lookalike.agreement.voter_models import glad, posterior
-from lookalike.agreement.votes import read_truth, read_votes, votes_of
+from lookalike.agreement.votes import make_votes, read_truth, read_votes
 from lookalike.cli.main import main
 from lookalike.io.numbered_rows import TableError
 
@@ -17,7 +17,7 @@ MISSING = {(1, 2), (2, 2), (4, 0), (7, 1), (7, 2)}
 
 
 def golden_votes(missing=frozenset()):
-    return votes_of(
+    return make_votes(
         [
             (f"i{i}", f"w{w}", label)
             for i, row in enumerate(GOLDEN)
@@ -88,7 +88,7 @@ def test_dawid_skene_gives_the_golden_posteriors():
 def test_our_glad_is_crowdkits_on_real_votes(shared_data):
     votes = read_votes(shared_data / "crowd_labels" / "bluebirds" / "labels.csv")
     names = list(zip(votes.item_of, votes.worker_of, votes.label_of, strict=True))
-    some = votes_of([(str(i), str(w), str(x)) for i, w, x in names if w < 5])
+    some = make_votes([(str(i), str(w), str(x)) for i, w, x in names if w < 5])
     theirs = GLAD().fit_predict_proba(table_of(some)).sort_index()[[0, 1]].to_numpy()
     ours = glad(some)
     assert np.abs(ours - theirs).max() < 0.01
@@ -107,7 +107,7 @@ def test_one_restart_of_mace_is_as_good_as_crowdkits_ten():
 @pytest.mark.parametrize("model", ["dawid-skene", "glad", "mace"])
 def test_posteriors_sum_to_one_and_a_lone_label_is_certain(model):
     assert posterior(golden_votes(MISSING), model).sum(axis=1) == pytest.approx(np.ones(10))
-    lone = votes_of([("a", "w", "yes"), ("b", "w", "yes")])
+    lone = make_votes([("a", "w", "yes"), ("b", "w", "yes")])
     assert posterior(lone, model).tolist() == [[1.0], [1.0]]
 
 

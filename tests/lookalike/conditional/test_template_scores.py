@@ -9,7 +9,7 @@ from lookalike.conditional.template_scores import (
     Places,
     baseline_queries,
     candidate_scores,
-    places_of,
+    rank_answers,
     recall_at,
     score_templates,
 )
@@ -23,7 +23,7 @@ TASKS = [Task.FOCUS_ATTRIBUTE, Task.CHANGE_ATTRIBUTE, Task.FOCUS_OBJECT, Task.CH
     ("ties", "first"), [("optimistic", 2 / 3), ("pessimistic", 1 / 3), ("expected", 1 / 2)]
 )
 def test_golden_rows(ties, first):
-    places = places_of(GOLDEN, [0, 0, 0])
+    places = rank_answers(GOLDEN, [0, 0, 0])
     assert recall_at(1, places, ties).mean() == pytest.approx(first, abs=1e-15)
     assert recall_at(2, places, ties).mean() == 1.0
 
@@ -70,8 +70,8 @@ def test_permuting_the_gallery_changes_nothing_under_any_rule(values, answer, ra
     answer %= row.size
     order = list(range(row.size))
     random.shuffle(order)
-    before = places_of([row], [answer])
-    after = places_of([row[order]], [order.index(answer)])
+    before = rank_answers([row], [answer])
+    after = rank_answers([row[order]], [order.index(answer)])
     for ties in ("pessimistic", "expected", "optimistic"):
         assert recall_at(k, before, ties) == recall_at(k, after, ties)
 
@@ -82,7 +82,7 @@ def test_expected_recall_agrees_with_breaking_ties_in_every_way(values, k):
     better = int((row > row[0]).sum())
     equals = int((row == row[0]).sum())
     by_hand = np.mean([better + place < k for place in range(equals)])
-    places = places_of([row], [0])
+    places = rank_answers([row], [0])
     assert recall_at(k, places)[0] == pytest.approx(by_hand)
     assert recall_at(k, places, "pessimistic") <= recall_at(k, places)
     assert recall_at(k, places) <= recall_at(k, places, "optimistic")
@@ -99,11 +99,11 @@ def test_expected_recall_agrees_with_breaking_ties_in_every_way(values, k):
 )
 def test_bad_scores_are_refused_with_their_place(scores, answers, reason):
     with pytest.raises(ValueError, match=reason):
-        places_of(scores, answers)
+        rank_answers(scores, answers)
 
 
 def test_other_rules_and_cutoffs_are_refused():
-    places = places_of(GOLDEN, [0, 0, 0])
+    places = rank_answers(GOLDEN, [0, 0, 0])
     with pytest.raises(ValueError, match="ties are"):
         recall_at(1, places, "lucky")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="k is 0"):

@@ -6,17 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.conditional.triplet_majority import CANT_TELL, Closer, Standing, closer_of, tally_of
+from lookalike.conditional.triplet_majority import (
+    CANT_TELL,
+    Closer,
+    Standing,
+    decide_closer,
+    tally_outcomes,
+)
 from lookalike.conditional.triplet_scores import human_ceiling
-from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.triplets import TripletTable, group_questions
 from lookalike.conditional.types import Triplet
-from lookalike.conditional.verdicts import PICK, Vote, agreement_of
+from lookalike.conditional.verdicts import PICK, Vote, verdict_agreement
 
 VOTE = {"1": Vote(PICK, 0), "2": Vote(PICK, 1), "?": Vote(CANT_TELL)}
 
 
 def outcome(text, n_panel=3):
-    return closer_of([VOTE[one] for one in text], n_panel)
+    return decide_closer([VOTE[one] for one in text], n_panel)
 
 
 @pytest.mark.parametrize(
@@ -44,19 +50,19 @@ def test_votes_come_to_what_is_said_by_hand(votes, n_panel, standing, place):
 
 
 def test_figures_are_counted_over_votes_that_name_a_side():
-    tally = tally_of([outcome("112"), outcome("22"), outcome("12?"), outcome("1")])
+    tally = tally_outcomes([outcome("112"), outcome("22"), outcome("12?"), outcome("1")])
     assert (tally.n, tally.n_decided, tally.n_undecided, tally.n_waiting) == (4, 2, 1, 1)
     assert (tally.n_votes, tally.n_cant_tell, tally.n_with_majority) == (8, 1, 6)
     assert tally.ceiling == 0.75
     assert tally.cant_tell_share == pytest.approx(1 / 9)
-    assert math.isnan(tally_of([outcome("???")]).ceiling)
-    assert math.isnan(tally_of([]).cant_tell_share)
+    assert math.isnan(tally_outcomes([outcome("???")]).ceiling)
+    assert math.isnan(tally_outcomes([]).cant_tell_share)
 
 
 @pytest.mark.parametrize("votes", [[Vote("none")], [Vote(PICK, 2)], [Vote(PICK, 0)] * 4])
 def test_what_is_no_answer_to_a_triplet_is_refused(votes):
     with pytest.raises(ValueError, match=r"answers to a triplet|votes of 3 judges"):
-        closer_of(votes, 3)
+        decide_closer(votes, 3)
 
 
 SEEN = st.text("12?", max_size=7)
@@ -98,17 +104,17 @@ def test_majority_and_ceiling_are_those_of_the_scoring_of_triplets(questions):
         for one in votes
         if one != "?"
     ]
-    tally = tally_of(outcome(votes, len(votes)) for votes in questions)
+    tally = tally_outcomes(outcome(votes, len(votes)) for votes in questions)
     assert tally.n_votes == len(triplets)
     if triplets:
-        found = questions_of(TripletTable.of(triplets))
+        found = group_questions(TripletTable.of(triplets))
         assert tally.ceiling == pytest.approx(human_ceiling(found))
         assert tally.n_decided == int((found.majority != 0).sum())
 
 
 def test_agreement_counts_cant_tell_as_an_answer_of_its_own():
     votes = [[VOTE[one] for one in text] for text in ("111", "222", "12?", "???")]
-    found = agreement_of(votes, [2] * 4, others=(CANT_TELL,))
+    found = verdict_agreement(votes, [2] * 4, others=(CANT_TELL,))
     assert found.percent == 0.75
     assert len(found.prevalence) == 3
     assert found.prevalence == pytest.approx([4 / 12, 4 / 12, 4 / 12])

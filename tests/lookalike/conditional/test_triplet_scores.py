@@ -14,7 +14,7 @@ from lookalike.conditional.triplet_scores import (
     valid_and_right,
     verdicts,
 )
-from lookalike.conditional.triplets import TripletTable, questions_of, vectors_for
+from lookalike.conditional.triplets import TripletTable, group_questions, vectors_for
 from lookalike.conditional.types import Triplet
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import VectorTable
@@ -68,7 +68,7 @@ def test_no_embedding_beats_the_ceiling_and_the_majority_reaches_it():
     rng = np.random.default_rng(1)
     drawn = [rng.permutation(list("abcd"))[:3] for _ in range(300)]
     table = TripletTable.of([Triplet(*map(str, one)) for one in drawn])
-    ceiling = human_ceiling(questions_of(table))
+    ceiling = human_ceiling(group_questions(table))
     for seed in range(20):
         vectors = np.random.default_rng(seed).normal(size=(4, 3))
         assert score_triplets(table, vectors).votes.accuracy <= ceiling
@@ -144,7 +144,7 @@ def test_a_scale_is_an_embedding_of_one_dimension():
 
 def test_questions_without_enough_votes_leave_nothing_defined():
     table = table_of("abc")
-    assert math.isnan(human_ceiling(questions_of(table), min_votes=2))
+    assert math.isnan(human_ceiling(group_questions(table), min_votes=2))
     figures = human_figures(table, on_the_line(table)[:, 0], min_votes=2)
     assert (figures.n_questions, figures.single.n) == (0, 0)
     assert math.isnan(figures.majority.accuracy)

@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 
 from lookalike.conditional.types import Box, Distractor, Task, View
-from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.conditional.validate import count_defects, find_defects
 from tests.lookalike.conditional.cases import gallery, template
 
 NAMES = [f"g{place}" for place in range(14)]
 
 
 def codes(*templates, **options):
-    return [(one.index, one.code) for one in defects_of(templates, **options)]
+    return [(one.index, one.code) for one in find_defects(templates, **options)]
 
 
 def test_a_sound_template_has_no_defect():
-    assert defects_of([template()], known_images={"r", "t", *NAMES}) == []
+    assert find_defects([template()], known_images={"r", "t", *NAMES}) == []
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_a_sound_template_has_no_defect():
 )
 def test_each_broken_rule_is_named_with_its_place(changes, code, reason):
     sound, broken = template(0, target=View("other")), template(7, **changes)
-    (found,) = defects_of([sound, broken])
+    (found,) = find_defects([sound, broken])
     assert (found.index, found.code, found.reason) == (7, code, reason)
 
 
 def test_an_unknown_image_is_listed_once_for_each_template():
     twice = replace(template(3), target=View("x"), gallery=gallery("x", *NAMES[1:]))
-    found = defects_of([twice], known_images={"r", *NAMES})
+    found = find_defects([twice], known_images={"r", *NAMES})
     assert [(d.code, d.reason) for d in found] == [
         ("target_in_gallery", "gallery[0] is the target 'x'"),
         ("unknown_image", "target: no image 'x'"),
@@ -67,10 +67,10 @@ def test_a_duplicate_is_reference_condition_and_target_of_an_earlier_template():
     shuffled = replace(template(2), gallery=first.gallery[::-1])
     other = replace(template(1), condition="table")
     third = template(5)
-    found = defects_of([first, other, shuffled, third])
+    found = find_defects([first, other, shuffled, third])
     assert [(one.index, one.code) for one in found] == [(2, "duplicate"), (5, "duplicate")]
     assert found[1].reason.endswith("of template 0")
-    assert counts_of(found) == {"duplicate": 2}
+    assert count_defects(found) == {"duplicate": 2}
 
 
 def test_the_same_picture_in_two_tasks_is_no_duplicate():

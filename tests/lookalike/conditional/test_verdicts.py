@@ -8,11 +8,11 @@ import pytest
 from lookalike.conditional.verdicts import (
     Outcome,
     Vote,
-    agreement_of,
+    count_verdicts,
+    decide,
     gallery_order,
     question_order,
-    share_of,
-    verdict_of,
+    verdict_agreement,
 )
 
 TARGET = 14
@@ -39,35 +39,35 @@ NONE, SEVERAL, BAD = Vote("none"), Vote("several"), Vote("bad_condition")
     ],
 )
 def test_more_than_half_of_the_panel_decides(votes, n_panel, outcome, answer):
-    found = verdict_of(votes, n_panel, TARGET)
+    found = decide(votes, n_panel, TARGET)
     assert (found.outcome, found.answer) == (outcome, answer)
 
 
 def test_a_unique_answer_is_one_image_right_or_wrong():
-    unique = [verdict_of([vote] * 3, 3, TARGET).is_unique for vote in (RIGHT, WRONG, NONE)]
+    unique = [decide([vote] * 3, 3, TARGET).is_unique for vote in (RIGHT, WRONG, NONE)]
     assert unique == [True, True, False]
 
 
 def test_shares_are_of_what_is_decided():
     given = [[RIGHT] * 3, [WRONG] * 3, [NONE] * 3, [RIGHT, WRONG, NONE], [RIGHT]]
-    share = share_of(verdict_of(votes, 3, TARGET) for votes in given)
+    share = count_verdicts(decide(votes, 3, TARGET) for votes in given)
     assert (share.n, share.n_decided, share.n_unique) == (5, 4, 2)
     assert (share.unique_share, share.pass_share) == (0.5, 0.25)
-    assert np.isnan(share_of([]).unique_share)
+    assert np.isnan(count_verdicts([]).unique_share)
 
 
 def test_judges_agree_on_the_same_answer_only():
-    same = agreement_of([[RIGHT, RIGHT], [NONE, NONE], [WRONG, WRONG]], [15, 15, 15])
+    same = verdict_agreement([[RIGHT, RIGHT], [NONE, NONE], [WRONG, WRONG]], [15, 15, 15])
     assert (same.percent, same.alpha) == (1.0, 1.0)
-    mixed = agreement_of([[RIGHT, RIGHT, WRONG], [WRONG, OTHER, NONE]], [15, 15])
+    mixed = verdict_agreement([[RIGHT, RIGHT, WRONG], [WRONG, OTHER, NONE]], [15, 15])
     assert mixed.percent == pytest.approx((1 / 3 + 0) / 2)
 
 
 def test_targets_of_galleries_of_any_size_are_one_answer():
-    found = agreement_of([[Vote("pick", 9)] * 2, [Vote("pick", 14)] * 2], [10, 15])
+    found = verdict_agreement([[Vote("pick", 9)] * 2, [Vote("pick", 14)] * 2], [10, 15])
     assert found.prevalence[14] == 1.0
     with pytest.raises(ValueError, match="a pick of 15 among 15"):
-        agreement_of([[Vote("pick", 15)]], [15])
+        verdict_agreement([[Vote("pick", 15)]], [15])
 
 
 def test_every_judge_sees_a_gallery_in_an_order_of_their_own():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.pooling.differences import changes_of, difference
+from lookalike.pooling.differences import difference, find_changes
 from tests.lookalike.pooling.cases import proposals_of
 
 
@@ -17,7 +17,7 @@ def test_a_worked_difference():
             (0, 13, 0, 2), (0, 12, 2, 0), (0, 13, 2, 1), (0, 14, 2, 2)]  # fmt: skip
     proposals = proposals_of(rows)
     steps = [(0, 0, 2, 1), (1, 0, 2, 1), (0, 2, 3, 2), (2, 0, 3, 2)]
-    changes = changes_of(proposals.model, proposals.rank, steps)
+    changes = find_changes(proposals.model, proposals.rank, steps)
     assert changes.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
     is_judged = np.array([c in (10, 12) for _, c, _, _ in rows])
     made = difference(proposals, changes, 2, is_judged)
@@ -57,6 +57,6 @@ def test_counts_are_those_of_sets(rows, number):
 def test_a_later_step_takes_over_and_a_rank_without_a_step_is_an_error():
     model, rank = np.zeros(4, np.int64), np.arange(4)
     steps = [(0, 0, 2, 1), (0, 2, 6, 2), (0, 2, 4, 3)]
-    assert changes_of(model, rank, steps).tolist() == [1, 1, 3, 3]
+    assert find_changes(model, rank, steps).tolist() == [1, 1, 3, 3]
     with pytest.raises(ValueError, match="rank 2 of model 0"):
-        changes_of(model, rank, steps[:1])
+        find_changes(model, rank, steps[:1])

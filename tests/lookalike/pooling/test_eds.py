@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.pooling.eds import Proposals, pairs_of, union_of_proposals
+from lookalike.pooling.eds import Proposals, distinct_pairs, union_of_proposals
 from lookalike.pooling.stats import expert_hours, pool_stats
 from lookalike.search.topk import TopK
 
@@ -46,7 +46,7 @@ def g5() -> Proposals:
 
 def test_the_eds_toy_gives_the_four_candidates_of_its_three_models() -> None:
     proposals = union_of_proposals([top([[0, 1]]), top([[1, 3]]), top([[4, 1]])])
-    pairs = pairs_of(proposals)
+    pairs = distinct_pairs(proposals)
     assert pairs.candidate.tolist() == [0, 1, 3, 4]
     assert pairs.is_proposed.tolist() == [
         [True, False, False],
@@ -74,7 +74,7 @@ def test_every_proposal_keeps_its_model_rank_and_score() -> None:
 
 def test_the_golden_pool_has_its_ten_pairs_and_figures() -> None:
     proposals = g5()
-    pairs = pairs_of(proposals)
+    pairs = distinct_pairs(proposals)
     assert ["".join("abcdefgh"[c] for c in pairs.candidate[pairs.query == q]) for q in (0, 1)] == [
         "abcdf",
         "bcdef",
@@ -135,7 +135,7 @@ def test_the_union_is_the_union_of_the_models_sets(data: st.DataObject) -> None:
     tables = data.draw(
         st.lists(st.lists(row, min_size=n_queries, max_size=n_queries), min_size=1, max_size=4)
     )
-    pairs = pairs_of(union_of_proposals([top(table) for table in tables]))
+    pairs = distinct_pairs(union_of_proposals([top(table) for table in tables]))
     sets = [{(q, c) for q, line in enumerate(table) for c in line} for table in tables]
     union = sorted(set.union(*sets))
     assert list(zip(pairs.query.tolist(), pairs.candidate.tolist(), strict=True)) == union

@@ -74,7 +74,7 @@ def test_no_table_is_opened_before_its_hash_fits(
     def rows_of(path: Path, n_lines: int) -> None:
         read.append(path.name)
 
-    monkeypatch.setattr("lookalike.release.verify_files.rows_of", rows_of)
+    monkeypatch.setattr("lookalike.release.verify_files.count_rows", rows_of)
     path = copied / "data/pool.parquet"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert "data/pool.parquet" in named(copied)

@@ -21,7 +21,7 @@ from lookalike.conditional.builders.turns import (
     Limits,
 )
 from lookalike.conditional.types import DistractorKind, Instance, Scene, Task
-from lookalike.conditional.validate import defects_of
+from lookalike.conditional.validate import find_defects
 from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects
 from tests.lookalike.conditional.cases import TYPES, random_scenes, vaw_instances
 
@@ -43,7 +43,7 @@ def attribute_table(instances=INSTANCES):
 def test_attribute_templates_have_one_right_answer_and_no_defect(build, task, kinds, n):
     built = build(attribute_table(), LIMITS, 1, source="vaw")
     assert len(built.templates) == built.report.n_built == n
-    assert defects_of(built.templates, known_images={one.image for one in INSTANCES}) == []
+    assert find_defects(built.templates, known_images={one.image for one in INSTANCES}) == []
     assert attribute_defects(built.templates, INSTANCES, TYPES) == []
     for place, one in enumerate(built.templates):
         assert (one.task, one.provenance.index, one.provenance.seed) == (task, place, 1)
@@ -110,7 +110,7 @@ def test_images_of_one_product_never_meet():
 def test_object_templates_have_one_right_answer_and_no_defect(build, shows):
     built = build(SceneTable.of(SCENES), LIMITS, 1, source="coco_panoptic")
     assert len(built.templates) == built.report.n_built > 40  # as many as these scenes give
-    assert defects_of(built.templates) == []
+    assert find_defects(built.templates) == []
     assert object_defects(built.templates, SCENES) == []
     known = {scene.image: scene.categories() for scene in SCENES}
     for one in built.templates:

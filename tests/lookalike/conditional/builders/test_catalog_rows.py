@@ -11,7 +11,7 @@ from lookalike.conditional.builders.catalog_rows import (
     Column,
     catalog_instances,
     catalog_scenes,
-    values_of,
+    split_cell,
 )
 from lookalike.conditional.builders.objects import (
     SceneRules,
@@ -20,7 +20,7 @@ from lookalike.conditional.builders.objects import (
     build_focus_object,
 )
 from lookalike.conditional.builders.turns import Limits
-from lookalike.conditional.validate import defects_of
+from lookalike.conditional.validate import find_defects
 from tests.lookalike.conditional.builders.facts import attribute_defects, object_defects
 
 COLOR = Column("color", unknown=frozenset({"bk", "gr", "br", "lb", "sa"}))
@@ -51,7 +51,7 @@ def luma(shared_data):
     ],
 )
 def test_cells_are_read_as_their_column_says(cell, column, values, is_complete):
-    assert values_of(cell, column) == (frozenset(values), is_complete)
+    assert split_cell(cell, column) == (frozenset(values), is_complete)
 
 
 def rows_of(*attributes):
@@ -108,7 +108,7 @@ def check_attributes(rows, same, columns, build, least):
     built = build(table, Limits(2000, 200, 5), 1, source="catalog")
     known = {row.image for row in rows}
     assert len(built.templates) >= least
-    assert defects_of(built.templates, known_images=known) == []
+    assert find_defects(built.templates, known_images=known) == []
     found = attribute_defects(built.templates, facts.instances, facts.types, facts.texts)
     assert found == []
     return built
@@ -141,5 +141,5 @@ def test_luma_scenes_give_object_templates(luma, build):
     table = SceneTable.of(found.scenes, rules, found.texts)
     built = build(table, Limits(600), 1, source="catalog")
     assert len(built.templates) == 600
-    assert defects_of(built.templates) == []
+    assert find_defects(built.templates) == []
     assert object_defects(built.templates, found.scenes, rules, found.texts) == []

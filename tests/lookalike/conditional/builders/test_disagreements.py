@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lookalike.conditional.builders.disagreements import (
     ScoredCandidates,
     SuggestLimits,
-    margins_of,
-    spreads_of,
+    score_margins,
+    score_spreads,
     suggest_triplets,
 )
 
@@ -62,7 +62,7 @@ def test_models_that_agree_give_nothing():
 def test_a_model_that_proposed_one_of_two_says_at_least_what_its_floor_says():
     """Model 0 proposed 9 and 5 (spread 2), so image 102 has at most 5: the margin is 2, not 3."""
     one = scored(7, [[9, 5, NAN], [NAN, 1, 3]], floors=[5, 1])
-    margins = margins_of(one, spreads_of([one], 2))
+    margins = score_margins(one, score_spreads([one], 2))
     assert margins[0, 0, 2] == pytest.approx(2.0)
     assert margins[1, 0, 2] == pytest.approx(-2.0)
     assert margins[0, 1, 2] == 0
@@ -73,7 +73,7 @@ def test_a_model_that_proposed_one_of_two_says_at_least_what_its_floor_says():
 
 def test_a_model_without_spread_or_floor_has_no_opinion():
     one = scored(7, [[4, 4], [1, 2], [NAN, 3]])
-    assert np.isnan(spreads_of([one], 3)[[0, 2]]).all()
+    assert np.isnan(score_spreads([one], 3)[[0, 2]]).all()
     assert suggested([one]).triplets == ()
 
 

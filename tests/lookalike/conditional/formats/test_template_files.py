@@ -8,7 +8,7 @@ from lookalike.conditional.formats.cirr import cirr_entries, read_cirr, read_cir
 from lookalike.conditional.formats.genecis import genecis_entries, read_genecis
 from lookalike.conditional.formats.json_files import write_json
 from lookalike.conditional.types import Box, DistractorKind, Task, View
-from lookalike.conditional.validate import counts_of, defects_of
+from lookalike.conditional.validate import count_defects, find_defects
 from lookalike.io.errors import FormatError, InputError
 from tests.lookalike.conditional.cases import cirr_entry, object_entry, template
 
@@ -38,7 +38,7 @@ def test_the_official_focus_object_file_has_427_duplicates_and_comes_back_byte_f
     path = shared_data / "genecis_templates" / "focus_object.json"
     found = read_genecis(path)
     assert (found.n_entries, len(found.templates), found.malformed) == (1960, 1960, ())
-    assert counts_of(defects_of(found.templates)) == {"duplicate": 427}
+    assert count_defects(find_defects(found.templates)) == {"duplicate": 427}
     assert len({one.condition for one in found.templates}) == 97
     write_json(tmp_path / "again.json", genecis_entries(found.templates))
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
@@ -52,7 +52,7 @@ def test_an_oracle_finds_the_same_duplicates(shared_data):
         if key in seen:
             repeats.append(index)
         seen.add(key)
-    assert [one.index for one in defects_of(read_genecis(path).templates)] == repeats
+    assert [one.index for one in find_defects(read_genecis(path).templates)] == repeats
 
 
 @pytest.mark.parametrize("task", ["focus_object", "change_object"])
@@ -77,7 +77,7 @@ def test_attribute_files_keep_ids_boxes_and_further_keys_as_they_stand(tmp_path,
     again = genecis_entries(found)
     assert again == content
     assert json.dumps(again, sort_keys=True) == json.dumps(content, sort_keys=True)
-    assert defects_of(found) == []
+    assert find_defects(found) == []
 
 
 def test_own_templates_are_written_as_official_ones(tmp_path):
@@ -156,7 +156,7 @@ def test_cirr_files_come_back_as_they_were(tmp_path):
     assert found[0].condition == "show three bottles of soft drink"
     write_json(tmp_path / "again.json", cirr_entries(found))
     assert json.loads((tmp_path / "again.json").read_text()) == content
-    assert defects_of(found[:1]) == []
+    assert find_defects(found[:1]) == []
 
 
 def test_own_composed_templates_are_written_with_an_image_set():

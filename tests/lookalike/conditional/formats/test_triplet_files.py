@@ -10,7 +10,7 @@ from lookalike.conditional.formats.triplet_files import (
     read_triplets,
     write_triplets,
 )
-from lookalike.conditional.triplets import TripletTable, questions_of
+from lookalike.conditional.triplets import TripletTable, group_questions
 from lookalike.conditional.types import Triplet
 from lookalike.io.errors import FormatError
 
@@ -121,5 +121,5 @@ def test_names_are_json_or_lines(tmp_path):
 
 def test_both_answers_belong_to_one_question():
     first, second = Triplet("a", "b", "c", "x"), Triplet("a", "c", "b", "x")
-    questions = questions_of(TripletTable.of([first, second]))
+    questions = group_questions(TripletTable.of([first, second]))
     assert (questions.n_first.tolist(), questions.n_second.tolist()) == ([1], [1])
