@@ -71,7 +71,7 @@ def judging_phases(
 
 
 def _summed(proposals: Proposals, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of the proposals' values for each distinct pair, ordered as in `distinct_pairs`."""
+    """Return the sum of the proposals' values for each pair, ordered as in `distinct_pairs`."""
     keys = np.stack([proposals.query, proposals.candidate], axis=1).reshape(-1, 2)
     _, pair = np.unique(keys, axis=0, return_inverse=True)
     return np.bincount(pair.reshape(-1), weights=values).astype(np.float64)
