@@ -53,8 +53,8 @@ def aggregate(
     Raises:
         AggregateError: ties cannot be negative, as there are more than two labels.
 
-    >>> from lookalike.agreement.votes import votes_of
-    >>> votes = votes_of([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
+    >>> from lookalike.agreement.votes import make_votes
+    >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
     >>> aggregate(votes)["labels"]
     {'a': 'yes', 'b': 'no'}
     """
@@ -96,8 +96,8 @@ def measure_agreement(votes: Votes) -> Agreement:
 
     One label alone still leaves two possible answers.
 
-    >>> from lookalike.agreement.votes import votes_of
-    >>> votes = votes_of([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no"),
+    >>> from lookalike.agreement.votes import make_votes
+    >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no"),
     ...                   ("b", "w2", "yes")])
     >>> measured = measure_agreement(votes)
     >>> measured.percent, measured.alpha, measured.prevalence
