@@ -25,11 +25,6 @@ from api.routes.results import router as evaluation_router
 DESCRIPTION = """Read catalogs, pools, campaigns, judgements, runs, results and releases of a
 Lookalike site, and upload runs to be scored. Requests carry an access token, which researchers
 and admins make under their profile. docs/api.md tells more."""
-ANSWERS = {
-    Http404: (404, "not_found", "There is nothing at this address."),
-    PermissionDenied: (403, "forbidden", "Your role does not allow this."),
-    RequestDataTooBig: (413, "too_large", "The upload is too large."),
-}
 
 
 class Api(NinjaAPI):
@@ -78,7 +73,6 @@ for router in (
     api.add_router("", router)
 
 
-@api.exception_handler(ApiError)
 def _answer(request: HttpRequest, problem: ApiError) -> HttpResponse:
     body = ErrorOut(code=problem.code, message=problem.message, details=problem.details)
     response = api.create_response(request, body.dict(), status=problem.status)
@@ -87,12 +81,24 @@ def _answer(request: HttpRequest, problem: ApiError) -> HttpResponse:
     return response
 
 
+@api.exception_handler(ApiError)
+def _refused(request: HttpRequest, problem: ApiError) -> HttpResponse:
+    return _answer(request, problem)
+
+
 @api.exception_handler(Http404)
+def _not_found(request: HttpRequest, problem: Http404) -> HttpResponse:
+    return _answer(request, ApiError(404, "not_found", "There is nothing at this address."))
+
+
 @api.exception_handler(PermissionDenied)
+def _forbidden(request: HttpRequest, problem: PermissionDenied) -> HttpResponse:
+    return _answer(request, ApiError(403, "forbidden", "Your role does not allow this."))
+
+
 @api.exception_handler(RequestDataTooBig)
-def _known(request: HttpRequest, problem: Exception) -> HttpResponse:
-    [said] = (said for kind, said in ANSWERS.items() if isinstance(problem, kind))
-    return _answer(request, ApiError(*said))
+def _too_large(request: HttpRequest, problem: RequestDataTooBig) -> HttpResponse:
+    return _answer(request, ApiError(413, "too_large", "The upload is too large."))
 
 
 @api.exception_handler(MultiPartParserError)
