@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import pytest
 
 from annotation.models import Campaign, Judgement
-from catalog.models import Catalog
+from catalog.models import Catalog, Image
 from pooling.models import Proposal
 from tests.clients import Caller
 
@@ -160,5 +161,6 @@ def test_what_does_not_exist_is_not_found(world, researcher):
 
 
 def test_a_picture_whose_file_is_missing_is_not_found(world, researcher):
+    Image.objects.filter(pk=world.images[0].pk).update(sha256=secrets.token_hex(32))
     assert researcher.get(f"/images/{world.images[0].uid}/thumb", 404)["code"] == "not_found"
     assert researcher.get(f"/images/{world.images[0].uid}/huge", 404)["code"] == "not_found"
