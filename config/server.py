@@ -100,6 +100,7 @@ def supervise(programs: Sequence[Program], mark: str) -> int:
         if supervisor.poll() is None:
             embedded.start_services(settings.SERVICES)
     configuration.unlink(missing_ok=True)
+    stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
     return 0
 
 
