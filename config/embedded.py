@@ -190,10 +190,20 @@ def _owner() -> str | None:
     """Return the account that runs PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return None
+    with contextlib.suppress(KeyError):
+        pwd.getpwnam(ACCOUNT)
+        return ACCOUNT
+    added = subprocess.run(
+        ["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT],
+        capture_output=True,
+        text=True,
+        check=False,  # another process may have added it since
+    )
     try:
         pwd.getpwnam(ACCOUNT)
     except KeyError:
-        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT], check=True)
+        message = f"The account {ACCOUNT} could not be added: {added.stderr.strip()}"
+        raise ServiceError(message) from None
     return ACCOUNT
 
 
