@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from accounts.models import Role
 from tests.clients import PASSWORD
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 def test_the_entrance_is_accessible(open_page, db, size, theme):
     page = open_page(size=size, theme=theme)
     for path in ("/accounts/login/", "/accounts/password/reset/", "/nowhere/"):
@@ -22,8 +20,7 @@ def test_the_entrance_is_accessible(open_page, db, size, theme):
         assert overflow(page) <= 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 def test_the_people_pages_are_accessible(open_page, make_person, size, theme):
     admin = make_person("ada", Role.ADMIN, is_superuser=True, email="ada@example.org")
     other = make_person("a-rather-long-user-name-of-a-judge", email="x" * 50 + "@example.org")
