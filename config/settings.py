@@ -217,7 +217,9 @@ ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",  # the key is the account that is tried
+    "login_failed": "5/5m/key",  # the key is a name from one address or known browser
+    "login_failed_address": "10/m/ip",
+    "login_failed_name": "50/h/key",  # from anywhere but its owner's browsers
     "reset_password": "20/m/ip,5/h/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
