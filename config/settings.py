@@ -18,6 +18,7 @@ DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
 # read before it loads.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 DEBUG = env.flag("DEBUG", False)
+BEHIND_PROXY = env.flag("BEHIND_PROXY", False)  # what its headers say is believed
 
 
 def _secret_key() -> str:
@@ -96,6 +97,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "forget-addresses": {
+        "task": "audit.forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }
 
 # ---- this process as a device worker; script/worker and script/server set these ----
@@ -125,6 +131,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "audit",
     "accounts",
     "jobs",
     "catalog",
@@ -136,6 +143,7 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
+    "audit.middleware.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -206,7 +214,7 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
     "reauthenticate": "10/m/user",
 }
-ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
@@ -241,7 +249,7 @@ SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-if env.flag("BEHIND_PROXY", False):
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -254,6 +262,12 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     },
 }
+
+# ---- the audit log ----
+AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 0)  # then entries are removed; 0 keeps them
+if AUDIT_ADDRESS_DAYS < 1 or (AUDIT_DAYS and AUDIT_DAYS < 30):
+    raise env.EnvError("AUDIT_ADDRESS_DAYS is at least 1; AUDIT_DAYS is 0 or at least 30.")
 
 # ---- the back office ----
 UNFOLD = {
