@@ -15,7 +15,7 @@ class Action(TextChoices):
     PASSWORD_LINK_MADE = "password_link_made"  # noqa: S105  # none
     SECOND_FACTOR_ADDED = "second_factor_added"
     SECOND_FACTOR_REMOVED = "second_factor_removed"
-    SECOND_FACTOR_RESET = "second_factor_reset"
+    RECOVERY_CODES_MADE = "recovery_codes_made"
     SECOND_FACTOR_FAILED = "second_factor_failed"
     PERSON_INVITED = "person_invited"
     PERSON_CHANGED = "person_changed"

@@ -6,9 +6,11 @@ from typing import Any
 
 from allauth.account import signals as account
 from allauth.mfa import signals as mfa
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models import Q
+from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
@@ -54,18 +56,21 @@ def _password_changed(request: HttpRequest, user: Any, **_: Any) -> None:
     _record(request, user, Action.PASSWORD_CHANGED)
 
 
-def _second_factor(action: Action) -> Any:
-    def recorded(request: HttpRequest, user: Any, authenticator: Any = None, **_: Any) -> None:
-        _record(request, user, action, kind=str(getattr(authenticator, "type", "")))
-
-    return recorded
+@receiver(mfa.authentication_failed)
+def _second_factor_failed(request: HttpRequest, user: Any, **_: Any) -> None:
+    _record(request, user, Action.SECOND_FACTOR_FAILED)
 
 
-SECOND_FACTOR = {
-    mfa.authenticator_added: _second_factor(Action.SECOND_FACTOR_ADDED),
-    mfa.authenticator_removed: _second_factor(Action.SECOND_FACTOR_REMOVED),
-    mfa.authenticator_reset: _second_factor(Action.SECOND_FACTOR_RESET),
-    mfa.authentication_failed: _second_factor(Action.SECOND_FACTOR_FAILED),
-}
-for _signal, _receiver in SECOND_FACTOR.items():
-    _signal.connect(_receiver)
+# allauth's own signals come once the transaction is over; these are part of it
+@receiver(post_save, sender=Authenticator)
+def _second_factor_stored(instance: Authenticator, created: bool, **_: Any) -> None:
+    if created:
+        is_codes = instance.type == Authenticator.Type.RECOVERY_CODES
+        action = Action.RECOVERY_CODES_MADE if is_codes else Action.SECOND_FACTOR_ADDED
+        record(None, action, instance.user, kind=instance.type)
+
+
+@receiver(post_delete, sender=Authenticator)
+def _second_factor_removed(instance: Authenticator, **_: Any) -> None:
+    if instance.type != Authenticator.Type.RECOVERY_CODES:
+        record(None, Action.SECOND_FACTOR_REMOVED, instance.user, kind=instance.type)

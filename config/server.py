@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -137,6 +138,8 @@ def main() -> int:
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
+    for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
+        left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
     return supervise(_programs(options.host, options.port), mark)
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, storage
+from config import embedded, env, reporting, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -143,7 +143,9 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
+    "config.health.probes",
     "audit.middleware.request_ids",
+    "config.metrics.measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -301,11 +303,21 @@ UNFOLD = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
+LOG_FORMAT = env.text("LOG_FORMAT", "plain")
+if LOG_FORMAT not in {"plain", "json"}:
+    raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": reporting.json_formatter(),
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"faiss": {"level": "WARNING"}},  # it tells which processor it was loaded for
+    "loggers": {
+        "faiss": {"level": "WARNING"},  # it tells which processor it was loaded for
+        "celery": {"level": "WARNING"},  # as the workers' command line says
+    },
 }
