@@ -69,6 +69,7 @@ class Scope(models.TextChoices):
     READ = "read", "Read catalogs, pools, campaigns, runs, results and releases"
     JUDGEMENTS = "judgements:read", "Read single judgements and pooled pairs (admins)"
     RUNS = "runs:write", "Upload runs to be scored"
+    AUDIT = "audit:read", "Read the audit log (admins)"
 
 
 class AccessToken(models.Model):

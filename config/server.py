@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -144,6 +145,8 @@ def main() -> int:
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
     _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
+    for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
+        left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
     with holding:
         return supervise(_programs(options.host, options.port), mark)

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, mail, oidc, storage
+from config import embedded, env, mail, oidc, reporting, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -20,6 +20,7 @@ os.umask(UMASK)
 # read before it loads.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 DEBUG = env.flag("DEBUG", False)
+BEHIND_PROXY = env.flag("BEHIND_PROXY", False)  # what its headers say is believed
 
 
 def _secret_key() -> str:
@@ -108,6 +109,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "forget-addresses": {
+        "task": "audit.forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }
 
 # ---- this process as a device worker; script/worker and script/server set these ----
@@ -149,6 +155,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
+    "audit",
     "accounts",
     "jobs",
     "catalog",
@@ -160,6 +167,9 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
+    "config.health.probes",
+    "audit.middleware.request_ids",
+    "config.metrics.measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -234,7 +244,7 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
     "reauthenticate": "10/m/user",
 }
-ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
@@ -287,7 +297,7 @@ SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-if env.flag("BEHIND_PROXY", False):
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -300,6 +310,12 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     },
 }
+
+# ---- the audit log ----
+AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 0)  # then entries are removed; 0 keeps them
+if AUDIT_ADDRESS_DAYS < 1 or (AUDIT_DAYS and AUDIT_DAYS < 30):
+    raise env.EnvError("AUDIT_ADDRESS_DAYS is at least 1; AUDIT_DAYS is 0 or at least 30.")
 
 # ---- the back office ----
 UNFOLD = {
@@ -333,11 +349,21 @@ UNFOLD = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
+LOG_FORMAT = env.text("LOG_FORMAT", "plain")
+if LOG_FORMAT not in {"plain", "json"}:
+    raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": reporting.json_formatter(),
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"faiss": {"level": "WARNING"}},  # it tells which processor it was loaded for
+    "loggers": {
+        "faiss": {"level": "WARNING"},  # it tells which processor it was loaded for
+        "celery": {"level": "WARNING"},  # as the workers' command line says
+    },
 }

@@ -11,10 +11,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+import audit.services as audit
 from accounts.access import SECOND_FACTOR, lacks_second_factor
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.services import record
 from accounts.tokens.secret import new_token, read_prefix, token_digest
+from audit.actions import Action
 from lookalike.core.errors import Refused
 
 MAX_USABLE = 20
@@ -81,6 +83,7 @@ def create_token(
         CHANGE,
         f"Made the access token {made}: {', '.join(made.scopes)}, {days} days.",
     )
+    audit.record(owner, Action.TOKEN_MADE, made, scopes=made.scopes, days=days)
     return made, token
 
 
@@ -92,6 +95,7 @@ def revoke_token(*, token: AccessToken) -> None:
     )
     if n_revoked:
         record(token.owner, token.owner, CHANGE, f"Revoked the access token {token}.")
+        audit.record(None, Action.TOKEN_REVOKED, token, owner=token.owner)
 
 
 @transaction.atomic
