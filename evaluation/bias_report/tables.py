@@ -102,7 +102,7 @@ def bias_context(report: BiasReport) -> dict[str, Any]:
             "What the measures tell apart",
             "Share of the pairs of models with p below 5 % in the paired sign-flip test. Choose a "
             "measure or cut-off by it, not by taste. Holm’s correction is over the pairs of "
-            "one measure: of several measures, expect the one that tells most apart by chance, too.",
+            "one measure: of several, expect the one that tells most apart by chance, too.",
             TESTS,
             report.tests,
         ),

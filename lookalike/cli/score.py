@@ -66,6 +66,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="order ties, compare scores and average queries as trec_eval does",
     )
     parser.add_argument(
+        "--complete",
+        action="store_true",
+        help="the labels cover all there is to rank: count ranks also in runs that list the "
+        "judged pairs alone, which have no list otherwise",
+    )
+    parser.add_argument(
         "--negatives", type="input", metavar="FILE", help="random negatives: labels that are all 0"
     )
     parser.add_argument(
@@ -100,6 +106,7 @@ def run(arguments: argparse.Namespace) -> Report:
             trec=arguments.trec,
             negatives=_negatives(arguments.negatives),
             contamination=arguments.contamination,
+            without_list=() if arguments.complete else None,
         )
     except MissingScoresError as error:
         hint = "--missing worst ranks them last; --measures can leave the areas out"
@@ -144,6 +151,12 @@ def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
 
 def _notes(scored: Sequence[Scored]) -> Iterator[str]:
     for run in scored:
+        if not run.has_list:
+            yield (
+                f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
+                "too high: what counts ranks is undefined for it (--complete, if there is no more "
+                "to rank)"
+            )
         strange = run.coverage.queries_not_in_labels
         if strange:
             yield (

@@ -42,8 +42,8 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
         The interval; undefined below `LEAST_QUERIES` defined queries, and where all values are
         one and the same between 0 and 1.
 
-    >>> mean_interval([1.0] * 20)
-    Interval(low=0.8388748419471973, high=1.0)
+    >>> round(mean_interval([1.0] * 20).low, 3)
+    0.839
     """
     v = np.asarray(values, dtype=np.float64)
     v = v[~np.isnan(v)]

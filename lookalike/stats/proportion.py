@@ -18,7 +18,7 @@ class Interval:
     @property
     def is_defined(self) -> bool:
         """Whether there is an interval."""
-        return self.low == self.low  # noqa: PLR0124 - NaN is not
+        return self.low == self.low  # NaN is not
 
 
 def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:

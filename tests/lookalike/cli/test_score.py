@@ -98,6 +98,30 @@ def test_trec_mode_prints_the_digits_of_trec_eval(capsys):
         assert found[ours]["n_defined"] == int(printed["num_q"]) == 3
 
 
+def test_a_run_of_judged_pairs_alone_has_no_cut_off_measures_in_the_command_either(files, score):
+    """Among themselves the positives stand at .60, in the list of all images at .20."""
+    judged = [("q1", f"p{i}", i < 3) for i in range(5)]
+    (files / "judged.csv").write_text(
+        "query,candidate,label\n" + "".join(f"{q},{c},{int(y)}\n" for q, c, y in judged)
+    )
+    bare = "".join(f"{q},{c},{1 - i / 10}\n" for i, (q, c, _) in enumerate(judged))
+    others = "".join(f"q1,x{i},{0.95 - i / 1000}\n" for i in range(4))
+    (files / "bare.csv").write_text("query,candidate,score\n" + bare)
+    (files / "list.csv").write_text("query,candidate,score\n" + bare + others)
+    options = ("--measures", "P@5,macro_roc_auc", "--json")
+    status, out, err = score(*options, qrels="judged.csv", runs=("bare.csv", "list.csv"))
+    assert status == 0
+    assert "note: run 'bare' lists the judged pairs alone" in err
+    bare_run, listed = json.loads(out)["runs"]
+    assert (bare_run["has_list"], listed["has_list"]) == (False, True)
+    assert bare_run["measures"]["P@5"] == {"value": None, "n_defined": 0}
+    assert bare_run["measures"]["macro_roc_auc"]["value"] == 1
+    assert listed["measures"]["P@5"]["value"] == pytest.approx(0.2)
+    _, out, err = score(*options, "--complete", qrels="judged.csv", runs=("bare.csv",))
+    assert json.loads(out)["runs"][0]["measures"]["P@5"]["value"] == pytest.approx(0.6)
+    assert err == ""
+
+
 def test_queries_by_query_in_a_table_show_what_is_undefined(score, files):
     (files / "one.txt").write_text("q1 0 a1 1\nq9 0 a1 0\n")
     status, out, _ = score("--measures", "P@1", "--by-query", qrels="one.txt")
