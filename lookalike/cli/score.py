@@ -35,6 +35,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="VSD JSON, TREC, CSV or parquet",
     )
     parser.add_argument(
+        "--min-rel",
+        type=int,
+        metavar="GRADE",
+        help="of graded labels, the least that is positive; nDCG takes the grades as gains",
+    )
+    parser.add_argument(
         "--run",
         type="input",
         required=True,
@@ -93,7 +99,9 @@ def run(arguments: argparse.Namespace) -> Report:
     measures = _measures(arguments.measures)
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
-    qrels = read_qrels(arguments.qrels)
+    if arguments.min_rel is not None and arguments.min_rel < 1:
+        raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
+    qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
     runs = _named_apart([(path, read_run(path)) for path in arguments.run])
     try:
         scored = score_runs(

@@ -29,6 +29,7 @@ def as_json(
             "negatives": arguments.negatives and str(arguments.negatives),
             "contamination": arguments.contamination,
             "complete": arguments.complete,
+            "min_rel": arguments.min_rel,
         },
         "runs": [
             {"name": run.name, "file": str(path)} | _run_as_json(run, qrels, arguments.by_query)
