@@ -60,7 +60,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         board = leaderboard(stored, request.GET.get("by", ""))
         context |= {
             "board": board,
-            "chart": interval_chart(board),
+            "chart": interval_chart(board, stored.intervals),
             "areas": area_lines(stored),
             "share_within": share_within(stored),
             "coverage": coverage_table(stored),
