@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from api.reference import reference
 from api.root import api
+from config import checks  # noqa: F401  (registers them)
 from config.overview import overview_page
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
