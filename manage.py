@@ -16,7 +16,10 @@ def main() -> None:
 
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     if command not in SERVICES_NOT_NEEDED:
-        embedded.hold_services(settings.SERVICES)
+        try:
+            embedded.hold_services(settings.SERVICES)
+        except embedded.ServiceError as problem:
+            sys.exit(str(problem))
     execute_from_command_line(sys.argv)
 
 
