@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
@@ -18,6 +20,8 @@ from accounts.models import User
 
 admin.site.unregister(Group)  # rights follow from the role
 admin.site.unregister(EmailAddress)
+admin.site.unregister([SocialAccount, SocialApp, SocialToken])  # set by OIDC_URL and its like
+admin.site.unregister(UserSession)  # holds the keys of sessions
 admin.site.unregister(Authenticator)  # holds the secrets of second factors
 
 

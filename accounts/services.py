@@ -66,6 +66,19 @@ def change_role(*, actor: User, person: User, role: Role) -> None:
 
 
 @transaction.atomic
+def follow_groups(*, person: User, role: Role, source: str) -> None:
+    """Give a person the role of their group at the institution; superusers keep theirs."""
+    person = User.objects.select_for_update().get(pk=person.pk)
+    if person.is_superuser or person.role == role:
+        return
+    before = person.get_role_display().lower()
+    person.role, person.is_staff = role, role == Role.ADMIN
+    person.save(update_fields=["role", "is_staff"])
+    words = f"Role changed from {before} to {role.label.lower()} by {source}."
+    record(person, person, CHANGE, words)
+
+
+@transaction.atomic
 def set_active(*, actor: User, person: User, is_active: bool) -> None:
     """Open or close an account; a closed one is signed out at once, and its answers stay.
 

@@ -138,6 +138,7 @@ def main() -> int:
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
+    _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
     return supervise(_programs(options.host, options.port), mark)
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, storage
+from config import embedded, env, mail, oidc, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -77,7 +77,11 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
         "KEY_PREFIX": "lookalike",
-    }
+    },
+    "process": {  # what a process need not tell the others
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
 
 CELERY_BROKER_URL = REDIS_URL
@@ -125,6 +129,9 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "accounts",
     "jobs",
     "catalog",
@@ -145,6 +152,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.second_factor",
+    "accounts.middleware.session_list",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.middleware.back_office_policy",
@@ -210,7 +219,23 @@ ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
-EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+# whether admins may do nothing before they have a second factor
+REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)
+OIDC = oidc.given()
+SOCIALACCOUNT_PROVIDERS = oidc.providers(OIDC)
+SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOn"
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_EMAIL_REQUIRED = False  # nobody is asked for one that nobody has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # an address that the provider has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# by a link: a form may not be sent on to the provider's sites under our form-action
+SOCIALACCOUNT_LOGIN_ON_GET = True
+MAIL = mail.given()
+EMAIL_BACKEND = env.text("EMAIL_BACKEND", MAIL.backend)
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starts_tls, MAIL.is_tls
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "lookalike@localhost")
 
 # ---- files ----

@@ -26,6 +26,8 @@ urlpatterns = [
     path("api/", reference, name="api_reference"),
     path("api/v1/", api.urls),
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),
+    path("accounts/3rdparty/", RedirectView.as_view(pattern_name="accounts:profile")),
+    path("accounts/sessions/", RedirectView.as_view(pattern_name="accounts:sessions")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]
