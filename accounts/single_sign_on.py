@@ -23,6 +23,7 @@ from django.utils.crypto import get_random_string
 from accounts.models import Role, User
 from accounts.refusal import refusal
 from accounts.services import follow_groups, record
+from accounts.sessions.services import end_sessions
 from accounts.tokens.services import end_tokens
 
 Claims = dict[str, Any]
@@ -38,8 +39,10 @@ class Provider(OpenIDConnectProvider):
         """Send somebody to the provider; the address that led here adds nothing to the request."""
         nonce = get_random_string(32)
         asked = self.get_auth_params() | {"nonce": nonce}
+        known = self.get_oauth2_adapter(request).openid_config.get("scopes_supported", [])
+        scope = [*self.get_scope(), *({"groups"} & set(known))]  # some tell groups only if asked
         response: HttpResponse = super().redirect(
-            request, process, next_url, auth_params=asked, nonce=nonce
+            request, process, next_url, auth_params=asked, scope=scope, nonce=nonce
         )
         return response
 
@@ -121,9 +124,13 @@ class SingleSignOn(DefaultSocialAccountAdapter):
                 f"An admin of this site has your e-mail address, and is not linked to {name}. "
                 "If it is you, sign in with your password.",
             )
-        if not is_linked:  # its password ends with that, see allauth
+        if not is_linked:
+            person.set_unusable_password()
+            person.save(update_fields=["password"])
+            end_sessions(person=person)
             end_tokens(owner=person, why=f"the account was linked to {name}")
         follow_groups(person=person, role=role, source=name)
+        person.refresh_from_db()  # allauth saves it once more
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
         """Make an account at the first sign-in."""

@@ -62,6 +62,7 @@ class FakeProvider:
             "token_endpoint": f"{self.url}/token",
             "userinfo_endpoint": f"{self.url}/userinfo",
             "jwks_uri": f"{self.url}/jwks",
+            "scopes_supported": ["openid", "profile", "email", "groups", "offline_access"],
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
         }
 

@@ -116,14 +116,14 @@ def use_token(*, token: str) -> AccessToken:
         found = rows.filter(digest=token_digest(token)).first()
     if found is None:
         raise TokenRefusedError("invalid_token", "There is no such access token.")
+    if not found.owner.is_active:
+        raise TokenRefusedError("account_closed", "The account of this access token is closed.")
     if found.revoked_at is not None:
         raise TokenRefusedError("token_revoked", f"The access token {found} was revoked.")
     if found.is_expired:
         raise TokenRefusedError(
             "token_expired", f"The access token {found} expired on {found.expires_at:%Y-%m-%d}."
         )
-    if not found.owner.is_active:
-        raise TokenRefusedError("account_closed", "The account of this access token is closed.")
     if lacks_second_factor(found.owner):
         raise TokenRefusedError("second_factor_required", f"{SECOND_FACTOR} Sign in to set it up.")
     now = timezone.now()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -97,7 +98,7 @@ def test_the_request_carries_state_nonce_and_a_challenge_that_the_address_cannot
     forged = {"auth_params": "nonce=mine&state=mine&redirect_uri=https://evil", "scope": "all"}
     asked = dict(parse_qsl(urlsplit(stranger.get(BEGIN, forged).url).query))
     assert asked["redirect_uri"] == f"http://testserver{BEGIN}callback/"
-    assert set(asked["scope"].split()) == {"openid", "profile", "email"}
+    assert set(asked["scope"].split()) == {"openid", "profile", "email", "groups"}
     assert asked["code_challenge_method"] == "S256"
     assert len(asked["nonce"]) == 32
     assert "mine" not in asked.values()
@@ -212,18 +213,23 @@ def test_an_id_token_for_another_is_refused(stranger, provider, spoilt):
     assert not User.objects.exists()
 
 
+@pytest.mark.parametrize("was_verified", [False, True])
 def test_a_verified_address_links_an_invited_person_whose_password_ends(
-    stranger, provider, make_person, as_person
+    stranger, provider, make_person, as_person, was_verified
 ):
     invited = make_person(Role.RESEARCHER, email="ada@example.org")
     create_token(owner=invited, name="old", scopes=[Scope.READ], days=9)
-    provider.person["groups"] = ["readers"]
+    if was_verified:
+        EmailAddress.objects.create(user=invited, email=invited.email, verified=True)
+        stranger.post(LOGIN, {"login": invited.username, "password": PASSWORD})
     elsewhere = as_person(invited)
+    elsewhere.get("/profile/")
     sign_in(stranger)
     assert User.objects.get() == invited
     assert stranger.get("/profile/").status_code == 200
     invited.refresh_from_db()
     assert not invited.has_usable_password()
+    assert invited.role == Role.ANNOTATOR
     assert stays_out(elsewhere)
     assert not invited.access_tokens.filter(revoked_at=None).exists()
 
@@ -288,6 +294,7 @@ def test_a_closed_account_stays_closed(stranger, provider, make_person):
 
 
 def test_whoever_the_institution_answers_for_has_no_password_here(stranger, provider):
+    provider.person["email"] = f"{secrets.token_hex(8)}@example.org"  # throttling counts by address
     sign_in(stranger)
     stranger.logout()
     ada = User.objects.get()
