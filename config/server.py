@@ -81,6 +81,7 @@ def supervise(programs: Sequence[Program], mark: str) -> int:
         mark: sets these processes apart from those of another supervisor.
     """
     run_dir = settings.DATA_DIR / "run"
+    run_dir.mkdir(parents=True, exist_ok=True)  # nobody has where all services are given by URL
     head = (
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"
         f"pidfile={run_dir}/supervisord-{os.getpid()}.pid\nloglevel=warn\nuser={os.getuid()}\n"

@@ -287,6 +287,8 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+# Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
+X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
 # Dotted paths of models of your own that may propose for pools; they run as workers do.
 POOL_PLUGINS = env.names("POOL_PLUGINS")

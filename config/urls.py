@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from api.reference import reference
 from api.root import api
+from config import checks  # noqa: F401  (registers them)
 from config.audit_page import audit_file, audit_page
 from config.metrics import metrics
 from config.overview import overview_page

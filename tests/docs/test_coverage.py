@@ -41,7 +41,7 @@ def documented(simulation: ModuleType) -> dict[str, list[str]]:
 
 
 def share(cell: str) -> float:
-    return float(cell.split("%")[0]) / 100
+    return float(cell.split("%", maxsplit=1)[0]) / 100
 
 
 def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
