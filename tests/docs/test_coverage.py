@@ -70,7 +70,8 @@ def test_the_code_covers_what_the_document_says(simulation: ModuleType) -> None:
 def test_percentiles_would_not_keep_it(simulation: ModuleType) -> None:
     success = next(s for s in simulation.SITUATIONS if "97 %" in s.name)
     found = simulation.coverage(success, 20, N_WORLDS)
-    assert found.percentile < 0.6 < 0.93 < found.held
+    assert found.percentile < 0.6
+    assert found.held > 0.93
 
 
 @pytest.mark.daily
