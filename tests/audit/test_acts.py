@@ -89,16 +89,19 @@ UNRECORDED = {
 }
 
 
-def patterns(of: Iterable[Any], space: str = "") -> Iterator[tuple[str, URLPattern]]:
+def patterns(
+    of: Iterable[Any], space: str = "", above: str = ""
+) -> Iterator[tuple[str, URLPattern, str]]:
+    """Each named address: its name, its pattern, and the patterns that it stands below."""
     for one in of:
         if isinstance(one, URLResolver):
             inner = f"{space}{one.namespace}:" if one.namespace else space
-            yield from patterns(one.url_patterns, inner)
+            yield from patterns(one.url_patterns, inner, above + str(one.pattern))
         elif one.name:
-            yield f"{space}{one.name}", one
+            yield f"{space}{one.name}", one, above
 
 
-def address(name: str, pattern: URLPattern) -> str:
+def address(name: str, pattern: URLPattern, above: str) -> str:
     made = {
         "uuid": str(uuid.uuid4()),
         "int": 10**9,
@@ -114,6 +117,7 @@ def address(name: str, pattern: URLPattern) -> str:
                   for key, kind in kinds.items()}  # fmt: skip
     else:
         values = dict.fromkeys(re.findall(r"\?P<(\w+)>", str(pattern.pattern)), "x")
+    values |= dict.fromkeys(re.findall(r"\?P<(\w+)>", above), "x")
     return reverse(name, kwargs=values)
 
 
@@ -131,10 +135,10 @@ def test_every_address_that_takes_a_post_is_recorded_or_says_why_not(db: None) -
         signed_in(admin),
     ]
     changing = set()
-    for name, pattern in patterns(get_resolver().url_patterns):
+    for name, pattern, above in patterns(get_resolver().url_patterns):
         if name.startswith("admin:"):
             continue  # registered models are looked at; the one that can be changed is below
-        path = address(name, pattern)
+        path = address(name, pattern, above)
         if any(is_let_in(browser.post(path)) for browser in browsers):
             changing.add(name)
     unknown = changing - STEPS.keys() - UNRECORDED.keys()
