@@ -28,7 +28,7 @@ HOW = (
 
 def read_pins(path: Path) -> dict[str, Version]:
     """Return the version of each package that a constraints file pins."""
-    pins = {}
+    pins: dict[str, Version] = {}
     for line in path.read_text().splitlines():
         text = line.partition("#")[0].strip()
         if text and not text.startswith("-"):
@@ -61,8 +61,13 @@ def is_affected(version: Version, affected: dict[str, Any]) -> bool:
 def _is_within(version: Version, events: list[dict[str, str]]) -> bool:
     """Whether the last event at or before a version opens the range."""
     inside = False
-    told = [(_version(text), kind) for event in events for kind, text in event.items()]
-    for at, kind in sorted((one for one in told if one[0] is not None), key=_by_version):
+    told = [
+        (at, kind)
+        for event in events
+        for kind, text in event.items()
+        if (at := _version(text)) is not None
+    ]
+    for at, kind in sorted(told, key=_by_version):
         if kind == "introduced" and version >= at:
             inside = True
         elif (kind == "fixed" and version >= at) or (kind == "last_affected" and version > at):
