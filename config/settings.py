@@ -311,6 +311,7 @@ USE_TZ = True
 LOG_FORMAT = env.text("LOG_FORMAT", "plain")
 if LOG_FORMAT not in {"plain", "json"}:
     raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+reporting.require_packages()
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,

@@ -21,7 +21,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from config import env
 from config.health import Readiness, readiness
-from config.reporting import start_reporting
+from config.reporting import require_packages, start_reporting
 from jobs import status
 from jobs.models import SILENT_AFTER, Job, Worker
 from jobs.services import enqueue, run_job
@@ -175,7 +175,9 @@ def test_a_line_of_the_json_log_names_request_and_job(db: None, settings, monkey
         return []
 
     def work(_progress):
+        password = "hunter2"
         try:
+            assert password
             raise ValueError("a\nb")
         except ValueError:
             logger.exception("in a job")
@@ -195,6 +197,7 @@ def test_a_line_of_the_json_log_names_request_and_job(db: None, settings, monkey
     assert first["request_id"] == second["request_id"] == request_id
     assert second["job"] == str(Job.objects.get().uid)
     assert second["exception"][0]["exc_type"] == "ValueError"
+    assert "hunter2" not in stream.getvalue()  # what a variable held is nobody's business
 
 
 @pytest.mark.parametrize(
@@ -206,10 +209,10 @@ def test_a_variable_without_its_package_is_refused_by_name(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentry_sdk", None)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    start_reporting()  # unset: nothing is imported
+    require_packages()  # unset: nothing is imported
     monkeypatch.setenv(variable, "https://key@127.0.0.1/1")
     with pytest.raises(env.EnvError, match=f"{variable} needs packages: pip install {package}"):
-        start_reporting()
+        require_packages()
 
 
 def test_errors_go_to_sentry_without_people(monkeypatch) -> None:
@@ -219,7 +222,8 @@ def test_errors_go_to_sentry_without_people(monkeypatch) -> None:
     monkeypatch.setenv("SENTRY_DSN", "https://key@127.0.0.1/1")
     start_reporting()
     assert given["dsn"] == "https://key@127.0.0.1/1"
-    assert given["send_default_pii"] is False
+    assert given["send_default_pii"] is given["include_local_variables"] is False
+    assert given["max_request_body_size"] == "never"
 
 
 @pytest.mark.parametrize("path", ["/releases/", "/accounts/login/", "/nothing-here/"])
