@@ -46,6 +46,17 @@ class Entry(models.Model):
         return f"{self.at:%Y-%m-%d %H:%M} {self.actor_name}: {self.action} {self.subject_label}"
 
     @property
+    def detail_texts(self) -> list[tuple[str, str]]:
+        """The details as a page and the CSV say them."""
+        return [
+            (
+                name.replace("_", " "),
+                ", ".join(map(str, value)) if isinstance(value, list) else str(value),
+            )
+            for name, value in self.details.items()
+        ]
+
+    @property
     def words(self) -> str:
         """The action as a page says it."""
         return Action(self.action).words if self.action in Action.values else self.action

@@ -57,7 +57,7 @@ def csv_lines(entries: QuerySet[Entry]) -> Iterator[str]:
     writer = csv.writer(_Line())
     yield writer.writerow(COLUMNS)
     for entry in entries.iterator(chunk_size=1000):
-        details = "; ".join(f"{name}: {value}" for name, value in entry.details.items())
+        details = "; ".join(f"{name}: {value}" for name, value in entry.detail_texts)
         texts = (entry.actor_name, entry.action, entry.subject_kind, entry.subject_id,
                  entry.subject_label, details)  # fmt: skip
         yield writer.writerow(

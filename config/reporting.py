@@ -17,7 +17,10 @@ def json_formatter() -> dict[str, Any]:
         "()": structlog.stdlib.ProcessorFormatter,
         "processors": [
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            structlog.processors.dict_tracebacks,
+            # without local variables: they hold passwords and tokens
+            structlog.processors.ExceptionRenderer(
+                structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+            ),
             structlog.processors.JSONRenderer(default=str),
         ],
         "foreign_pre_chain": [
@@ -29,34 +32,54 @@ def json_formatter() -> dict[str, Any]:
     }
 
 
-def start_reporting() -> None:
-    """Begin to report, as far as SENTRY_DSN and OTEL_EXPORTER_OTLP_ENDPOINT are set.
+NEEDED = {
+    "SENTRY_DSN": ("sentry-sdk", ("sentry_sdk",)),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": (
+        "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http "
+        "opentelemetry-instrumentation-django",
+        (
+            "opentelemetry.sdk.resources",
+            "opentelemetry.sdk.trace.export",
+            "opentelemetry.exporter.otlp.proto.http.trace_exporter",
+            "opentelemetry.instrumentation.django",
+        ),
+    ),
+}
+
+
+def require_packages() -> None:
+    """Check that what SENTRY_DSN and OTEL_EXPORTER_OTLP_ENDPOINT need is there, if they are set.
 
     Raises:
-        EnvError: a variable is set and the package it needs is not installed.
+        EnvError: a variable is set and a package that it needs is not installed.
     """
+    for variable, (packages, modules) in NEEDED.items():
+        if env.optional(variable) is None:
+            continue
+        try:
+            for module in modules:
+                import_module(module)
+        except ImportError:
+            raise env.EnvError(f"{variable} needs packages: pip install {packages}") from None
+
+
+def start_reporting() -> None:
+    """Begin to report from this process, as far as the variables are set."""
     if dsn := env.optional("SENTRY_DSN"):
-        sentry = _package("sentry_sdk", "SENTRY_DSN", "sentry-sdk")
-        sentry.init(dsn=dsn, release=__version__, send_default_pii=False)
-    if env.optional("OTEL_EXPORTER_OTLP_ENDPOINT"):
-        needed = (
-            "opentelemetry-sdk opentelemetry-exporter-otlp-proto-http "
-            "opentelemetry-instrumentation-django"
+        sentry = import_module("sentry_sdk")
+        sentry.init(
+            dsn=dsn,
+            release=__version__,
+            send_default_pii=False,
+            include_local_variables=False,
+            max_request_body_size="never",
         )
-
-        def part(module: str) -> Any:
-            return _package(f"opentelemetry.{module}", "OTEL_EXPORTER_OTLP_ENDPOINT", needed)
-
-        resource = part("sdk.resources").Resource.create({"service.name": "lookalike"})
-        provider = part("sdk.trace").TracerProvider(resource=resource)
-        exporter = part("exporter.otlp.proto.http.trace_exporter").OTLPSpanExporter()
-        provider.add_span_processor(part("sdk.trace.export").BatchSpanProcessor(exporter))
-        part("trace").set_tracer_provider(provider)
-        part("instrumentation.django").DjangoInstrumentor().instrument()
-
-
-def _package(module: str, variable: str, needed: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        raise env.EnvError(f"{variable} needs packages: pip install {needed}") from None
+    if env.optional("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        resources, export, otlp, django = map(
+            import_module, NEEDED["OTEL_EXPORTER_OTLP_ENDPOINT"][1]
+        )
+        resource = resources.Resource.create({"service.name": "lookalike"})
+        provider = import_module("opentelemetry.sdk.trace").TracerProvider(resource=resource)
+        provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))
+        import_module("opentelemetry.trace").set_tracer_provider(provider)
+        django.DjangoInstrumentor().instrument()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -170,6 +171,7 @@ MIDDLEWARE = [
     "config.health.probes",
     "audit.middleware.request_ids",
     "config.metrics.measured",
+    "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -296,6 +298,9 @@ POOL_PLUGINS = env.names("POOL_PLUGINS")
 # ---- safety ----
 HTTPS = env.flag("HTTPS", not DEBUG and PUBLIC_URL.startswith("https://"))
 SECURE_SSL_REDIRECT = HTTPS
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")  # in /.well-known/security.txt
+if SECURITY_CONTACT and not re.fullmatch(r"(mailto:|https://|tel:)[!-~]+", SECURITY_CONTACT):
+    raise env.EnvError("SECURITY_CONTACT must be a mailto:, https: or tel: address.")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
@@ -354,6 +359,7 @@ USE_TZ = True
 LOG_FORMAT = env.text("LOG_FORMAT", "plain")
 if LOG_FORMAT not in {"plain", "json"}:
     raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+reporting.require_packages()
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,

@@ -11,11 +11,13 @@ from config import checks  # noqa: F401  (registers them)
 from config.audit_page import audit_file, audit_page
 from config.metrics import metrics
 from config.overview import overview_page
+from config.security_txt import security_txt
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
+    path(".well-known/security.txt", security_txt, name="security_txt"),
     path("metrics", metrics, name="metrics"),
     path("overview/", overview_page, name="overview"),
     path("audit/", audit_page, name="audit"),

@@ -151,7 +151,11 @@ class SiteStatus:
 
 
 def site_status() -> SiteStatus:
-    """Ask the database, the broker and the disk."""
+    """Ask the database, the broker and the disk.
+
+    Raises:
+        redis.RedisError: the broker does not answer.
+    """
     disk = shutil.disk_usage(settings.DATA_DIR)
     return SiteStatus(
         queues=queue_depths(),

@@ -65,7 +65,7 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
             campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
             reason=f"Settings: {told}"[:500],
         )  # fmt: skip
-        after = {name: [before[name], value] for name, value in changes.items()}
+        after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
         record(by, Action.SETTINGS_CHANGED, campaign, **after)
     return campaign
 

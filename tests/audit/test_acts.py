@@ -217,7 +217,7 @@ class Scene:
         """A code that opens the second factor that the page offers now."""
         self.reauthenticate()
         secret = self.browser.get(reverse("mfa_activate_totp")).context["form"].secret
-        return format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
+        return str(format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time()))))
 
     def reauthenticate(self) -> None:
         self.post("account_reauthenticate", password=PASSWORD)

@@ -7,10 +7,13 @@ import json
 import logging
 import logging.config
 import sys
+import time
 import types
+from datetime import datetime, timedelta
 
 import pytest
 import redis
+from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
@@ -18,9 +21,9 @@ from django.utils import timezone
 from accounts.models import Role, User
 from config import env
 from config.health import Readiness, readiness
-from config.reporting import start_reporting
+from config.reporting import require_packages, start_reporting
 from jobs import status
-from jobs.models import Job, Worker
+from jobs.models import SILENT_AFTER, Job, Worker
 from jobs.services import enqueue, run_job
 from jobs.status import note_light_worker
 from tests.clients import signed_in
@@ -34,7 +37,9 @@ def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def workers(db: None) -> Worker:
     note_light_worker(0)
-    return Worker.objects.create(name="w", queue="device-w", device="cpu")
+    cache.set(status.LIGHT_SEEN, time.time() + 3600)  # however slow this machine is
+    later = timezone.now() + timedelta(hours=1)
+    return Worker.objects.create(name="w", queue="device-w", device="cpu", seen_at=later)
 
 
 def test_a_process_that_lives_says_so_without_a_database() -> None:
@@ -87,11 +92,11 @@ def test_each_check_finds_its_part_broken(workers: Worker, monkeypatch, settings
     with pytest.raises(OSError):
         status.check_storage()
     status.check_workers()
-    monkeypatch.setattr(status, "LIGHT_SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(status, "LIGHT_SILENT_SECONDS", -9999.0)
     with pytest.raises(LookupError, match="light"):
         status.check_workers()
     monkeypatch.undo()
-    Worker.objects.update(seen_at=timezone.now() - status.SILENT_AFTER)
+    Worker.objects.update(seen_at=timezone.now() - SILENT_AFTER)
     with pytest.raises(LookupError, match="device"):
         status.check_workers()
     nowhere = redis.Redis(host="127.0.0.1", port=1)
@@ -170,7 +175,9 @@ def test_a_line_of_the_json_log_names_request_and_job(db: None, settings, monkey
         return []
 
     def work(_progress):
+        password = "hunter2"
         try:
+            assert password
             raise ValueError("a\nb")
         except ValueError:
             logger.exception("in a job")
@@ -190,6 +197,7 @@ def test_a_line_of_the_json_log_names_request_and_job(db: None, settings, monkey
     assert first["request_id"] == second["request_id"] == request_id
     assert second["job"] == str(Job.objects.get().uid)
     assert second["exception"][0]["exc_type"] == "ValueError"
+    assert "hunter2" not in stream.getvalue()  # what a variable held is nobody's business
 
 
 @pytest.mark.parametrize(
@@ -201,10 +209,10 @@ def test_a_variable_without_its_package_is_refused_by_name(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentry_sdk", None)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    start_reporting()  # unset: nothing is imported
+    require_packages()  # unset: nothing is imported
     monkeypatch.setenv(variable, "https://key@127.0.0.1/1")
     with pytest.raises(env.EnvError, match=f"{variable} needs packages: pip install {package}"):
-        start_reporting()
+        require_packages()
 
 
 def test_errors_go_to_sentry_without_people(monkeypatch) -> None:
@@ -214,4 +222,26 @@ def test_errors_go_to_sentry_without_people(monkeypatch) -> None:
     monkeypatch.setenv("SENTRY_DSN", "https://key@127.0.0.1/1")
     start_reporting()
     assert given["dsn"] == "https://key@127.0.0.1/1"
-    assert given["send_default_pii"] is False
+    assert given["send_default_pii"] is given["include_local_variables"] is False
+    assert given["max_request_body_size"] == "never"
+
+
+@pytest.mark.parametrize("path", ["/releases/", "/accounts/login/", "/nothing-here/"])
+def test_no_page_may_use_camera_microphone_or_place(db: None, path: str) -> None:
+    policy = Client().get(path).get("Permissions-Policy", "")
+    for feature in ("camera", "microphone", "geolocation", "payment", "usb"):
+        assert f"{feature}=()" in policy
+
+
+def test_strangers_learn_whom_to_tell_what_they_found(db: None, settings) -> None:
+    address = "/.well-known/security.txt"
+    assert Client().get(address).status_code == 404
+    settings.SECURITY_CONTACT = "mailto:security@example.org"
+    settings.PUBLIC_URL = "https://lookalike.example.org/"
+    reply = Client().get(address)
+    assert reply["Content-Type"] == "text/plain; charset=utf-8"
+    fields = dict(line.split(": ", 1) for line in reply.content.decode().splitlines())
+    assert fields["Contact"] == "mailto:security@example.org"
+    assert fields["Canonical"] == f"https://lookalike.example.org{address}"
+    expires = datetime.fromisoformat(fields["Expires"])
+    assert timedelta(days=30) < expires - timezone.now() < timedelta(days=365)
