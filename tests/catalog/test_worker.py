@@ -29,7 +29,9 @@ start_import(catalog=create_catalog(slug={slug!r}, name="C"), origin=origin, own
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A site whose light workers have every process replaced after each job, for its memory."""
+    monkeypatch.setenv("LIGHT_MEMORY_MIB", "1")
     site = Site(tmp_path / "var")
     site.start()
     yield site
@@ -58,8 +60,12 @@ def test_a_worker_killed_in_mid_import_is_replaced_and_the_result_is_the_same(
     assert asked(site, "select count(*) from catalog_image")[0][0] < N_IMAGES - 1
     wait_until(lambda: asked(site, "select state from jobs_job") == [("succeeded",)])
     assert asked(site, "select n_attempts from jobs_job") == [(2,)]
+    before = {process.pid for process in site.processes("queues light")}
     queue("calm")
     wait_until(lambda: asked(site, "select state from jobs_job") == [("succeeded",)] * 2)
+    wait_until(lambda: bool({p.pid for p in site.processes("queues light")} - before))
+    attempts = asked(site, "select n_attempts from jobs_job order by id")
+    assert attempts == [(2,), (1,)]  # a process is replaced after its job, never in it
 
     assert state_of(site, "shaken") == state_of(site, "calm")
     first, second = asked(site, "select result::text from jobs_job order by id")
