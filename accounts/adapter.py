@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal import ratelimit
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
 
 from accounts.devices import known_device, remember_device
 from accounts.models import User
+from accounts.refusal import refusal
+
+logger = logging.getLogger(__name__)
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
@@ -63,6 +69,38 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         remember_device(request, response, cast(User, user))
         return response
+
+    def pre_login(
+        self,
+        request: HttpRequest,
+        user: User,
+        *,
+        signal_kwargs: dict[str, Any] | None,
+        **given: Any,
+    ) -> HttpResponse | None:
+        """Refuse a password where the institution answers for somebody.
+
+        Whoever leaves it would else get in again by “Forgotten your password?”.
+        """
+        response: HttpResponse | None = super().pre_login(
+            request, user, signal_kwargs=signal_kwargs, **given
+        )
+        if response or "sociallogin" in (signal_kwargs or {}):
+            return response
+        if settings.OIDC is None or user.is_superuser:
+            return None
+        if SocialAccount.objects.filter(user=user).exists():
+            return refusal(
+                request, f"Your account is signed in through {settings.OIDC.name} alone."
+            )
+        return None
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail; a failure is logged, as an error page would tell who has an account."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except OSError:
+            logger.exception("No mail could be sent; see EMAIL_URL.")
 
 
 def _login(credentials: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -80,6 +81,7 @@ def supervise(programs: Sequence[Program], mark: str) -> int:
         mark: sets these processes apart from those of another supervisor.
     """
     run_dir = settings.DATA_DIR / "run"
+    run_dir.mkdir(parents=True, exist_ok=True)  # nobody has where all services are given by URL
     head = (
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"
         f"pidfile={run_dir}/supervisord-{os.getpid()}.pid\nloglevel=warn\nuser={os.getuid()}\n"
@@ -143,6 +145,9 @@ def main() -> int:
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
+    _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
+    for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
+        left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
     with holding:
         return supervise(_programs(options.host, options.port), mark)

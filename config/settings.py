@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, storage
+from config import embedded, env, mail, oidc, reporting, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -20,6 +20,7 @@ os.umask(UMASK)
 # read before it loads.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 DEBUG = env.flag("DEBUG", False)
+BEHIND_PROXY = env.flag("BEHIND_PROXY", False)  # what its headers say is believed
 
 
 def _secret_key() -> str:
@@ -85,7 +86,11 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
         "KEY_PREFIX": "lookalike",
-    }
+    },
+    "process": {  # what a process need not tell the others
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
 
 CELERY_BROKER_URL = REDIS_URL
@@ -108,6 +113,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "annotation.tasks.reap",
         "schedule": 30.0,
         "options": {"expires": 30},
+    },
+    "forget-addresses": {
+        "task": "audit.forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
     },
 }
 
@@ -147,6 +157,10 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "audit",
     "accounts",
     "jobs",
     "catalog",
@@ -158,6 +172,9 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
+    "config.health.probes",
+    "audit.middleware.request_ids",
+    "config.metrics.measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -167,6 +184,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.second_factor",
+    "accounts.middleware.session_list",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.middleware.back_office_policy",
@@ -230,11 +249,27 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
     "reauthenticate": "10/m/user",
 }
-ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
-EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+# whether admins may do nothing before they have a second factor
+REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)
+OIDC = oidc.given()
+SOCIALACCOUNT_PROVIDERS = oidc.providers(OIDC)
+SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOn"
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_EMAIL_REQUIRED = False  # nobody is asked for one that nobody has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # an address that the provider has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# by a link: a form may not be sent on to the provider's sites under our form-action
+SOCIALACCOUNT_LOGIN_ON_GET = True
+MAIL = mail.given()
+EMAIL_BACKEND = env.text("EMAIL_BACKEND", MAIL.backend)
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starts_tls, MAIL.is_tls
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "lookalike@localhost")
 
 # ---- files ----
@@ -259,6 +294,8 @@ FILE_UPLOAD_HANDLERS = [
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 LEAST_FREE_MIB = env.integer("LEAST_FREE_MIB", 512)  # of the data folder's disk: no uploads below
 UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; the API has its own
+# Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
+X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
 # Dotted paths of models of your own that may propose for pools; they run as workers do.
 POOL_PLUGINS = env.names("POOL_PLUGINS")
@@ -269,7 +306,7 @@ SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-if env.flag("BEHIND_PROXY", False):
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -282,6 +319,12 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     },
 }
+
+# ---- the audit log ----
+AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 0)  # then entries are removed; 0 keeps them
+if AUDIT_ADDRESS_DAYS < 1 or (AUDIT_DAYS and AUDIT_DAYS < 30):
+    raise env.EnvError("AUDIT_ADDRESS_DAYS is at least 1; AUDIT_DAYS is 0 or at least 30.")
 
 # ---- the back office ----
 UNFOLD = {
@@ -315,11 +358,21 @@ UNFOLD = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
+LOG_FORMAT = env.text("LOG_FORMAT", "plain")
+if LOG_FORMAT not in {"plain", "json"}:
+    raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": reporting.json_formatter(),
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"faiss": {"level": "WARNING"}},  # it tells which processor it was loaded for
+    "loggers": {
+        "faiss": {"level": "WARNING"},  # it tells which processor it was loaded for
+        "celery": {"level": "WARNING"},  # as the workers' command line says
+    },
 }

@@ -92,9 +92,19 @@ def test_a_forgotten_password_reads_the_same_for_unknown_addresses(stranger, mak
     person = make_person()
     path = "/accounts/password/reset/"
     known = stranger.post(path, {"email": person.email}, follow=True)
-    unknown = stranger.post(path, {"email": "nobody@example.org"}, follow=True)
+    unknown = stranger.post(path, {"email": f"{secrets.token_hex(8)}@example.org"}, follow=True)
     assert _words(known) == _words(unknown)
     assert [message.to for message in mail.outbox] == [[person.email]]
+
+
+def test_a_mail_server_that_is_down_does_not_tell_who_has_an_account(
+    stranger, make_person, settings
+):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    for address in (make_person().email, f"{secrets.token_hex(8)}@example.org"):
+        answer = stranger.post("/accounts/password/reset/", {"email": address})
+        assert (answer.status_code, answer.url) == (302, "/accounts/password/reset/done/")
 
 
 def test_guessing_one_account_is_stopped_after_five_attempts(stranger, make_person):
