@@ -105,6 +105,11 @@ CELERY_TASK_DEFAULT_QUEUE = "light"
 CELERY_BEAT_SCHEDULE = {
     "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
     "settle-pools": {"task": "pooling.settle", "schedule": 10.0, "options": {"expires": 10}},
+    "drop-old-uploads": {
+        "task": "catalog.drop_old_uploads",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "return-leases": {
         "task": "annotation.tasks.reap",
         "schedule": 30.0,
@@ -289,6 +294,8 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+LEAST_FREE_MIB = env.integer("LEAST_FREE_MIB", 512)  # of the data folder's disk: no uploads below
+UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; the API has its own
 # Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
 X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]

@@ -14,10 +14,13 @@ from tests.site import Site
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A site whose light workers have every process replaced after each job, for its memory."""
     site = Site(tmp_path_factory.mktemp("site") / "var")
-    site.start()
-    yield site
-    site.end()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIGHT_MEMORY_MIB", "1")
+        site.start()
+        yield site
+        site.end()
 
 
 def asked(site: Site, query: str, *values: object) -> list[tuple[Any, ...]]:
