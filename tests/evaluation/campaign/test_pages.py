@@ -109,7 +109,7 @@ def test_the_chart_says_how_its_intervals_were_made(
     result: Result, client: Client, researcher: User
 ) -> None:
     client.force_login(researcher)
-    address = f"/evaluation/{result.campaign.slug}/"
+    address = f"/results/{result.campaign.slug}/"
     page = client.get(address).content.decode()
     assert METHODS["score"] in page
     assert WHAT_VARIES in page
