@@ -15,7 +15,7 @@ urlpatterns = [
     path("judge/<uuid:campaign_uid>/recent", judging.recent, name="recent"),
     path("judge/<uuid:campaign_uid>/guidelines", judging.guidelines, name="guidelines"),
     path(
-        "judge/<uuid:campaign_uid>/images/<uuid:image_uid>/<str:size>",
+        "judge/<uuid:campaign_uid>/images/<slug:key>/<str:size>",
         judging.image,
         name="image",
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,7 +21,9 @@ from types import FrameType
 import psutil
 
 from config import embedded, settings
+from config.claim import claim
 from config.devices import DeviceWorker, workers_for
+from config.env import StartError
 
 MARK = "LOOKALIKE_SERVER"  # set in the environment of every process under our supervisor
 CHECK_SECONDS = 2.0
@@ -78,6 +81,7 @@ def supervise(programs: Sequence[Program], mark: str) -> int:
         mark: sets these processes apart from those of another supervisor.
     """
     run_dir = settings.DATA_DIR / "run"
+    run_dir.mkdir(parents=True, exist_ok=True)  # nobody has where all services are given by URL
     head = (
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"
         f"pidfile={run_dir}/supervisord-{os.getpid()}.pid\nloglevel=warn\nuser={os.getuid()}\n"
@@ -118,11 +122,14 @@ def stop_leftovers(mark: str) -> None:
 
 
 def _manage(*arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", *arguments, "--verbosity", "0"],
-        cwd=settings.BASE_DIR,
-        check=True,
-    )
+    """Run a management command.
+
+    Raises:
+        StartError: it failed, and has said why.
+    """
+    command = [sys.executable, "manage.py", *arguments, "--verbosity", "0"]
+    if subprocess.run(command, cwd=settings.BASE_DIR, check=False).returncode:
+        raise StartError(f"`manage.py {arguments[0]}` failed: see above.")
 
 
 def main() -> int:
@@ -133,12 +140,17 @@ def main() -> int:
     options = parser.parse_args()
 
     mark = str(settings.DATA_DIR)
+    holding = claim(settings.DATA_DIR, "server", port=options.port)
     stop_leftovers(mark)
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
+    _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
+    for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
+        left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
-    return supervise(_programs(options.host, options.port), mark)
+    with holding:
+        return supervise(_programs(options.host, options.port), mark)
 
 
 if __name__ == "__main__":

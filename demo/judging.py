@@ -42,10 +42,10 @@ def judge_all(
         campaign.questions.values("candidate__catalog")
     )
     pictures = {
-        image.uid: image
+        image.pk: image
         for image in Image.objects.filter(
             catalog_id__in=[row["query__catalog"] for row in catalogs]
-        ).only("uid", "sha256", "attributes")
+        ).only("sha256", "attributes")
     }
     n_total = campaign.n_questions * len(experts)
     for number, person in enumerate(experts):
@@ -68,7 +68,7 @@ def _judge(
     campaign: Campaign,
     person: User,
     expert: Expert,
-    pictures: dict[uuid.UUID, Image],
+    pictures: dict[int, Image],
     on_progress: Callable[[int], None],
 ) -> None:
     clock = timezone.now() - timedelta(hours=12)
@@ -96,11 +96,11 @@ def _judge(
 def _answer(
     question: AskedQuestion,
     expert: Expert,
-    pictures: dict[uuid.UUID, Image],
+    pictures: dict[int, Image],
     shown_at: datetime,
     judge: Judge,
 ) -> Submission:
-    query, candidate = pictures[question.query.uid], pictures[question.candidate.uid]
+    query, candidate = pictures[question.query.id], pictures[question.candidate.id]
     rng = pair_rng(SEED, expert, query.sha256, candidate.sha256)
     found = judge_pair(query.attributes, candidate.attributes, expert, rng)
     return Submission(

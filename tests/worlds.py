@@ -77,7 +77,7 @@ def embed(catalog: Catalog, spec: str, vectors: np.ndarray) -> EmbeddingSet:
 
 def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
     """Answer every open question of a judge."""
-    by_uid = {image.uid: image for image in Image.objects.all()}
+    by_id = {image.pk: image for image in Image.objects.all()}
     while asked := next_questions(find_judge(campaign.uid, judge.pk), after=0, n=100):
         now = timezone.now()
         batch = [
@@ -85,7 +85,7 @@ def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
                 uuid=uuid.uuid4(),
                 question=question.uid,
                 answer="similar"
-                if truth(by_uid[question.query.uid], by_uid[question.candidate.uid])
+                if truth(by_id[question.query.id], by_id[question.candidate.id])
                 else "different",
                 reason="",
                 mode="pair",

@@ -12,13 +12,14 @@ from django.urls import reverse
 from annotation.answering.submissions import RejectedError
 from annotation.markdown import to_html
 from annotation.models import Gold, Guideline
+from annotation.picture_keys import seal_picture
 from annotation.queries.judges import Judge
 from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
 from annotation.services.answers import Receipt
 from catalog.images.pictures import Picture
 
 NOT_NOW = frozenset({"closed", "paused"})
-NO_UID = str(uuid.UUID(int=0))
+NO_KEY = "-"
 
 
 def next_reply(
@@ -52,8 +53,9 @@ def question_reply(campaign_uid: uuid.UUID, question: AskedQuestion) -> dict[str
 
 def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
     """Return an image's addresses and shape."""
-    uid = str(picture.uid)
-    whole, thumb = (address.replace(NO_UID, uid) for address in _addresses(campaign_uid))
+    key = seal_picture(campaign_uid, picture.id)
+    before, *ends = _address_parts(campaign_uid)
+    whole, thumb = (f"{before}{key}{end}" for end in ends)
     return {
         "url": whole,
         "thumb_url": thumb,
@@ -63,14 +65,15 @@ def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _addresses(campaign_uid: uuid.UUID) -> list[str]:
-    """Return a campaign's image addresses with `NO_UID` in the image's place.
+def _address_parts(campaign_uid: uuid.UUID) -> list[str]:
+    """Return what stands before a picture's key, and what stands behind it for each size.
 
     To find an address by its name takes longer than all else in a question's reply.
     """
-    return [
-        reverse("annotation:image", args=[campaign_uid, NO_UID, size]) for size in ("view", "thumb")
-    ]
+    sizes = ("view", "thumb")
+    whole = [reverse("annotation:image", args=[campaign_uid, NO_KEY, size]) for size in sizes]
+    before = whole[0].removesuffix(f"{NO_KEY}/{sizes[0]}")
+    return [before, *(address.removeprefix(f"{before}{NO_KEY}") for address in whole)]
 
 
 def progress_reply(judge: Judge, n_done: int) -> dict[str, int]:

@@ -186,7 +186,7 @@ def _recent(event: JudgementEvent, entry: QueueEntry) -> RecentAnswer:
     return RecentAnswer(event.uuid, asked, event.answer, event.reason, event.decided_at, is_current)
 
 
-def image_for(judge: Judge, uid: uuid.UUID) -> Image | None:
+def image_for(judge: Judge, image_id: int) -> Image | None:
     """Return an image of a question in this judge's queue, or of a worked example."""
     served = QueueEntry.objects.filter(member_id=judge.member_id)
     examples = Question.objects.filter(campaign_id=judge.campaign_id, kind=QuestionKind.EXAMPLE)
@@ -194,7 +194,7 @@ def image_for(judge: Judge, uid: uuid.UUID) -> Image | None:
         Exists(served.filter(question__query=OuterRef("pk")))
         | Exists(served.filter(question__candidate=OuterRef("pk")))
         | Exists(examples.filter(Q(query=OuterRef("pk")) | Q(candidate=OuterRef("pk")))),
-        uid=uid,
+        pk=image_id,
     ).first()
 
 

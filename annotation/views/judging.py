@@ -1,7 +1,8 @@
 """The judging page's addresses: JSON in and out, for the judge who is signed in.
 
 Who answers is always the session's person. A campaign that somebody does not judge does not
-exist for them. Replies are never cached, and name images and questions by random uids only.
+exist for them. Replies are never cached, and name questions by random uids and images by keys
+that hold in one campaign alone.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from annotation.answering.replies import (
 from annotation.answering.submissions import MalformedError, read_batch
 from annotation.markdown import to_html
 from annotation.models import Campaign, Mode, Stage
+from annotation.picture_keys import open_picture
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
 from annotation.queries.serving import (
@@ -175,14 +177,14 @@ def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBas
 @annotator_required
 @cache_control(private=True, max_age=86_400, immutable=True)  # an address never changes its picture
 @require_GET
-def image(
-    request: HttpRequest, campaign_uid: uuid.UUID, image_uid: uuid.UUID, size: str
-) -> HttpResponseBase:
+def image(request: HttpRequest, campaign_uid: uuid.UUID, key: str, size: str) -> HttpResponseBase:
     """Return a picture of one of the judge's own questions; any other does not exist."""
-    picture = image_for(_judge(request, campaign_uid), image_uid)
+    judge = _judge(request, campaign_uid)
+    image_id = open_picture(campaign_uid, key)
+    picture = None if image_id is None else image_for(judge, image_id)
     if picture is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
         raise Http404
-    return image_response(request, picture, size)
+    return image_response(request, picture, size, scope=str(campaign_uid))
 
 
 @annotator_required

@@ -1,8 +1,7 @@
-"""Images as judges see them: by a random uid, with their shape, and no more."""
+"""Images as judges see them: their shape, and an id that is sealed before it leaves."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -11,21 +10,21 @@ import psycopg
 
 from catalog.models import Image
 
-PICTURES = "select id, uid, width, height from catalog_image where id = any(%s)"
+PICTURES = "select id, width, height from catalog_image where id = any(%s)"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as a judge sees it: its random uid and its shape, and no more."""
+    """An image as a judge sees it: its shape, and which it is; the id never leaves as it is."""
 
-    uid: uuid.UUID
+    id: int
     width: int
     height: int
 
     @classmethod
     def of(cls, image: Image) -> Picture:
         """Return what a judge may see of an image."""
-        return cls(image.uid, image.width, image.height)
+        return cls(image.pk, image.width, image.height)
 
 
 def read_pictures(
@@ -33,4 +32,4 @@ def read_pictures(
 ) -> dict[int, Picture]:
     """Return images by id, with a cursor that may hold a prepared statement."""
     cursor.execute(PICTURES, [list(image_ids)])
-    return {pk: Picture(*shown) for pk, *shown in cursor.fetchall()}
+    return {row[0]: Picture(*row) for row in cursor.fetchall()}

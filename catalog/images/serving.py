@@ -6,6 +6,7 @@ import logging
 
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import get_conditional_response
+from django.utils.crypto import salted_hmac
 
 from catalog.images.blobs import SIZES, blob_name, open_blob, read_blob
 from catalog.models import Image
@@ -15,23 +16,28 @@ YEAR = 31_536_000
 logger = logging.getLogger(__name__)
 
 
-def image_response(request: HttpRequest, image: Image, size: str) -> HttpResponseBase:
+def image_response(
+    request: HttpRequest, image: Image, size: str, *, scope: str = ""
+) -> HttpResponseBase:
     """Return one size of a picture; whoever calls has checked that the person may see it.
 
-    Nothing in the answer tells a file name, product or id. The bytes of an address never
-    change, so browsers keep them and ask again with their ETag only when forced.
+    Nothing in the answer tells a file name, product, hash or id: the ETag is keyed with the
+    site's secret. The bytes of an address never change, so browsers keep them and ask again with
+    their ETag only when forced.
 
     Args:
         request: GET or HEAD; If-None-Match is honoured.
         image: its row.
         size: `thumb`, `view` (both WebP, without the camera's notes) or `original`.
+        scope: the campaign for which it is shown, so that the ETag is another in each.
 
     Raises:
         Http404: no such size, or the file is missing.
     """
     if size not in SIZES:
         raise Http404
-    etag = f'"{image.sha256[:32]}-{size}"'
+    keyed = salted_hmac("catalog.images.serving", f"{scope} {image.pk} {size}", algorithm="sha256")
+    etag = f'"{keyed.hexdigest()[:32]}"'
     response = get_conditional_response(request, etag=etag) or _bytes(image, size)
     response["ETag"] = etag
     response["Cache-Control"] = f"private, max-age={YEAR}, immutable"

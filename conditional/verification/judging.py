@@ -136,7 +136,7 @@ def picture(
     image, box, how = view
     if box is not None:
         return crop_response(image, box, size, how)
-    return image_response(request, image, size)
+    return image_response(request, image, size, scope=str(verification_uid))
 
 
 def _verifier(request: HttpRequest, verification_uid: uuid.UUID) -> Verifier:

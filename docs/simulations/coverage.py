@@ -145,7 +145,8 @@ def micro_of(which: int, name: str, *, is_change: bool = False) -> Situation:
         is_lost = (scores > 0.5) & (rng.random(queries.size) < 0.4)
         kept = np.stack([np.ones(queries.size, bool), ~is_lost])
         found = micro_values(scores[None], labels, queries, n, kept)[which][0]
-        return found[1] - found[0] if is_change else found[0]
+        value: Floats = found[1] - found[0] if is_change else found[0]
+        return value
 
     def observe(rng: np.random.Generator, n: int, counts: Floats) -> Intervals:
         v = values(rng, n)

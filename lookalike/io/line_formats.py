@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lookalike.io.csv_text import csv_lines, not_utf8, unprotected
+from lookalike.io.csv_text import csv_lines, not_utf8, text_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.tables import Row
 
@@ -84,7 +84,7 @@ def trec_run_name(path: Path) -> str:
 def _fields(path: Path, n_fields: int, names: str) -> Iterator[tuple[int, list[str]]]:
     try:
         with path.open(encoding="utf-8-sig") as file:
-            for line, text in enumerate(file, 1):
+            for line, text in text_lines(path, file):
                 fields = text.split()
                 if not fields or fields[0].startswith("#"):
                     continue

@@ -146,7 +146,6 @@ def _landed(file: Arriving) -> Iterator[tuple[Path, str]]:
 def _settle(path: Path, sha256: str) -> None:
     kept = upload_path(sha256)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    path.chmod(0o644)
     path.replace(kept)
 
 

@@ -6,6 +6,8 @@ import mimetypes
 
 from django.http import HttpRequest, HttpResponseBase
 
+from audit.actions import Action
+from audit.services import record
 from releases.services import count_download
 from releases.site.queries import FileLine
 from releases.site.ranges import begins_download, file_response
@@ -24,4 +26,6 @@ def download(request: HttpRequest, line: FileLine) -> HttpResponseBase:
     is_whole = answer.status_code == 200 and request.method == "GET"
     if is_whole or (answer.status_code == 206 and begins_download(request)):
         count_download(release=release, path=line.path)
+        if request.user.is_authenticated:  # strangers take what is public, without a name
+            record(request, Action.DOWNLOADED, release, file=line.path or "archive")
     return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import base64
 import itertools
 import json
 import re
@@ -11,52 +11,36 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
 from django.db.models import F
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.exceptions import NoReverseMatch
 
-from accounts.models import Role, User
-from annotation.models import Campaign, QuestionKind
+from accounts.models import User
+from annotation.models import QuestionKind
 from annotation.services import (
-    add_gold,
     add_questions,
     create_campaign,
-    import_judgements,
     open_campaign,
 )
-from annotation.services.gold import GoldPair
-from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, Image, SourceFile
-from conditional.models import TripletQuestion, TripletSet, TripletSource, Verification
-from conditional.verification.answers import read_answers
-from conditional.verification.queries import find_verifier, next_questions
-from conditional.verification.services import open_verification, record_verdicts
+from conditional.models import TripletQuestion, TripletSet, Verification
 from jobs.models import Job
 from pooling.models import Pool, PoolSource, Proposal
+from tests.annotation.blind_world import (
+    KEYS_OF_OTHERS,
+    WORDS_OF_OTHERS,
+    answer_triplets,
+    crawl,
+    differences,
+    files_of_pictures,
+    make_world,
+    speaking_jpeg,
+)
 from tests.clients import Browser, answer_to
-from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
 
-FIRST_ID = 7_777_000_000  # database ids are recognisable, wherever they would turn up
-SEQUENCES = [
-    "catalog_image", "annotation_question", "annotation_judgementevent", "annotation_judgement",
-    "annotation_queueentry", "pooling_proposal", "pooling_poolsource", "annotation_campaign",
-    "annotation_panelmember", "conditional_tripletset", "conditional_tripletquestion",
-    "conditional_verification", "conditional_verifier", "conditional_verifieranswer",
-]  # fmt: skip
-WORDS_OF_OTHERS = [
-    "secretmodel", "secret-pool", "secret-product", "secret-file", "secret-colour", "other-judge",
-    "0.987654", "77770",
-]  # fmt: skip
-KEYS_OF_OTHERS = {
-    "rank", "score", "model", "models", "proposal", "proposals", "pool", "source", "product",
-    "product_id", "attributes", "path", "file", "gold", "repeat", "mirror", "original",
-    "is_surplus", "surplus", "n_similar", "n_different", "votes", "label", "annotator", "member",
-    "id", "pk", "sha256", "answers_of_others",
-}  # fmt: skip
 OPEN_TO_JUDGES = {
     "home", "annotation:home", "annotation:judge", "annotation:next", "annotation:recent",
     "annotation:guidelines", "annotation:image", "accounts:profile", "api:openapi-json",
@@ -66,148 +50,9 @@ OPEN_TO_JUDGES = {
 
 @pytest.fixture
 def world(pairs, people):
-    """A pool in rank order, proposed by a model, judged by three, with every kind of control."""
-    with connection.cursor() as cursor:
-        for table in SEQUENCES:
-            cursor.execute("select setval(pg_get_serial_sequence(%s, 'id'), %s)", [table, FIRST_ID])
-    given = pairs(4, 12)
-    [judge] = people(1)
-    others = [User.objects.create_user(f"other-judge-{i}", role=Role.ANNOTATOR) for i in (1, 2)]
-    campaign = create_campaign(
-        name="Coats",
-        slug="coats",
-        pairs=given,
-        panel=[judge, *others],
-        guidelines="# Rules",
-        seed=5,
-    )
-    campaign.repeat_percent = campaign.mirror_percent = 10
-    campaign.save()
-    for purpose in ("gold", "example"):
-        gold = [GoldPair(q, c, "similar", "Same cut") for q, c in pairs(1, 3)]
-        add_gold(campaign=campaign, purpose=purpose, pairs=gold)
-    campaign = open_campaign(campaign=campaign)
-    images = Image.objects.filter(pk__in=itertools.chain(*given))
-    for number, image in enumerate(images):
-        SourceFile.objects.create(
-            catalog=image.catalog, image=image, path=f"secret-file-{number}.jpg"
-        )
-    images.update(attributes={"colour": "secret-colour"})
-    pool_of(given, campaign)
-    triplets_of(given, [judge, *others])
-    import_judgements(campaign=campaign, rows=rows_of(campaign, ".sd " * 48))
-    files = [blob_path(i.sha256, size) for i in Image.objects.all() for size in ("view", "thumb")]
-    for file in files:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(b"RIFF\x00\x00\x00\x00WEBP")
-    yield Browser(campaign, judge)
-    for file in files:
-        file.unlink()
-
-
-def pool_of(given: list[tuple[int, int]], campaign: Campaign) -> Pool:
-    catalog = Image.objects.get(pk=given[0][0]).catalog
-    pool = Pool.objects.create(
-        slug="secret-pool", name="secret-pool", catalog=catalog, k=12, query_rule={}
-    )
-    embedding_set = EmbeddingSet.objects.create(
-        catalog=catalog, spec="timm:secretmodel", fingerprint="f", dim=2
-    )
-    job = Job.objects.create(task="t", subject="s", title="secretmodel")
-    source = PoolSource.objects.create(
-        pool=pool, position=0, spec="timm:secretmodel", k=12, embedding_set=embedding_set, job=job
-    )
-    Proposal.objects.bulk_create(
-        Proposal(
-            pool=pool, source=source, query_id=query, candidate_id=candidate, rank=place % 12,
-            score=0.987654321 - place / 1000,
-        )
-        for place, (query, candidate) in enumerate(given)
-    )  # fmt: skip
-    return pool
-
-
-def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Verification:
-    """Triplets that secret models disagree about, put to the same panel; one other has answered."""
-    catalog = Image.objects.get(pk=given[0][0]).catalog
-    suggested = TripletSet.objects.create(
-        slug="secret-triplets", name="secret-pool", catalog=catalog,
-        source=TripletSource.SUGGESTED, recipe={"pool": "secret-pool"},
-        figures={"n_questions": 4},
-    )  # fmt: skip
-    for position, (one, other) in enumerate(itertools.islice(itertools.pairwise(given), 4)):
-        TripletQuestion.objects.create(
-            triplet_set=suggested, position=position, condition="colour", anchor_id=one[0],
-            first_id=min(one[1], other[1]), second_id=max(one[1], other[1]),
-            facts={"disagreement": 0.987654, "margins": {"timm:secretmodel": 0.987654}},
-        )  # fmt: skip
-    found = open_verification(asked_set=suggested, name="Which is closer", panel=panel)
-    answer_triplets(found, panel[1], "cant_tell")
-    return found
-
-
-def answer_triplets(found: Verification, judge: User, choice: str) -> None:
-    """Answer all triplets that are left to a judge with the same."""
-    verifier = find_verifier(found.uid, judge.pk)
-    time = "2026-03-01T10:00:00Z"
-    answers = [
-        {"uuid": str(uuid.uuid4()), "question": str(question.uid), "choice": choice,
-         "device": "mouse", "shown_at": time, "decided_at": time}
-        | ({"place": 0} if choice == "pick" else {})
-        for question in next_questions(verifier, 100)
-    ]  # fmt: skip
-    record_verdicts(
-        verification_uid=found.uid,
-        annotator_id=judge.pk,
-        batch=read_answers({"answers": answers}),
-    )
-
-
-def addresses_in(text: str) -> set[str]:
-    """Every address of this site that a page or JSON names, in whatever attribute."""
-    found = re.findall(r"""["'](/[^"'\s<>]*)["']""", html.unescape(text))
-    return {address.split("#")[0] for address in found if not address.startswith("//")}
-
-
-def crawl(judge: Browser) -> dict[str, bytes]:
-    """Follow every address from the front door on; return status, headers and body of each."""
-    seen: dict[str, bytes] = {}
-    waiting = {"/", reverse("annotation:home"), judge.url("judge")}
-    waiting |= {judge.url(name) for name in ("next", "recent", "guidelines")}
-    waiting |= {f"{judge.url('next')}?after={n}&n=200" for n in (0, 3)}
-    while waiting:
-        address = waiting.pop()
-        if address in seen or address.startswith("/static/"):
-            continue
-        reply = judge.client.get(address)
-        body = b"".join(reply.streaming_content) if reply.streaming else reply.content  # type: ignore[attr-defined]
-        headers = "\n".join(f"{name}: {value}" for name, value in sorted(reply.items()))
-        if "Location" in reply:
-            waiting.add(reply["Location"])
-        seen[address] = f"{reply.status_code}\n{headers}\n\n".encode() + body
-        if "text" in reply["Content-Type"] or "json" in reply["Content-Type"]:
-            waiting |= addresses_in(body.decode())
-    return {address: settled(content) for address, content in seen.items()}
-
-
-SECRET_KEY_PAGE = "/accounts/2fa/totp/activate/"  # draws a new secret at each look
-
-
-def differences(before: dict[str, bytes], after: dict[str, bytes]) -> list[object]:
-    """Addresses that have come, gone or changed, with the first byte that differs."""
-    found: list[object] = [*set(before) ^ set(after)]
-    for address in set(before) & set(after) - {SECRET_KEY_PAGE}:
-        one, other = before[address], after[address]
-        if one != other:
-            at = next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-            found.append((address, one[at - 40 : at + 60], other[at - 40 : at + 60]))
-    return found
-
-
-def settled(content: bytes) -> bytes:
-    """Leave out what is random in each reply."""
-    content = re.sub(rb'("X-CSRFToken": "|csrfmiddlewaretoken" value=")\w+', rb"\1", content)
-    return re.sub(rb"(?m)^(Date|Content-Length|Expires): .*$", b"", content)
+    made = make_world(pairs, people)
+    with files_of_pictures():
+        yield made
 
 
 def keys_of(value: Any) -> set[str]:
@@ -238,6 +83,114 @@ def test_no_byte_that_a_judge_can_reach_names_what_must_stay_hidden(world):
         for word in WORDS_OF_OTHERS:
             assert word not in address
             assert word.encode() not in content, (word, address)
+
+
+def prefixes_of(value: bytes) -> dict[str, bytes]:
+    """Six hexadecimal digits of a hash, and what says as much of it in other forms."""
+    text = value.hex().encode()
+    return {
+        "hex": text[:6],
+        "HEX": text[:6].upper(),
+        "bytes": value[:4],
+        "base64": base64.b64encode(value)[:5],
+        "base64url": base64.urlsafe_b64encode(value)[:5],
+        "base32": base64.b32encode(value)[:6],
+        "base64 of hex": base64.b64encode(text)[:8],
+        "decimal": str(int.from_bytes(value[:8])).encode()[:8],
+    }
+
+
+def told(found: dict[str, bytes]) -> set[tuple[str, int, str]]:
+    """In which replies how much of which image's hashes can be read: (address, image, form)."""
+    everything = b"\n".join((*found.values(), *(address.encode() for address in found)))
+    hits = set()
+    for image in Image.objects.all():
+        hashes = {
+            "sha256": bytes.fromhex(image.sha256),
+            "uid": image.uid.bytes,
+            "pHash": bytes.fromhex(image.perceptual_hash),
+        }
+        for name, value in hashes.items():
+            for form, prefix in prefixes_of(value).items():
+                if prefix in everything:
+                    hits |= {
+                        (address, image.pk, f"{name} {form}")
+                        for address, content in found.items()
+                        if prefix in content or prefix in address.encode()
+                    }
+    return hits
+
+
+def rename_files() -> None:
+    """Give every image the hashes and the uid of another file; pixels stay as they are."""
+    for image in Image.objects.all():
+        image.sha256, image.uid = uuid.uuid4().hex * 2, uuid.uuid4()
+        image.perceptual_hash = uuid.uuid4().hex[:16]
+        image.save()
+
+
+def test_nothing_a_judge_receives_follows_from_the_file_alone(pairs, people):
+    """Two worlds that differ in the hashes alone look the same, byte by byte.
+
+    Where random bytes look like a hash it is by chance, and not at the same place in both.
+    """
+    world = make_world(pairs, people)
+    world.judge("similar", 5)
+    seen = []
+    for _ in range(2):
+        rename_files()
+        with files_of_pictures():
+            found = crawl(world)
+        seen.append((found, told(found)))
+    assert len([address for address in found if "/images/" in address]) > 40
+    assert seen[0][1] & seen[1][1] == set()
+    assert differences(seen[0][0], seen[1][0]) == []
+
+
+def test_a_picture_has_another_address_and_tag_in_each_campaign(world):
+    [judge] = [world.person]
+    asked = world.campaign.questions.filter(kind="pair").values_list("query_id", "candidate_id")
+    other = create_campaign(name="Again", slug="again", pairs=list(asked), panel=[judge], seed=5)
+    browsers = [world, Browser(open_campaign(campaign=other), judge)]
+    marks = []
+    for browser in browsers:
+        shown = {
+            picture["url"] for q in browser.next(20) for picture in (q["query"], q["candidate"])
+        }
+        tags = {browser.client.get(url)["ETag"] for url in shown}
+        assert len(tags) == len(shown)
+        marks.append((tags, {url.split("/images/")[1] for url in shown}))
+    assert marks[0][0].isdisjoint(marks[1][0])
+    assert marks[0][1].isdisjoint(marks[1][1])
+
+
+def test_a_browser_keeps_a_picture_and_is_told_that_it_has_not_changed(world):
+    [question] = world.next(1)
+    url = question["query"]["url"]
+    assert url == world.next(1)[0]["query"]["url"]
+    first = world.client.get(url)
+    again = world.client.get(url, headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again["ETag"] == first["ETag"]
+
+
+def test_the_bytes_of_a_picture_hold_pixels_and_nothing_else(world):
+    """The original has a description, a comment and XMP; what judges get has none of it."""
+    assert b"secret-file" in speaking_jpeg()
+    for address, reply in crawl(world).items():
+        if "/images/" in address:
+            content = reply[reply.index(b"RIFF") :]
+            assert chunks_of(content) <= {b"VP8 ", b"VP8L"}, address
+
+
+def chunks_of(webp: bytes) -> set[bytes]:
+    """The names of a WebP file's chunks."""
+    names, at = set(), 12
+    while at < len(webp):
+        names.add(webp[at : at + 4])
+        size = int.from_bytes(webp[at + 4 : at + 8], "little")
+        at += 8 + size + size % 2
+    return names
 
 
 def test_no_json_has_a_key_for_what_must_stay_hidden(world):
@@ -280,14 +233,20 @@ def test_another_judges_answers_change_nothing_when_they_withdraw_them_all(world
     assert differences(before, crawl(world)) == []
 
 
+def shape_of(question: dict[str, Any]) -> str:
+    """What a question looks like with its place, its uid and the keys of its pictures left out."""
+    plain = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[\w-]{32}(?=/)", "uid", json.dumps(question))
+    return re.sub(r'"position": \d+', "", plain)
+
+
 def test_controls_cannot_be_told_from_pairs(world):
     questions = world.next(200)
     kinds = dict(world.campaign.questions.values_list("uid", "kind"))
     shapes: dict[str, set[str]] = {}
     for question in questions:
         kind = kinds[uuid.UUID(question["uid"])]
-        shape = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "uid", json.dumps(question))
-        shapes.setdefault(kind, set()).add(re.sub(r'"position": \d+', "", shape))
+        shape = shape_of(question)
+        shapes.setdefault(kind, set()).add(shape)
     assert set(shapes) == {
         QuestionKind.PAIR, QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR
     }  # fmt: skip
@@ -304,10 +263,7 @@ def test_pairs_of_a_top_up_cannot_be_told_from_the_others(world, pairs):
     is_new = [uuid.UUID(question["uid"]) not in known for question in questions]
     assert sum(is_new) == 14
     assert not all(is_new[-14:])
-    shapes = [
-        re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "uid", json.dumps(question)) for question in questions
-    ]
-    assert len({re.sub(r'"position": \d+', "", shape) for shape in shapes}) == 1
+    assert len(set(map(shape_of, questions))) == 1
     places = [question["position"] for question in questions]
     assert places == list(range(places[0], places[0] + len(places)))
 

@@ -16,6 +16,7 @@ from annotation.models import (
     Preference,
     QueueEntry,
 )
+from annotation.picture_keys import seal_picture
 from annotation.services import close_campaign, pause_campaign
 from tests.clients import Browser, answer_to
 
@@ -405,7 +406,10 @@ def test_nobody_sets_the_preferences_of_another(judge, other):
 # ---- images ----
 def test_images_of_other_questions_do_not_exist(judge, campaign_of):
     foreign = campaign_of(1, 1).questions.select_related("query").get()
-    url = reverse("annotation:image", args=[judge.campaign.uid, foreign.query.uid, "view"])
-    assert judge.client.get(url).status_code == 404
-    unknown = reverse("annotation:image", args=[judge.campaign.uid, uuid.uuid4(), "view"])
-    assert judge.client.get(unknown).status_code == 404
+    uid = judge.campaign.uid
+    own = judge.campaign.questions.all()[0].query
+    known = seal_picture(uid, foreign.query_id)
+    elsewhere = seal_picture(foreign.campaign.uid, own.pk)
+    for key in (known, elsewhere, seal_picture(uid, 0), known[:-1], own.uid, own.pk, "x"):
+        url = reverse("annotation:image", args=[uid, key, "view"])
+        assert judge.client.get(url).status_code == 404, key
