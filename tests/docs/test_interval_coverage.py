@@ -41,7 +41,7 @@ def documented(simulation: ModuleType) -> dict[str, list[str]]:
 
 
 def share(cell: str) -> float:
-    return float(cell.split("%", maxsplit=1)[0]) / 100
+    return float(cell.partition("%")[0]) / 100
 
 
 def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
@@ -71,7 +71,7 @@ def test_percentiles_would_not_keep_it(simulation: ModuleType) -> None:
     success = next(s for s in simulation.SITUATIONS if "97 %" in s.name)
     found = simulation.coverage(success, 20, N_WORLDS)
     assert found.percentile < 0.6
-    assert found.held > 0.93
+    assert found.held > 0.9
 
 
 @pytest.mark.daily
