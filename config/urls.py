@@ -13,6 +13,8 @@ from config.overview import overview_page
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler500 = "config.errors.server_error"
+
 urlpatterns = [
     path("overview/", overview_page, name="overview"),
     path("", include("accounts.urls")),
