@@ -142,8 +142,7 @@ def _programs(manifest: Manifest, services: embedded.Services) -> Path:
 
 def _lay_out(path: Path, manifest: Manifest, folder: Path) -> None:
     """Unpack the files, and check them once more."""
-    os.umask(0o077)
-    folder.mkdir(parents=True)
+    folder.mkdir(mode=0o700, parents=True)
     with zipfile.ZipFile(path) as archive:
         for name, sha256 in manifest.files.items():
             target = (folder / name.removeprefix("files/")).resolve()
@@ -151,7 +150,8 @@ def _lay_out(path: Path, manifest: Manifest, folder: Path) -> None:
                 raise BackupError(f"{path} is no backup: it has a file {name}.")
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                with archive.open(name) as source, target.open("xb") as file:
+                handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with archive.open(name) as source, os.fdopen(handle, "wb") as file:
                     is_sound = copy_hashed(source, file) == sha256
             except BROKEN as problem:
                 raise BackupError(f"{path} changed while it was read: {problem}") from problem
@@ -237,6 +237,7 @@ def main() -> int:
     parser.add_argument("file", type=Path, help="what script/backup wrote")
     parser.add_argument("--force", action="store_true", help="replace a site that holds something")
     options = parser.parse_args()
+    os.umask(0o077)
     try:
         check_stopped(settings.SERVICES)
         embedded.hold_services(settings.SERVICES)

@@ -17,6 +17,8 @@ from config.security_txt import security_txt
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 handler400 = "config.refusals.bad_request"
+handler500 = "config.errors.server_error"
+
 urlpatterns = [
     path(".well-known/security.txt", security_txt, name="security_txt"),
     path("metrics", metrics, name="metrics"),

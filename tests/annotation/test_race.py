@@ -16,9 +16,9 @@ from django.db import connection
 from annotation.models import Judgement, JudgementEvent, Question, QueueEntry
 from annotation.queries.labels import labels
 from annotation.services import reap_leases, reconcile
-from tests.annotation.webserver import WebServer
 from tests.clients import HttpJudge, answer_to, session_of
 from tests.waiting import PATIENCE_SECONDS
+from tests.webserver import WebServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
 
@@ -31,7 +31,7 @@ def server() -> Iterator[WebServer]:
     server = WebServer()
     server.start()
     yield server
-    server.kill()
+    server.close()
 
 
 class Tab(threading.Thread):

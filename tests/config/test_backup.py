@@ -9,6 +9,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
+from django.test import override_settings
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
@@ -24,6 +26,7 @@ from annotation.services import create_campaign, open_campaign
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.models import Image
 from config import backup, embedded, postgres_programs, restore
+from config.checks import restore_is_complete
 from tests.catalogs import catalog_of, catalog_of_photos
 from tests.paths import ROOT
 from tests.worlds import answer_all
@@ -292,8 +295,8 @@ def test_a_site_that_holds_something_or_runs_is_kept(
     assert files(target.data_dir) == {"blobs/a": b"somebody's"}
 
 
-def test_a_restore_that_fails_leaves_the_old_site(
-    site: Site, target: embedded.Services, tmp_path: Path
+def test_a_restore_that_fails_leaves_the_old_site_and_can_be_run_again(
+    site: Site, target: embedded.Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = tmp_path / "site.backup"
     backup.back_up(made, site.services)
@@ -308,14 +311,24 @@ def test_a_restore_that_fails_leaves_the_old_site(
     assert (target.data_dir / "secret-key").read_text() == "the old key"
     with psycopg.connect(target.database_url) as database:
         database.execute("drop event trigger refuse; drop schema guard cascade")
+
+    # killed when the database is committed and the files are about to take their places
+    with monkeypatch.context() as killed:
+        killed.setattr(restore, "_take_place", lambda data: (_ for _ in ()).throw(SystemExit))
+        with pytest.raises(SystemExit):
+            restore.restore(made, target, force=True)
+    with override_settings(DATA_DIR=target.data_dir):
+        assert [message.id for message in restore_is_complete()] == ["lookalike.E001"]
     restore.restore(made, target, force=True)
+    with override_settings(DATA_DIR=target.data_dir):
+        assert restore_is_complete() == []
     assert counts(target)["annotation_judgement"] == Judgement.objects.count()
     assert files(target.data_dir) == files(site.data)
 
 
 def test_a_site_whose_restore_was_cut_short_does_not_start(tmp_path: Path, settings) -> None:
     settings.DATA_DIR = tmp_path
-    call_command("check")
+    import_module("config.urls")  # as each start does
     (tmp_path / "restored").mkdir()
     with pytest.raises(SystemCheckError, match="restore FILE --force"):
         call_command("check")

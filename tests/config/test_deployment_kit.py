@@ -96,6 +96,8 @@ def test_the_images_are_made_as_hadolint_wants_and_of_files_that_are_sent() -> N
     assert needed | apps | {"templates", "static", "manage.py"} <= sent
     assert all((ROOT / name).exists() for name in sent)
     assert not sent & {"var", ".venv", ".git", "tests"}
+    kept_back = (ROOT / ".dockerignore").read_text().split("!templates")[1].split()
+    assert {"deploy/.env", "deploy/*.env", "deploy/tls"} <= set(kept_back)
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)

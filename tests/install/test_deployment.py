@@ -228,7 +228,7 @@ def test_an_administrator_who_follows_the_document_has_a_site_on_which_somebody_
 
     # another judge comes through the institution's provider, and judges the first pair
     ada = Visitor(machine.port)
-    status, place, page = ada.ask("POST", "/accounts/oidc/sso/login/")
+    status, place, page = ada.ask("GET", "/accounts/oidc/sso/login/")
     assert status == 302, page
     status, back = follow(place)
     assert (status, urlsplit(back).netloc) == (302, HOST)
