@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from annotation.models import Campaign, CampaignState
+from annotation.models import Campaign
 from jobs.models import Job
 
 
@@ -66,15 +66,45 @@ class Release(models.Model):
         return f"{self.major}.{self.minor}.{self.patch}"
 
     @property
-    def is_judged(self) -> bool:
-        """Whether a campaign of it still takes answers, so that nobody outside may see it."""
-        states = [CampaignState.OPEN, CampaignState.PAUSED]
-        return self.campaigns.filter(state__in=states).exists()
-
-    @property
     def has_hidden_labels(self) -> bool:
         """Whether labels of some queries are kept back."""
         return bool(self.hidden_results)
+
+
+class ReleasedPair(models.Model):
+    """A pair of which a release tells, by content: see `releases.blindness.pairs`."""
+
+    release = models.ForeignKey(
+        Release, on_delete=models.CASCADE, related_name="pairs", db_index=False
+    )
+    pair = models.BigIntegerField(help_text="Both pictures' hashes, in either order, as 64 bits.")
+    shows_label = models.BooleanField(help_text="It was judged, and the release says how.")
+    hides_label = models.BooleanField(help_text="It was judged, and the release keeps that back.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["release", "pair"], name="one_row_per_released_pair")
+        ]
+        indexes = [models.Index(fields=["pair"], name="released_pair")]
+
+
+class AskedRelease(models.Model):
+    """How many pairs of a release a campaign asks; counts while the campaign takes answers."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="asked_by")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="+")
+    n_pairs = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["release", "campaign"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["release", "campaign"], name="one_count_per_release_and_campaign"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign} asks {self.n_pairs} pairs of {self.release}"
 
 
 class Download(models.Model):

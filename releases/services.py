@@ -21,6 +21,7 @@ from lookalike.release.diff import difference, difference_text
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.manifest import make_entry, read_manifest
+from releases.blindness.pairs import note_release
 from releases.freeze.freeze import build
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.models import Download, Release, Visibility
@@ -105,12 +106,19 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
             record(owner, Action.RELEASE_FROZEN, row, seal=row.seal, visibility=row.visibility)
             if row.has_hidden_labels:
                 campaigns.update(labels_hidden=True)
+            note_release(release=row, hidden=_hidden_queries(Folder(folder / "files")))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row
             folder.rename(target)
     except IntegrityError:
         raise ReleaseError(f"{request.slug} {request.version} exists already.") from None
     return row
+
+
+def _hidden_queries(files: Folder) -> list[str]:
+    """Return the SHA-256 of the queries whose labels a release keeps back."""
+    splits = files.rows("queries", "query_id", "split")
+    return [files.sha256_of[query] for query, split in splits if split == "hidden"]
 
 
 def _row(request: FreezeRequest, folder: Path, owner: User | None) -> Release:

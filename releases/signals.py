@@ -1,14 +1,16 @@
-"""What releases were made from stays."""
+"""What releases were made from stays, and what they tell waits while judges are asked it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db.models import ProtectedError
-from django.db.models.signals import pre_delete
+from django.db.models.signals import post_save, pre_delete
 from django.dispatch import receiver
 
+from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet
+from releases.blindness.pairs import note_campaign
 from releases.models import Release
 
 
@@ -23,3 +25,13 @@ def keep_released_triplets(instance: TripletSet, **kwargs: Any) -> None:
     release = Release.objects.filter(info__triplet_sets__contains=triplet_sets).first()
     if release is not None:
         raise ProtectedError(f"“{instance}” is held by {release}; it is kept.", {instance})
+
+
+@receiver(post_save, sender=Campaign)
+def hide_what_judges_are_asked(
+    instance: Campaign, update_fields: frozenset[str] | None, **kwargs: Any
+) -> None:
+    """Count which releases tell of the pairs of a campaign that is opened or gets pairs."""
+    is_asked = instance.state in (CampaignState.OPEN, CampaignState.PAUSED)
+    if is_asked and (update_fields is None or update_fields & {"state", "n_questions"}):
+        note_campaign(campaign=instance)

@@ -7,7 +7,7 @@ import uuid
 from datetime import datetime
 from typing import Annotated, Literal
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Schema
 from pydantic import BeforeValidator
@@ -173,8 +173,14 @@ def progress(request: HttpRequest, slug: str) -> CampaignRow:
     summary="Agreement of a panel",
 )
 def agreement(request: HttpRequest, slug: str) -> Agreement:
-    """Return the panel's agreement on the pairs that vote."""
-    return labels.agreement(_row(request, slug).campaign)
+    """Return the panel's agreement on the pairs that vote.
+
+    Where labels are hidden, only to admins: figures of few pairs would tell them.
+    """
+    campaign = _row(request, slug).campaign
+    if campaign.labels_hidden and not signed_in(request).is_admin:
+        raise Http404
+    return labels.agreement(campaign)
 
 
 @router.get(

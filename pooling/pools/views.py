@@ -6,7 +6,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from accounts.access import reader_required
+from accounts.access import reader_required, signed_in
 from pooling.models import Pool
 from pooling.pools.costs import Cost, CostForm, costs_in
 from pooling.pools.figures import make_histogram, overlap_table
@@ -83,7 +83,7 @@ def _costs(request: HttpRequest, shown: Pool) -> dict[str, object]:
     seconds, n_judges, _ = costs_in(form)
     return {
         "seconds": seconds,
-        "yields": compute_yields(shown, seconds),
+        "yields": compute_yields(shown, seconds, signed_in(request)),
         "cost_form": form,
         "pool_cost": Cost(shown.stats.get("pairs", 0), seconds, n_judges),
         "brute_force_cost": Cost(shown.stats.get("brute_force_pairs", 0), seconds, n_judges),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import Avg, Count
 
+from accounts.models import User
 from annotation.models import Campaign, Judgement, QuestionKind
 from annotation.queries.labels import labels
 from lookalike.agreement.judge_statistics import IDLE_SECONDS
@@ -71,15 +72,18 @@ def measured_pace(campaign: Campaign) -> tuple[float, int]:
     return (timed["mean"] or 0.0) / 1000, timed["n"]
 
 
-def compute_yields(pool: Pool, seconds: float) -> Yields | None:
+def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
     """Return what the newest campaign of a pool has found, None before any pair has a label.
+
+    Where its labels are hidden, it is None for all but admins: sums of them would tell them.
 
     Args:
         pool: which.
         seconds: of one judge for a pair, where the campaign has no measured times.
+        person: who looks.
     """
     link = pool.campaign_links.select_related("campaign").order_by("-id").first()
-    if link is None:
+    if link is None or (link.campaign.labels_hidden and not person.is_admin):
         return None
     table = labels(link.campaign)
     decided = table.is_decided

@@ -1,13 +1,15 @@
-"""Which queries keep their labels back: the same ones in every version of a benchmark."""
+"""Which queries keep their labels back: the same ones in every release that asks their pairs."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from releases.blindness.pairs import KnownQuery
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.site.queries import earlier_versions
 from releases.storage import files_folder
@@ -36,7 +38,13 @@ def splits_before(request: FreezeRequest, sha256: Sequence[str]) -> tuple[set[st
 
 
 def hidden_queries(
-    sha256: Sequence[str], percent: int, seed: int, hidden: set[str], public: set[str]
+    sha256: Sequence[str],
+    percent: int,
+    seed: int,
+    hidden: set[str],
+    public: set[str],
+    *,
+    shown_by: str = "earlier versions",
 ) -> set[str]:
     """Return the queries whose labels are kept back.
 
@@ -48,7 +56,8 @@ def hidden_queries(
         sha256: of the queries.
         percent: how many of them to hide, at least.
         seed: of the ranks.
-        hidden, public: queries of earlier versions.
+        hidden, public: queries of earlier versions, and of other releases of the same pairs.
+        shown_by: which releases show labels, for the error.
 
     Raises:
         ReleaseError: too few of them have labels that nobody knows.
@@ -61,9 +70,9 @@ def hidden_queries(
     if len(free) < n_more:
         n = len(kept) + len(free)
         raise ReleaseError(
-            f"{percent} percent of {len(sha256):,} queries cannot be hidden: earlier versions show "
-            f"the labels of {len(public & set(sha256)):,} of them, and {n:,} are left. Ask for at "
-            f"most {math.floor(100 * n / len(sha256))} percent, or use another short name."
+            f"{percent} percent of {len(sha256):,} queries cannot be hidden: {shown_by} show the "
+            f"labels of {len(public & set(sha256)):,} of them, and {n:,} are left. Ask for at most "
+            f"{math.floor(100 * n / len(sha256))} percent."
         )
     return kept | set(sorted(free, key=lambda name: _rank(seed, name))[:n_more])
 
@@ -91,6 +100,27 @@ def require_enough(n_labelled: int) -> None:
     if n_labelled < MIN_HIDDEN:
         raise ReleaseError(
             f"{n_labelled} queries with labels would be hidden, and a mean over fewer than "
-            f"{MIN_HIDDEN} tells single labels. Hide more of them, judge more queries first, or "
-            "hide none, under another short name where an earlier version hides some."
+            f"{MIN_HIDDEN} tells single labels. Hide more of them, or judge more queries first."
+        )
+
+
+def shown_by(known: Sequence[KnownQuery], queries: Collection[str]) -> str:
+    """Say which releases show how many labels of some queries; empty where none does."""
+    counts: Counter[str] = Counter()
+    for one in known:
+        if one.n_shown and one.sha256 in queries:
+            counts[f"{one.title} {one.version}"] += one.n_shown
+    return ", ".join(f"“{name}” ({n:,} pair{'s' * (n != 1)})" for name, n in counts.items())
+
+
+def require_unknown(known: Sequence[KnownQuery], hidden: Collection[str]) -> None:
+    """Refuse to keep back what some release of the same pairs shows already.
+
+    Raises:
+        ReleaseError: saying which shows how many labels.
+    """
+    if shown := shown_by(known, hidden):
+        raise ReleaseError(
+            f"Labels that would be hidden are known already, from {shown}. What a release has "
+            "shown cannot be hidden any more: leave these campaigns out, or judge other pairs."
         )

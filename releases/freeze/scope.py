@@ -20,7 +20,14 @@ from jobs.snapshot import Snapshot
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
-from releases.freeze.holdout import hidden_queries, require_enough, splits_before
+from releases.blindness.pairs import KnownQuery, known_queries
+from releases.freeze.holdout import (
+    hidden_queries,
+    require_enough,
+    require_unknown,
+    shown_by,
+    splits_before,
+)
 from releases.freeze.requests import FreezeRequest
 
 SHORTEST = 16
@@ -131,7 +138,7 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
         images=images,
         ranked=ranked,
         queries=queries,
-        hidden=_hidden(queries, images, request),
+        hidden=_hidden(queries, images, known_queries(view, ids), request),
     )
 
 
@@ -176,10 +183,18 @@ def _queries(view: Snapshot, images: Images, campaigns: list[int], pools: list[i
     return np.array(list(dict.fromkeys([*drawn, *asked])), np.int64)
 
 
-def _hidden(queries: Ints, images: Images, request: FreezeRequest) -> Ints:
+def _hidden(
+    queries: Ints, images: Images, known: Sequence[KnownQuery], request: FreezeRequest
+) -> Ints:
     code_of = {images.sha256[code]: code for code in queries.tolist()}
-    before = splits_before(request, list(code_of))
-    hidden = hidden_queries(list(code_of), request.hidden_percent, request.seed, *before)
+    hidden_before, public_before = splits_before(request, list(code_of))
+    hidden_before |= {one.sha256 for one in known if one.n_hidden}
+    public_before |= {one.sha256 for one in known if one.n_shown}
+    hidden = hidden_queries(
+        list(code_of), request.hidden_percent, request.seed, hidden_before, public_before,
+        shown_by=shown_by(known, code_of) or "earlier versions",
+    )  # fmt: skip
+    require_unknown(known, hidden)
     if request.hidden_percent or hidden:
         require_enough(len(hidden))
     return np.array(sorted(code_of[name] for name in hidden), np.int64)

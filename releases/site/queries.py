@@ -16,14 +16,14 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from annotation.models import Campaign, CampaignState
+from annotation.models import CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import MANIFEST
 from lookalike.release.format.manifest import Entry, Manifest, parse_manifest
 from releases.freeze.requests import parse_version
-from releases.models import Release, Submission, Visibility
+from releases.models import AskedRelease, Release, Submission, Visibility
 from releases.storage import archive_path, files_folder
 
 FREEZE_TASK = "releases.tasks.freeze"
@@ -43,16 +43,25 @@ def is_reader(person: Person) -> bool:
 def visible_releases(person: Person) -> QuerySet[Release]:
     """Return the releases that a person may see, newest version of each benchmark first.
 
-    A public one waits until its campaigns are no longer judged: its judges, or anybody who tells
-    them, would read the others' votes and who proposed what.
+    A public one waits while any campaign asks one of its pairs, whether of the same pool or of
+    another with the same pictures: its judges, or anybody who tells them, would read the votes of
+    others and who proposed what.
     """
     releases = Release.objects.all()
     if is_reader(person):
         return releases
-    judged = Campaign.objects.filter(
-        releases=OuterRef("pk"), state__in=[CampaignState.OPEN, CampaignState.PAUSED]
-    )
-    return releases.filter(~Exists(judged), visibility=Visibility.PUBLIC)
+    asked = _asking().filter(release=OuterRef("pk"))
+    return releases.filter(~Exists(asked), visibility=Visibility.PUBLIC)
+
+
+def _asking() -> QuerySet[AskedRelease]:
+    states = [CampaignState.OPEN, CampaignState.PAUSED]
+    return AskedRelease.objects.filter(campaign__state__in=states)
+
+
+def campaigns_asking(release: Release) -> list[AskedRelease]:
+    """Return the campaigns that ask pairs of a release now, so that nobody outside may see it."""
+    return list(_asking().filter(release=release).select_related("campaign"))
 
 
 def release_or_404(person: Person, slug: str, version: str = "") -> Release:

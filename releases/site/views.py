@@ -20,7 +20,7 @@ from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
 from lookalike.release.format.folder import Folder
 from releases.forms import FreezeForm, first_words
-from releases.models import Release
+from releases.models import AskedRelease, Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
@@ -28,6 +28,7 @@ from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
     archive_line,
+    campaigns_asking,
     file_lines,
     freeze_jobs,
     is_reader,
@@ -100,6 +101,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "versions": list_versions(person, slug),
         "example": shown_pair(release),
         "may_submit": is_reader(person),
+        "asked_by": campaigns_asking(release) if is_reader(person) else [],
         "is_admin": person.is_authenticated and person.is_admin,
     }
     if person.is_authenticated and is_reader(person):
@@ -190,8 +192,16 @@ def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """Show a release to everybody, or to members alone."""
     release = release_or_404(request.user, slug, version)
     set_visibility(release=release, is_public=request.POST.get("show") == "public")
-    messages.success(request, f"{release} is now for: {release.get_visibility_display().lower()}.")
+    asking = campaigns_asking(release) if release.visibility == Visibility.PUBLIC else []
+    hidden = f" It stays hidden for now: {in_words(asking)}." if asking else ""
+    seen_by = release.get_visibility_display().lower()
+    messages.success(request, f"{release} is now for: {seen_by}.{hidden}")
     return redirect("releases:release", slug=slug, version=version)
+
+
+def in_words(asking: list[AskedRelease]) -> str:
+    """Say which campaigns ask how many pairs of a release."""
+    return ", ".join(f"“{one.campaign}” asks {one.n_pairs:,} of its pairs" for one in asking)
 
 
 @require_safe

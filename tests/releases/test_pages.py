@@ -246,7 +246,7 @@ def test_nobody_outside_sees_a_public_release_while_its_campaign_is_judged(
         assert outsider.get(BASE).status_code == 404
         assert outsider.get(f"{BASE}files/MANIFEST.json").status_code == 404
         assert release.title not in outsider.get("/releases/").content.decode()
-    assert "once its campaign is closed" in signed_in(admin).get(BASE).content.decode()
+    assert "once no open campaign asks its pairs" in signed_in(admin).get(BASE).content.decode()
     close_campaign(campaign=world.campaign, by=None, reason="All pairs are judged.")
     assert Client().get(BASE).status_code == 200
-    assert "once its campaign is closed" not in signed_in(admin).get(BASE).content.decode()
+    assert "once no open campaign asks its pairs" not in signed_in(admin).get(BASE).content.decode()

@@ -1,0 +1,1 @@
+"""What releases tell of pairs, set against what campaigns ask."""

@@ -1,0 +1,222 @@
+"""A release waits while anybody judges its pairs; what one release hides, none shows."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls.exceptions import NoReverseMatch
+
+from accounts.models import Role, User
+from accounts.tokens.services import allowed_scopes, create_token
+from annotation.models import Campaign
+from annotation.services import (
+    add_questions,
+    close_campaign,
+    create_campaign,
+    open_campaign,
+    pause_campaign,
+)
+from catalog.models import Catalog, Image
+from jobs.services import JobError
+from pooling.pools.yields import compute_yields
+from releases.models import Release, Submission
+from releases.site.pictures import covers
+from releases.site.queries import campaigns_asking, file_lines
+from tests.clients import signed_in
+from tests.worlds import World, freeze_now, request_for
+
+TITLE = "Small benchmark"
+
+
+def copies_of(world: World, n_pairs: int) -> list[tuple[int, int]]:
+    """Pairs of a release in another catalog: the same bytes under other ids, other way round."""
+    catalog = Catalog.objects.create(slug="copy", name="Copy")
+    copy_of = {
+        image.pk: Image.objects.create(
+            catalog=catalog, sha256=image.sha256, width=8, height=8, image_format="PNG",
+            n_bytes=1, perceptual_hash=image.perceptual_hash,
+        ).pk
+        for image in world.images
+    }  # fmt: skip
+    asked = world.campaign.questions.filter(kind="pair").values_list("query_id", "candidate_id")
+    chosen = {frozenset(pair): pair for pair in asked}  # a pool may ask a pair both ways
+    return [(copy_of[c], copy_of[q]) for q, c in list(chosen.values())[:n_pairs]]
+
+
+def campaign_about(pairs: list[tuple[int, int]], judge: User, slug: str = "again") -> Campaign:
+    made = create_campaign(name=f"Second {slug}", slug=slug, pairs=pairs, panel=[judge])
+    return open_campaign(campaign=made)
+
+
+def routes(resolver: URLResolver, namespace: str = "") -> list[tuple[str, dict[str, Any]]]:
+    """Every named address of the site, with the converters of its parts."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLResolver):
+            found += routes(entry, ":".join(filter(None, (namespace, entry.namespace or ""))))
+        elif isinstance(entry, URLPattern) and entry.name:
+            name = f"{namespace}:{entry.name}" if namespace else entry.name
+            found.append((name, dict(entry.pattern.converters)))
+    return found
+
+
+def addresses(world: World, release: Release) -> list[str]:
+    """Every address of the site about this release, its campaign, pool, pictures and files."""
+    submission = Submission.objects.get(release=release)
+    values = {
+        "slug": [release.slug, world.campaign.slug, world.pool.slug, world.catalog.slug],
+        "version": [release.version],
+        "path": ["MANIFEST.json", *[line.path for line in file_lines(release)][:4]],
+        "sha256": covers(release)[:1] or [world.images[0].sha256],
+        "uid": [submission.uid, release.uid, world.campaign.uid],
+        "name": ["csv"],
+    }
+    found = []
+    for name, parts in routes(get_resolver()):
+        if name.startswith(("account_", "mfa_", "admin:")):
+            continue
+        kinds = {"IntConverter": [1], "StringConverter": ["view"], "SlugConverter": ["x"],
+                 "PathConverter": ["x"]}  # fmt: skip
+        choices = [
+            values.get(part) or kinds.get(type(converter).__name__) or values["uid"]
+            for part, converter in parts.items()
+        ]
+        for chosen in itertools.product(*choices):
+            try:
+                found.append(reverse(name, kwargs=dict(zip(parts, chosen, strict=True))))
+            except NoReverseMatch:
+                continue
+    return found
+
+
+def replies(found: list[str], browser: Client) -> dict[str, tuple[bool, bytes]]:
+    """What a browser gets at each address: whether it is turned away, and all bytes."""
+    seen = {}
+    for address in found:
+        reply = browser.get(address)
+        body = b"".join(reply.streaming_content) if reply.streaming else reply.content  # type: ignore[attr-defined]
+        headers = "\n".join(f"{name}: {value}" for name, value in reply.items())
+        is_elsewhere = reply.get("Location", "").startswith("/accounts/login")
+        is_shut = reply.status_code >= 400 or is_elsewhere
+        seen[address] = (is_shut, headers.encode() + body)
+    return seen
+
+
+def shown_at(found: list[str], release: Release, browser: Client) -> set[str]:
+    """The addresses at which something of a release can be seen."""
+    marks = [TITLE.encode(), release.seal.encode(), release.archive_sha256.encode(),
+             b"A submitted run"]  # fmt: skip
+    about = f"/{release.slug}/"
+    return {
+        address
+        for address, (is_shut, content) in replies(found, browser).items()
+        if any(mark in content for mark in marks) or (about in address and not is_shut)
+    }
+
+
+@pytest.mark.parametrize("is_copy", [False, True], ids=["same pool", "another catalog"])
+def test_no_route_shows_a_release_while_a_campaign_asks_its_pairs(
+    world: World, researcher: User, is_copy: bool
+) -> None:
+    release = freeze_now(request_for(world, is_public=True))
+    Submission.objects.create(
+        release=release, owner=researcher, name="A submitted run", is_published=True
+    )
+    found = addresses(world, release)
+    public = {address for address in found if "/submissions/" not in address}
+    before = shown_at(found, release, Client())
+    base = f"/releases/{release.slug}/"
+    assert {"/releases/", base, f"{base}1.0.0/", f"{base}1.0.0/archive.zip"} <= before <= set(found)
+    assert {"/api/v1/releases", f"/api/v1{base}1.0.0", f"/api/v1{base}1.0.0/archive"} <= before
+    assert len(before & public) >= 12
+    asked = world.campaign.questions.filter(kind="pair").values_list("query_id", "candidate_id")
+    pairs = copies_of(world, 7) if is_copy else list(asked)[:7]
+    judge = User.objects.create_user("newcomer", role=Role.ANNOTATOR)
+    second = campaign_about(pairs, judge)
+    [asking] = campaigns_asking(release)
+    assert (asking.campaign, asking.n_pairs) == (second, 7)
+    assert shown_at(found, release, Client()) == set()
+    assert shown_at(found, release, signed_in(judge)) == set()
+    reader = signed_in(researcher)
+    page = reader.get(f"{base}1.0.0/").content.decode()
+    assert "“Second again” asks 7 of its pairs" in page
+    chief = signed_in(User.objects.create_user("chief", role=Role.ADMIN))
+    told = chief.post(f"{base}1.0.0/visibility/", {"show": "public"}, follow=True)
+    assert "“Second again” asks 7 of its pairs" in told.content.decode()
+    pause_campaign(campaign=second, by=None, reason="Lunch.")
+    assert Client().get(base).status_code == 404
+    close_campaign(campaign=second, by=None, reason="Done.")
+    assert shown_at(found, release, Client()) == before
+    assert campaigns_asking(release) == []
+
+
+def test_a_top_up_hides_a_release_and_a_release_of_asked_pairs_is_never_shown(
+    world: World,
+) -> None:
+    judge = User.objects.create_user("newcomer", role=Role.ANNOTATOR)
+    pairs = copies_of(world, 5)
+    spare = [image.pk for image in Image.objects.filter(catalog__slug="copy")[:2]]
+    second = campaign_about([(spare[0], spare[1])], judge)
+    release = freeze_now(request_for(world, is_public=True))
+    already = {asking.n_pairs for asking in campaigns_asking(release)}
+    assert already <= {1}
+    fresh = [pair for pair in pairs if set(pair) != set(spare)]
+    add_questions(campaign=second, pairs=fresh)
+    [asking] = campaigns_asking(release)
+    assert asking.n_pairs == len(fresh) + len(already)
+    assert Client().get("/releases/small/").status_code == 404
+    again = freeze_now(request_for(world, "1.1.0", is_public=True))
+    assert campaigns_asking(again)[0].n_pairs == asking.n_pairs
+
+
+def test_labels_that_a_release_shows_cannot_be_hidden_under_any_name(world: World) -> None:
+    freeze_now(request_for(world))
+    for slug in ("small", "other"):
+        request = request_for(world, "1.1.0", slug=slug, hidden_percent=50)
+        with pytest.raises(JobError, match=r"“Small benchmark 1\.0\.0” \(\d+ pairs\)") as refused:
+            freeze_now(request)
+        assert "short name" not in str(refused.value)
+    assert not Release.objects.filter(minor=1).exists()
+    assert not Campaign.objects.get(pk=world.campaign.pk).labels_hidden
+
+
+def test_what_one_release_hides_no_other_shows(world: World, researcher: User) -> None:
+    hidden = freeze_now(request_for(world, hidden_percent=50))
+    other = freeze_now(request_for(world, slug="other"))
+    assert other.has_hidden_labels
+    kept = set(hidden.pairs.filter(hides_label=True).values_list("pair", flat=True))
+    assert kept
+    assert not other.pairs.filter(pair__in=kept, shows_label=True).exists()
+
+
+def test_a_campaign_over_hidden_pairs_hides_its_labels_too(world: World, researcher: User) -> None:
+    judge = User.objects.create_user("newcomer", role=Role.ANNOTATOR)
+    pairs = copies_of(world, 30)
+    running = campaign_about(pairs, judge, "running")
+    freeze_now(request_for(world, hidden_percent=50))
+    assert Campaign.objects.get(pk=running.pk).labels_hidden
+    later = campaign_about(pairs, judge, "later")
+    assert later.labels_hidden
+    assert Campaign.objects.get(pk=later.pk).labels_hidden
+
+
+def test_researchers_see_no_sum_of_labels_that_are_hidden(world: World, researcher: User) -> None:
+    chief = User.objects.create_user("chief", role=Role.ADMIN)
+    people = [(researcher, False), (chief, True)]
+    freeze_now(request_for(world, hidden_percent=50))
+    pool, slug = world.pool, world.campaign.slug
+    told = {}
+    for person, is_admin in people:
+        assert (compute_yields(pool, 5.0, person) is not None) == is_admin
+        browser = signed_in(person)
+        told[is_admin] = 'id="yields"' in browser.get(f"/pools/{pool.slug}/").content.decode()
+        _, token = create_token(owner=person, name="x", scopes=allowed_scopes(person), days=1)
+        reply = Client().get(
+            f"/api/v1/campaigns/{slug}/agreement", headers={"Authorization": f"Bearer {token}"}
+        )
+        assert reply.status_code == (200 if is_admin else 404)
+    assert told == {True: True, False: False}
