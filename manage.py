@@ -3,6 +3,7 @@
 
 import os
 import sys
+from contextlib import nullcontext
 
 SERVICES_NOT_NEEDED = {"check", "collectstatic", "diffsettings", "help", "makemessages", "version"}
 
@@ -13,11 +14,14 @@ def main() -> None:
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 
     from config import embedded, settings  # noqa: PLC0415
+    from config.claim import claim  # noqa: PLC0415
 
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
-    if command not in SERVICES_NOT_NEEDED:
-        embedded.hold_services(settings.SERVICES)
-    execute_from_command_line(sys.argv)
+    fills_alone = command == "demo"  # a whole data folder, which no server is to share
+    with claim(settings.DATA_DIR, "server") if fills_alone else nullcontext():
+        if command not in SERVICES_NOT_NEEDED:
+            embedded.hold_services(settings.SERVICES)
+        execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -14,6 +17,7 @@ from accounts.models import Role, User
 type_of_view = Callable[..., HttpResponseBase]
 
 PERSON_HEADER = "Lookalike-Person"
+SECOND_FACTOR = "This site asks its admins for a second factor, and you have none yet."
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -21,6 +25,13 @@ def signed_in(request: HttpRequest) -> User:
     if not request.user.is_authenticated:
         raise PermissionDenied
     return request.user
+
+
+def lacks_second_factor(person: User) -> bool:
+    """Tell whether the site demands a second factor of this person, who has none."""
+    if not settings.REQUIRE_ADMIN_MFA or not (person.is_admin or person.is_staff):
+        return False
+    return not is_mfa_enabled(person, [Authenticator.Type.TOTP])
 
 
 def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:

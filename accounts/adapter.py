@@ -1,14 +1,107 @@
-"""How allauth behaves here: accounts are given, not taken."""
+"""How allauth behaves here: accounts are given, not taken, and nobody locks another's owner out."""
 
 from __future__ import annotations
 
+import logging
+from typing import Any, cast
+
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from allauth.core.internal import ratelimit
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import HttpRequest, HttpResponse
+
+from accounts.devices import known_device, remember_device
+from accounts.models import User
+from accounts.refusal import refusal
+
+logger = logging.getLogger(__name__)
 
 
 class InvitedOnlyAdapter(DefaultAccountAdapter):
-    """Close the public sign-up; admins make accounts."""
+    """Close the public sign-up, and slow down those who guess passwords.
+
+    Wrong passwords count for a name and an address together, so that a stranger who guesses
+    stops himself and not the owner; for an address alone, whatever the names; and for a name
+    alone, wherever they come from. A browser in which somebody has signed in before is no
+    stranger to that name: it is counted by itself, and the last two do not stop it.
+    """
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return False: nobody signs up alone."""
         return False
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return what wrong passwords are counted for: a name from a device or an address."""
+        name = super()._get_login_attempts_cache_key(request, **credentials)
+        return f"{name}:{known_device(request, _login(credentials)) or ratelimit.get_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt.
+
+        Raises:
+            ValidationError: there were too many.
+        """
+        self._elsewhere: list[Any] = []
+        super().pre_authenticate(request, **credentials)
+        login = _login(credentials)
+        if known_device(request, login):
+            return
+        for action in ("login_failed_address", "login_failed_name"):
+            usage = ratelimit.consume(
+                request, app="allauth.account", action=action, key=login.lower()
+            )
+            if usage is None:
+                raise self.validation_error("too_many_login_attempts")
+            self._elsewhere.append(usage)
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        """Forget the attempt: the password was right."""
+        super()._rollback_login_failed_rl_usage()
+        for usage in self._elsewhere:
+            usage.rollback()
+
+    def post_login(
+        self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any
+    ) -> HttpResponse:
+        """Go on to the page that was asked for, and know this browser the next time."""
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        remember_device(request, response, cast(User, user))
+        return response
+
+    def pre_login(
+        self,
+        request: HttpRequest,
+        user: User,
+        *,
+        signal_kwargs: dict[str, Any] | None,
+        **given: Any,
+    ) -> HttpResponse | None:
+        """Refuse a password where the institution answers for somebody.
+
+        Whoever leaves it would else get in again by “Forgotten your password?”.
+        """
+        response: HttpResponse | None = super().pre_login(
+            request, user, signal_kwargs=signal_kwargs, **given
+        )
+        if response or "sociallogin" in (signal_kwargs or {}):
+            return response
+        if settings.OIDC is None or user.is_superuser:
+            return None
+        if SocialAccount.objects.filter(user=user).exists():
+            return refusal(
+                request, f"Your account is signed in through {settings.OIDC.name} alone."
+            )
+        return None
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail; a failure is logged, as an error page would tell who has an account."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except OSError:
+            logger.exception("No mail could be sent; see EMAIL_URL.")
+
+
+def _login(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email") or credentials.get("username") or "")

@@ -6,8 +6,12 @@ who may do what and write the audit log.
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
@@ -15,9 +19,13 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 
 admin.site.unregister(Group)  # rights follow from the role
 admin.site.unregister(EmailAddress)
+admin.site.unregister([SocialAccount, SocialApp, SocialToken])  # set by OIDC_URL and its like
+admin.site.unregister(UserSession)  # holds the keys of sessions
 admin.site.unregister(Authenticator)  # holds the secrets of second factors
 
 
@@ -63,6 +71,12 @@ class UserAdmin(LookingAdmin):
         user = request.user
         may_look = self.has_view_permission(request)
         return may_look and bool(user.is_superuser) and (obj is None or obj != user)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Store a correction, on the record."""
+        super().save_model(request, obj, form, change)
+        after = {name: form.cleaned_data[name] for name in form.changed_data}
+        record(request, Action.PERSON_CHANGED, obj, **after)
 
 
 @admin.register(LogEntry)

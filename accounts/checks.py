@@ -1,11 +1,12 @@
-"""The check that a database is recent enough for the squashed migrations."""
+"""Checks of a site's accounts: whether its database is recent enough, and mails go out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.checks import CheckMessage, Error
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
@@ -31,4 +32,17 @@ def check_upgrade(databases: Sequence[str] | None = None, **_kwargs: Any) -> lis
             id="accounts.E001",
         )
         for app, name in missing
+    ]
+
+
+def check_mail(**_kwargs: Any) -> list[CheckMessage]:
+    """Warn where mails are printed instead of sent."""
+    if not settings.EMAIL_BACKEND.endswith(".console.EmailBackend"):
+        return []
+    return [
+        Warning(
+            "Mails are printed to the log, not sent: nobody can reset a forgotten password.",
+            hint="Set EMAIL_URL, such as submission://user:password@mail.example.org.",
+            id="accounts.W001",
+        )
     ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from allauth.account.forms import LoginForm
 from django import forms
+from django.contrib.auth.forms import UserCreationForm
 
 from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes
@@ -45,6 +46,23 @@ class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
         if email and others.filter(email__iexact=email).exists():
             raise forms.ValidationError("Another account has this e-mail address.")
         return email
+
+
+class AdminForm(DetailsForm, UserCreationForm):  # type: ignore[type-arg]
+    """An admin who was not invited: the first of a site, or one made on its machine."""
+
+    class Meta(DetailsForm.Meta):
+        fields = ["username", "email"]
+        labels = {"username": "User name", "email": "E-mail"}
+        help_texts = {
+            "username": "Letters, digits and @ . + - _ only.",
+            "email": "A forgotten password is reset through it.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].required = True
+        self.fields["password2"].help_text = ""
 
 
 class InvitationForm(DetailsForm):

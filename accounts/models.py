@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any, ClassVar
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
@@ -19,6 +20,16 @@ class Role(models.TextChoices):
     RESEARCHER = "researcher", "Researcher"
 
 
+class People(UserManager["User"]):
+    """Makes accounts; a superuser is an admin, who would else be shown almost nothing."""
+
+    use_in_migrations = False
+
+    def create_superuser(self, *args: Any, **fields: Any) -> User:
+        """Return a new superuser, in the role of an admin unless another is given."""
+        return super().create_superuser(*args, **{"role": Role.ADMIN} | fields)
+
+
 class User(AbstractUser):
     """A person, or a simulated expert of the demo."""
 
@@ -26,6 +37,8 @@ class User(AbstractUser):
     is_simulated = models.BooleanField(
         default=False, help_text="Answers are made by a program, and are marked so everywhere."
     )
+
+    objects: ClassVar[People] = People()
 
     class Meta(AbstractUser.Meta):
         constraints = [
@@ -56,6 +69,7 @@ class Scope(models.TextChoices):
     READ = "read", "Read catalogs, pools, campaigns, runs, results and releases"
     JUDGEMENTS = "judgements:read", "Read single judgements and pooled pairs (admins)"
     RUNS = "runs:write", "Upload runs to be scored"
+    AUDIT = "audit:read", "Read the audit log (admins)"
 
 
 class AccessToken(models.Model):
@@ -89,3 +103,10 @@ class AccessToken(models.Model):
     def is_usable(self) -> bool:
         """Whether it still opens anything."""
         return self.revoked_at is None and not self.is_expired
+
+
+class FirstAdminLink(models.Model):
+    """The one link that makes the first admin of an empty site; only its hash is kept."""
+
+    digest = models.CharField(max_length=64, help_text="SHA-256 of its secret.")
+    expires_at = models.DateTimeField()

@@ -12,7 +12,9 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+import audit.services as audit
 from accounts.models import Role, User
+from audit.actions import Action
 from lookalike.core.errors import Refused
 
 
@@ -44,6 +46,7 @@ def invite_person(
     person.set_unusable_password()
     person.save()
     record(actor, person, ADDITION, f"Invited as {role.label.lower()}.")
+    audit.record(actor, Action.PERSON_INVITED, person, role=role)
     return person
 
 
@@ -63,6 +66,20 @@ def change_role(*, actor: User, person: User, role: Role) -> None:
     person.is_staff = person.is_superuser or role == Role.ADMIN
     person.save(update_fields=["role", "is_staff"])
     record(actor, person, CHANGE, f"Role changed from {before.lower()} to {role.label.lower()}.")
+    audit.record(actor, Action.ROLE_CHANGED, person, before=before.lower(), after=role)
+
+
+@transaction.atomic
+def follow_groups(*, person: User, role: Role, source: str) -> None:
+    """Give a person the role of their group at the institution; superusers keep theirs."""
+    person = User.objects.select_for_update().get(pk=person.pk)
+    if person.is_superuser or person.role == role:
+        return
+    before = person.get_role_display().lower()
+    person.role, person.is_staff = role, role == Role.ADMIN
+    person.save(update_fields=["role", "is_staff"])
+    words = f"Role changed from {before} to {role.label.lower()} by {source}."
+    record(person, person, CHANGE, words)
 
 
 @transaction.atomic
@@ -78,6 +95,7 @@ def set_active(*, actor: User, person: User, is_active: bool) -> None:
     person.is_active = is_active
     person.save(update_fields=["is_active"])
     record(actor, person, CHANGE, "Reactivated." if is_active else "Deactivated.")
+    audit.record(actor, Action.ACCOUNT_OPENED if is_active else Action.ACCOUNT_CLOSED, person)
 
 
 @transaction.atomic
@@ -101,8 +119,10 @@ def change_details(
     person.save(update_fields=["first_name", "last_name", "email"])
     if changed:
         record(actor, person, CHANGE, f"Changed {', '.join(changed)}.")
+        audit.record(actor, Action.PERSON_CHANGED, person, changed=changed)
 
 
+@transaction.atomic
 def password_link(*, actor: User, person: User, site: str) -> str:
     """Return a link with which a person chooses a password, once, within three days.
 
@@ -125,6 +145,7 @@ def password_link(*, actor: User, person: User, site: str) -> str:
         kwargs={"uidb36": user_pk_to_url_str(person), "key": key},
     )
     record(actor, person, CHANGE, "Made a link to choose a password.")
+    audit.record(actor, Action.PASSWORD_LINK_MADE, person)
     return site.rstrip("/") + path
 
 

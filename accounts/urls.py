@@ -3,13 +3,19 @@
 from django.urls import include, path
 
 from accounts import views
+from accounts.first_admin.views import first_admin
+from accounts.sessions import views as sessions_views
 from accounts.tokens import views as tokens_views
 
 pages = [
     path("profile/", views.profile, name="profile"),
+    path("profile/sessions/", sessions_views.sessions, name="sessions"),
+    path("profile/sessions/<int:pk>/end/", sessions_views.end, name="end_session"),
+    path("profile/sessions/end/", sessions_views.end_all, name="end_sessions"),
     path("profile/tokens/", tokens_views.tokens, name="tokens"),
     path("profile/tokens/new/", tokens_views.new, name="new_token"),
     path("profile/tokens/<uuid:uid>/revoke/", tokens_views.revoke, name="revoke_token"),
+    path("first-admin/<str:secret>/", first_admin, name="first_admin"),
     path("people/", views.people, name="people"),
     path("people/new/", views.invite, name="invite"),
     path("people/<int:pk>/", views.person, name="person"),

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -15,6 +16,8 @@ from accounts import queries, services
 from accounts.access import admin_required, signed_in
 from accounts.forms import DetailsForm, InvitationForm, ProfileForm, RoleForm
 from accounts.models import Role, User
+from audit.actions import Action
+from audit.services import record
 from lookalike.core.errors import Refused
 
 HOME_PAGES = {
@@ -38,7 +41,9 @@ def profile(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     form = ProfileForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        with transaction.atomic():
+            form.save()
+            record(request, Action.PERSON_CHANGED, user, changed=form.changed_data)
         messages.success(request, "Saved.")
         return redirect("accounts:profile")
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))

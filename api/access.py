@@ -111,4 +111,5 @@ class PublicAccess(TokenAccess):
 reads = TokenAccess(Scope.READ)
 reads_judgements = TokenAccess(Scope.JUDGEMENTS)
 uploads_runs = TokenAccess(Scope.RUNS)
+reads_audit = TokenAccess(Scope.AUDIT)
 reads_public = PublicAccess(Scope.READ)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from django.core.cache import cache
-
+from accounts.limits import count
 from api.errors import ApiError
 
 
@@ -40,15 +38,7 @@ def spend(limit: Limit, who: str | int) -> Spent:
     Raises:
         ApiError: 429, with the seconds until the window ends in Retry-After.
     """
-    now = time.time()
-    window = int(now // limit.seconds)
-    seconds = int((window + 1) * limit.seconds - now) + 1
-    key = f"api:{limit.name}:{who}:{window}"
-    cache.add(key, 0, timeout=limit.seconds + 1)
-    try:
-        n = cache.incr(key)
-    except ValueError:  # it ran out between the two
-        n = 1
+    n, seconds = count(f"api:{limit.name}", who, limit.seconds)
     if n > limit.n:
         raise ApiError(
             429,

@@ -15,6 +15,7 @@ from ninja.operation import Operation
 from api.access import PublicAccess, TokenAccess
 from api.errors import ApiError, Detail, ErrorOut
 from api.limits import Spent
+from api.routes.audit import router as audit_router
 from api.routes.campaigns import router as annotation_router
 from api.routes.catalogs import router as catalog_router
 from api.routes.people import router as accounts_router
@@ -69,6 +70,7 @@ for router in (
     annotation_router,
     evaluation_router,
     releases_router,
+    audit_router,
 ):
     api.add_router("", router)
 

@@ -2,7 +2,7 @@
 
 A campaign of 54,170 pairs x 3 judges, at 1, 8 and 32 judges at once, in both ways of serving,
 at the start of the campaign and at its end; in turns with a bare Django view that inserts one
-row and returns one row on the same server (granian, 2 workers x 8 threads) and database.
+row and returns one row on the same server (config.web, 2 processes x 8 threads) and database.
 
 - `everyone`: a queue of 54,170 pairs for each judge (32, as many as there are clients).
 - `k-of-n`: 3 of the 32 judge each pair; pairs are lent one at a time.
@@ -24,7 +24,6 @@ import argparse
 import http.client
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -42,6 +41,8 @@ from typing import Any
 
 import django
 
+from config.web import listening_socket
+
 ROOT = Path(__file__).resolve().parents[1]
 N_PAIRS = 54_170
 CLIENTS = (1, 8, 32)
@@ -52,35 +53,30 @@ TOKEN = "c" * 32
 @contextmanager
 def server(data: Path) -> Iterator[int]:
     """Serve the site and the bare views; yield the port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            str(Path(sys.executable).parent / "granian"),
-            *("--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)),
-            *("--workers", "2", "--blocking-threads", "8", "--backpressure", "64", "--no-ws"),
-            *("--log-level", "warning", "benchmarks.judging_site.wsgi:application"),
-        ],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "LOOKALIKE_DATA": str(data),
-            "DJANGO_SETTINGS_MODULE": "benchmarks.judging_site.settings",
-            "LOG_LEVEL": "ERROR",
-        },
-    )
+    listening = listening_socket("127.0.0.1", 0)
+    descriptor = listening.fileno()
+    environment = {
+        **os.environ,
+        "LOOKALIKE_DATA": str(data),
+        "DJANGO_SETTINGS_MODULE": "benchmarks.judging_site.settings",
+        "LOG_LEVEL": "ERROR",
+    }
+    command = [
+        *(sys.executable, "-m", "config.web", "--socket", str(descriptor)),
+        *("--application", "benchmarks.judging_site.wsgi:application"),
+    ]
+    processes = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, pass_fds=[descriptor])
+        for _ in range(2)
+    ]
     try:
-        for _ in range(300):
-            try:
-                with socket.create_connection(("127.0.0.1", port), timeout=5):
-                    break
-            except OSError:
-                time.sleep(0.1)
-        yield port
+        yield listening.getsockname()[1]  # who comes before they accept waits
     finally:
-        process.terminate()
-        process.wait(30)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(30)
+        listening.close()
 
 
 # ---- the clients ----

@@ -10,6 +10,8 @@ from django.core.validators import validate_slug
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from catalog.embeddings import remove_unused_vectors
 from catalog.images.blobs import remove_unused_blobs
 from catalog.importing.batches import import_source
@@ -59,7 +61,9 @@ def create_catalog(*, slug: str, name: str, description: str = "") -> Catalog:
     check_slug(slug)
     try:
         with transaction.atomic():
-            return Catalog.objects.create(slug=slug, name=name, description=description)
+            catalog = Catalog.objects.create(slug=slug, name=name, description=description)
+            record(None, Action.CATALOG_MADE, catalog, slug=slug)
+            return catalog
     except IntegrityError:
         raise Refused("", f"There is a catalog “{slug}” already. Choose another name.") from None
 
@@ -76,7 +80,9 @@ def start_import(*, catalog: Catalog, origin: Origin, owner: User) -> Job:
         raise JobConflictError(
             f"You have {MAX_OPEN_IMPORTS} imports queued or running. Wait for one to end."
         )
-    return enqueue(**import_job(catalog, origin), owner=owner)
+    with transaction.atomic():
+        record(owner, Action.CATALOG_IMPORT, catalog, source=origin.source_name)
+        return enqueue(**import_job(catalog, origin), owner=owner)
 
 
 def import_job(catalog: Catalog, origin: Origin) -> dict[str, Any]:
@@ -143,6 +149,7 @@ def delete_catalog(*, catalog: Catalog) -> None:
         EmbeddingSet.objects.filter(catalog=catalog).delete()
         with connection.cursor() as cursor:  # nothing refers to them: no need to collect rows
             cursor.execute("delete from catalog_image where catalog_id = %s", [catalog.pk])
+        record(None, Action.CATALOG_DELETED, catalog, slug=catalog.slug)
         catalog.delete()
     remove_unused_blobs()
     remove_unused_vectors()

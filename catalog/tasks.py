@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from celery import shared_task
+
 from catalog.importing.uploads import drop_old_uploads
 from catalog.queries import IMPORT_TASK
 from catalog.services import drop_uploads_of, import_work
 from jobs.job_task import job_task
 from jobs.services import JobProgress
+
+
+@shared_task(name="catalog.drop_old_uploads")
+def drop_uploads() -> int:
+    """Delete uploads whose job failed a day ago."""
+    return drop_old_uploads()
 
 
 @job_task(IMPORT_TASK, after=drop_uploads_of)

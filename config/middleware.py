@@ -28,6 +28,29 @@ def back_office_policy(get_response: Handler) -> Handler:
     return respond
 
 
+# What no page here uses, and no page that somebody slips in shall use.
+UNUSED_FEATURES = ", ".join(
+    f"{name}=()"
+    for name in (
+        *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "display-capture"),
+        *("encrypted-media", "geolocation", "gyroscope", "hid", "magnetometer", "microphone"),
+        *("midi", "payment", "publickey-credentials-create", "publickey-credentials-get"),
+        *("screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
+    )
+)
+
+
+def unused_features(get_response: Handler) -> Handler:
+    """Switch off the powers of a browser that the site does not use, on every answer."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response["Permissions-Policy"] = UNUSED_FEATURES
+        return response
+
+    return respond
+
+
 def private_pages(get_response: Handler) -> Handler:
     """Keep what a signed-in person sees out of every cache, unless the view says otherwise."""
 

@@ -36,6 +36,7 @@ ENTRIES = (
     ("Releases", "releases:home", _READERS),
     ("Work", "jobs:jobs", _ADMINS),
     ("People", "accounts:people", _ADMINS),
+    ("Audit", "audit", _ADMINS),
 )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -20,10 +22,16 @@ from types import FrameType
 import psutil
 
 from config import embedded, settings
+from config.claim import claim
 from config.devices import DeviceWorker, workers_for
+from config.env import StartError
+from config.web import listening_socket
 
 MARK = "LOOKALIKE_SERVER"  # set in the environment of every process under our supervisor
 CHECK_SECONDS = 2.0
+FAILS_TO_START_SECONDS = 10.0  # a supervisor that ends sooner will not run
+WEB_PROCESSES = 2
+SOCKET = 512  # its number in every process: supervisord closes those below
 
 
 @dataclass(frozen=True)
@@ -51,57 +59,77 @@ class Program:
         )
 
 
-def _programs(host: str, port: int) -> list[Program]:
+def _programs() -> list[Program]:
     """Return what a whole site consists of, beside the embedded services."""
     binaries = Path(sys.executable).parent
-    web = (
-        f"{binaries}/granian --interface wsgi --host {host} --port {port} --workers 2 "
-        "--blocking-threads 8 --backpressure 64 --no-ws --log-level warning "
-        "config.wsgi:application"
-    )
+    web = f"{sys.executable} -m config.web --socket {SOCKET}"
     light = (
         f"{binaries}/celery --quiet -A config worker --loglevel warning --queues light "
         f"--concurrency 2 --hostname light@%%h --beat --schedule {settings.DATA_DIR}/run/beat"
     )
     return [
-        Program("web", web),
+        *(Program(f"web-{number}", web) for number in range(1, WEB_PROCESSES + 1)),
         Program("light", light),
         *(Program.of_worker(worker) for worker in workers_for([])),
     ]
 
 
-def supervise(programs: Sequence[Program], mark: str) -> int:
+def supervise(
+    programs: Sequence[Program], mark: str, listening: socket.socket | None = None
+) -> int:
     """Keep the programs and the embedded services alive until told to stop.
 
     Args:
         programs: what to run.
         mark: sets these processes apart from those of another supervisor.
+        listening: a socket that the programs inherit as number SOCKET. It stays open here, so
+            that nobody is refused while the processes that accept from it are replaced.
     """
     run_dir = settings.DATA_DIR / "run"
+    run_dir.mkdir(parents=True, exist_ok=True)  # nobody has where all services are given by URL
     head = (
         "[supervisord]\nnodaemon=true\nlogfile=/dev/null\nlogfile_maxbytes=0\n"
         f"pidfile={run_dir}/supervisord-{os.getpid()}.pid\nloglevel=warn\nuser={os.getuid()}\n"
+        f"minfds={SOCKET}\n"
     )
     configuration = run_dir / f"supervisord-{os.getpid()}.conf"
     configuration.write_text("\n".join([head, *(program.section for program in programs)]))
-    supervisor = subprocess.Popen(
-        [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration)],
-        env={**os.environ, MARK: mark},
-        start_new_session=True,  # Ctrl-C comes to us alone, we pass it on
-    )
+    inherited = []
+    if listening is not None:
+        os.dup2(listening.fileno(), SOCKET)
+        inherited = [SOCKET]
+
+    def started_supervisor() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "supervisor.supervisord", "-c", str(configuration)],
+            env={**os.environ, MARK: mark},
+            start_new_session=True,  # Ctrl-C comes to us alone, we pass it on
+            pass_fds=inherited,
+        )
+
+    supervisor = started_supervisor()
+    is_told_to_stop = False
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal is_told_to_stop
+        is_told_to_stop = True
         supervisor.terminate()
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    while supervisor.poll() is None:
-        time.sleep(CHECK_SECONDS)
-        if supervisor.poll() is None:
-            embedded.start_services(settings.SERVICES)
+    while not is_told_to_stop:
+        began = time.monotonic()
+        while supervisor.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                supervisor.wait(CHECK_SECONDS)
+            if supervisor.poll() is None:
+                embedded.start_services(settings.SERVICES)
+        stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
+        if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
+            break
+        supervisor = started_supervisor()  # it was killed
     configuration.unlink(missing_ok=True)
-    stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
-    return 0
+    return 0 if is_told_to_stop else 1
 
 
 def stop_leftovers(mark: str) -> None:
@@ -118,11 +146,14 @@ def stop_leftovers(mark: str) -> None:
 
 
 def _manage(*arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "manage.py", *arguments, "--verbosity", "0"],
-        cwd=settings.BASE_DIR,
-        check=True,
-    )
+    """Run a management command.
+
+    Raises:
+        StartError: it failed, and has said why.
+    """
+    command = [sys.executable, "manage.py", *arguments, "--verbosity", "0"]
+    if subprocess.run(command, cwd=settings.BASE_DIR, check=False).returncode:
+        raise StartError(f"`manage.py {arguments[0]}` failed: see above.")
 
 
 def main() -> int:
@@ -133,12 +164,21 @@ def main() -> int:
     options = parser.parse_args()
 
     mark = str(settings.DATA_DIR)
+    holding = claim(settings.DATA_DIR, "server", port=options.port)
     stop_leftovers(mark)
+    try:
+        listening = listening_socket(options.host, options.port)
+    except OSError as problem:
+        parser.error(f"cannot listen at {options.host}:{options.port}: {problem.strerror}")
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
+    _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
+    for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
+        left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")
-    return supervise(_programs(options.host, options.port), mark)
+    with holding:
+        return supervise(_programs(), mark, listening)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, storage
+from config import embedded, env, mail, oidc, reporting, storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
+UMASK = env.octal("LOOKALIKE_UMASK", 0o077)  # whatever any process of the site writes
+os.umask(UMASK)
 # Arrow's own allocator keeps what each thread has freed, up to 100 MB in a freeze; settings are
 # read before it loads.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 DEBUG = env.flag("DEBUG", False)
+BEHIND_PROXY = env.flag("BEHIND_PROXY", False)  # what its headers say is believed
 
 
 def _secret_key() -> str:
@@ -28,15 +32,21 @@ def _secret_key() -> str:
             raise env.EnvError("SECRET_KEY must have at least 50 characters.")
         return given
     path = DATA_DIR / "secret-key"
-    if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{secrets.token_hex(4)}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(64))
-        with contextlib.suppress(FileExistsError):  # the first process wins, others read its key
-            path.hardlink_to(fresh)
-        fresh.unlink()
-    return path.read_text()
+    try:
+        if not path.exists():
+            DATA_DIR.mkdir(parents=True, exist_ok=True)
+            fresh = path.with_suffix(f".{secrets.token_hex(4)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(64))
+            with contextlib.suppress(FileExistsError):  # the first wins, others read its key
+                path.hardlink_to(fresh)
+            fresh.unlink()
+        return path.read_text()
+    except OSError as problem:
+        raise env.EnvError(
+            f"The data folder {DATA_DIR} cannot be used ({problem.strerror}): make it writable and "
+            "make room, or set LOOKALIKE_DATA to another folder."
+        ) from None
 
 
 SECRET_KEY = _secret_key()
@@ -77,7 +87,11 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
         "KEY_PREFIX": "lookalike",
-    }
+    },
+    "process": {  # what a process need not tell the others
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
 }
 
 CELERY_BROKER_URL = REDIS_URL
@@ -91,10 +105,20 @@ CELERY_TASK_DEFAULT_QUEUE = "light"
 CELERY_BEAT_SCHEDULE = {
     "restart-lost-jobs": {"task": "jobs.tasks.reap", "schedule": 5.0, "options": {"expires": 5}},
     "settle-pools": {"task": "pooling.settle", "schedule": 10.0, "options": {"expires": 10}},
+    "drop-old-uploads": {
+        "task": "catalog.drop_old_uploads",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "return-leases": {
         "task": "annotation.tasks.reap",
         "schedule": 30.0,
         "options": {"expires": 30},
+    },
+    "forget-addresses": {
+        "task": "audit.forget",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
     },
 }
 
@@ -102,6 +126,15 @@ CELERY_BEAT_SCHEDULE = {
 WORKER_NAME = env.text("LOOKALIKE_WORKER", "")
 WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
 WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
+# A worker's process that has ever held more than this is replaced once its job has ended: what a
+# large file took is not kept. A job is never cut short, and its lease ends with it. Another light
+# process is a fork, at once ready; on a device it loads its model anew, so that limit stands above
+# what a model, a search and an index take together.
+LIGHT_MEMORY_MIB = env.integer("LIGHT_MEMORY_MIB", 1024)
+DEVICE_MEMORY_MIB = env.integer("DEVICE_MEMORY_MIB", 12_288)
+CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1024 * (  # in KiB
+    DEVICE_MEMORY_MIB if WORKER_DEVICE else LIGHT_MEMORY_MIB
+)
 SEARCH_MEMORY_MIB = env.integer("SEARCH_MEMORY_MIB", 256)  # of an exact search, on any device
 INDEX_MEMORY_MIB = env.integer("INDEX_MEMORY_MIB", 4096)  # of an approximate index
 JOB_SILENT_MINUTES = env.integer("JOB_SILENT_MINUTES", 30)  # then it is taken for hung
@@ -125,6 +158,10 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "audit",
     "accounts",
     "jobs",
     "catalog",
@@ -136,6 +173,10 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
+    "config.health.probes",
+    "audit.middleware.request_ids",
+    "config.metrics.measured",
+    "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -145,6 +186,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.second_factor",
+    "accounts.middleware.session_list",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.middleware.back_office_policy",
@@ -200,17 +243,35 @@ ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",  # the key is the account that is tried
+    "login_failed": "5/5m/key",  # the key is a name from one address or known browser
+    "login_failed_address": "10/m/ip",
+    "login_failed_name": "50/h/key",  # from anywhere but its owner's browsers
     "reset_password": "20/m/ip,5/h/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
     "reauthenticate": "10/m/user",
 }
-ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.flag("BEHIND_PROXY", False) else 0
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Lookalike"
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
-EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+# whether admins may do nothing before they have a second factor
+REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)
+OIDC = oidc.given()
+SOCIALACCOUNT_PROVIDERS = oidc.providers(OIDC)
+SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOn"
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_EMAIL_REQUIRED = False  # nobody is asked for one that nobody has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # an address that the provider has verified
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+# by a link: a form may not be sent on to the provider's sites under our form-action
+SOCIALACCOUNT_LOGIN_ON_GET = True
+MAIL = mail.given()
+EMAIL_BACKEND = env.text("EMAIL_BACKEND", MAIL.backend)
+EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.starts_tls, MAIL.is_tls
+EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "lookalike@localhost")
 
 # ---- files ----
@@ -225,12 +286,18 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS  # a file may change while it is served
 FILE_UPLOAD_TEMP_DIR = None
+FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o777 & ~UMASK
 FILE_UPLOAD_HANDLERS = [
     "catalog.importing.upload_handlers.BoundedUploads",  # who may send how much
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
+LEAST_FREE_MIB = env.integer("LEAST_FREE_MIB", 512)  # of the data folder's disk: no uploads below
+UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; the API has its own
+# Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
+X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
 # Dotted paths of models of your own that may propose for pools; they run as workers do.
 POOL_PLUGINS = env.names("POOL_PLUGINS")
@@ -238,10 +305,13 @@ POOL_PLUGINS = env.names("POOL_PLUGINS")
 # ---- safety ----
 HTTPS = env.flag("HTTPS", not DEBUG and PUBLIC_URL.startswith("https://"))
 SECURE_SSL_REDIRECT = HTTPS
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", "")  # in /.well-known/security.txt
+if SECURITY_CONTACT and not re.fullmatch(r"(mailto:|https://|tel:)[!-~]+", SECURITY_CONTACT):
+    raise env.EnvError("SECURITY_CONTACT must be a mailto:, https: or tel: address.")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-if env.flag("BEHIND_PROXY", False):
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
@@ -254,6 +324,12 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     },
 }
+
+# ---- the audit log ----
+AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked
+AUDIT_DAYS = env.integer("AUDIT_DAYS", 0)  # then entries are removed; 0 keeps them
+if AUDIT_ADDRESS_DAYS < 1 or (AUDIT_DAYS and AUDIT_DAYS < 30):
+    raise env.EnvError("AUDIT_ADDRESS_DAYS is at least 1; AUDIT_DAYS is 0 or at least 30.")
 
 # ---- the back office ----
 UNFOLD = {
@@ -287,11 +363,22 @@ UNFOLD = {
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
+LOG_FORMAT = env.text("LOG_FORMAT", "plain")
+if LOG_FORMAT not in {"plain", "json"}:
+    raise env.EnvError(f"LOG_FORMAT must be plain or json, not {LOG_FORMAT!r}.")
+reporting.require_packages()
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "json": reporting.json_formatter(),
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"faiss": {"level": "WARNING"}},  # it tells which processor it was loaded for
+    "loggers": {
+        "faiss": {"level": "WARNING"},  # it tells which processor it was loaded for
+        "celery": {"level": "WARNING"},  # as the workers' command line says
+    },
 }

@@ -7,13 +7,24 @@ from django.views.generic import RedirectView
 
 from api.reference import reference
 from api.root import api
+from config import checks  # noqa: F401  (registers them)
+from config.audit_page import audit_file, audit_page
+from config.metrics import metrics
 from config.overview import overview_page
+from config.security_txt import security_txt
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler400 = "config.refusals.bad_request"
+handler500 = "config.errors.server_error"
+
 urlpatterns = [
+    path(".well-known/security.txt", security_txt, name="security_txt"),
+    path("metrics", metrics, name="metrics"),
     path("overview/", overview_page, name="overview"),
+    path("audit/", audit_page, name="audit"),
+    path("audit/entries.csv", audit_file, name="audit_file"),
     path("", include("accounts.urls")),
     path("", include("jobs.urls")),
     path("", include("catalog.urls")),
@@ -25,6 +36,8 @@ urlpatterns = [
     path("api/", reference, name="api_reference"),
     path("api/v1/", api.urls),
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),
+    path("accounts/3rdparty/", RedirectView.as_view(pattern_name="accounts:profile")),
+    path("accounts/sessions/", RedirectView.as_view(pattern_name="accounts:sessions")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 from config import embedded, settings
-from config.devices import DeviceError, workers_for
+from config.claim import claim
+from config.devices import DeviceError, DeviceWorker, workers_for
 from config.server import Program, stop_leftovers, supervise
 
 
@@ -32,6 +35,13 @@ def main() -> int:
     except DeviceError as problem:
         parser.error(str(problem))
     mark = f"{settings.DATA_DIR} {', '.join(worker.name for worker in workers)}"
+    with ExitStack() as holding:
+        for worker in workers:
+            holding.enter_context(claim(settings.DATA_DIR, worker.queue))
+        return _work(workers, mark)
+
+
+def _work(workers: Sequence[DeviceWorker], mark: str) -> int:
     stop_leftovers(mark)
     embedded.hold_services(settings.SERVICES)
     for worker in workers:

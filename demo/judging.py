@@ -42,10 +42,10 @@ def judge_all(
         campaign.questions.values("candidate__catalog")
     )
     pictures = {
-        image.uid: image
+        image.pk: image
         for image in Image.objects.filter(
             catalog_id__in=[row["query__catalog"] for row in catalogs]
-        ).only("uid", "sha256", "attributes")
+        ).only("sha256", "attributes")
     }
     n_total = campaign.n_questions * len(experts)
     for number, person in enumerate(experts):

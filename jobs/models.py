@@ -89,6 +89,9 @@ class Job(models.Model):
         blank=True,
         help_text="While running: lost after this. While queued: not sent again before this.",
     )
+    request_id = models.CharField(
+        max_length=64, blank=True, help_text="Of the request that started it, for the logs."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -24,7 +24,9 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
+from audit.context import Origin, acting_for, current_origin
 from jobs.errors import JobLostError, PassingError
 from jobs.models import Job, JobState, Worker
 from jobs.progress import LEASE, JobProgress
@@ -57,6 +59,19 @@ def run_job(
     job = _claim(uid)
     if job is None:
         return
+    owner = job.owner  # read here: the work may run where no database answers
+    origin = current_origin()
+    if owner is not None:
+        origin = Origin(lambda: owner, request_id=job.request_id)
+    log_ids = {"job": str(job.uid), "request_id": origin.request_id}
+    with acting_for(origin), bound_contextvars(**log_ids):
+        _do(job, work, on_change=on_change, tries_again=tries_again)
+
+
+def _do(
+    job: Job, work: Work, *, on_change: Callable[[Job], None] | None, tries_again: bool
+) -> None:
+    """Do a claimed job."""
     progress = JobProgress(job, on_change)
     stop = threading.Event()
     on_hang = end_process if _is_in_worker() else None

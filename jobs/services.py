@@ -14,6 +14,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import User
+from audit.actions import Action
+from audit.context import current_origin
+from audit.services import record
 from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.progress import JobProgress
@@ -60,8 +63,9 @@ def enqueue(
     with _one_open_job(title):
         job = Job.objects.create(
             task=task, subject=subject, title=title[:200], arguments=arguments, owner=owner,
-            queue=queue,
+            queue=queue, request_id=current_origin().request_id,
         )  # fmt: skip
+        record(owner, Action.JOB_STARTED, job, task=task)
     transaction.on_commit(lambda: send(job))
     return job
 
@@ -97,6 +101,7 @@ def run_here(
     """
     with _one_open_job(title):
         job = Job.objects.create(task=task, subject=subject, title=title[:200], arguments=arguments)
+        record(None, Action.JOB_STARTED, job, task=task)
     run_job(job.uid, work, on_change=on_change, tries_again=False)
     require_success(job)
     return job
@@ -121,13 +126,15 @@ def _one_open_job(title: str) -> Iterator[None]:
         ) from None
 
 
+@transaction.atomic
 def cancel_job(*, job: Job) -> bool:
     """Cancel an open job; its worker stops at its next step. False if it had ended already."""
-    return bool(
-        Job.objects.filter(pk=job.pk, state__in=OPEN_STATES).update(
-            state=JobState.CANCELLED, finished_at=timezone.now(), lease_until=None
-        )
+    n_cancelled = Job.objects.filter(pk=job.pk, state__in=OPEN_STATES).update(
+        state=JobState.CANCELLED, finished_at=timezone.now(), lease_until=None
     )
+    if n_cancelled:
+        record(None, Action.JOB_CANCELLED, job, task=job.task)
+    return bool(n_cancelled)
 
 
 def retry_job(*, job: Job) -> None:
@@ -145,6 +152,8 @@ def retry_job(*, job: Job) -> None:
             state=JobState.QUEUED, n_forgiven=F("n_attempts"), error="", traceback="",
             finished_at=None, lease_until=None,
         )  # fmt: skip
+        if n_changed:
+            record(None, Action.JOB_RETRIED, job, task=job.task)
     if not n_changed:
         raise JobError(f"“{job.title}” has not failed; there is nothing to try again.")
     transaction.on_commit(lambda: send(job))

@@ -9,6 +9,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from jobs.services import reap_lost_jobs
+from jobs.status import note_light_worker
 from jobs.workers import say_goodbye, start_heartbeat
 
 _heartbeats: list[Any] = []
@@ -17,7 +18,9 @@ _heartbeats: list[Any] = []
 @shared_task(name="jobs.tasks.reap")
 def reap() -> int:
     """Take over the jobs of lost workers."""
-    return reap_lost_jobs()
+    n_lost = reap_lost_jobs()
+    note_light_worker(n_lost)
+    return n_lost
 
 
 @worker_ready.connect

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -10,11 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
+from redis import RedisError
 
 from accounts.access import reader_required, signed_in
 from jobs.models import Job
 from jobs.queries import ended_jobs, known_workers, open_jobs, visible_job
 from jobs.services import JobError, cancel_job, retry_job
+from jobs.status import site_status
+from lookalike import __version__
 
 
 @require_safe
@@ -22,10 +26,16 @@ from jobs.services import JobError, cancel_job, retry_job
 def jobs(request: HttpRequest) -> HttpResponse:
     """Show what waits, runs and has ended: all of it to admins, their own to researchers."""
     person = signed_in(request)
+    status = None
+    if person.is_admin:
+        with suppress(RedisError):  # the page says so
+            status = site_status()
     context = {
         "open_jobs": open_jobs(person),
         "ended_jobs": ended_jobs(person),
         "workers": known_workers() if person.is_admin else [],
+        "status": status,
+        "version": __version__,
     }
     return render(request, "jobs/jobs.html", context)
 

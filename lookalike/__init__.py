@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lookalike.release.verify import verify
     from lookalike.search.nearest import nearest_images, top_k
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BiasSettings",
     "Client",

@@ -108,7 +108,7 @@ class AskedRelease(models.Model):
 
 
 class Download(models.Model):
-    """How often a file of a release was fetched on one day; of whom nothing is kept."""
+    """How often a file of a release was fetched on one day; of strangers nothing else is kept."""
 
     release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="downloads")
     path = models.CharField(max_length=300, help_text="In the release; empty for the archive.")

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.models import Campaign
+from audit.actions import Action
+from audit.services import record
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.progress import Steps
@@ -101,6 +103,7 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
             row.save()
             campaigns = Campaign.objects.filter(slug__in=request.campaigns)
             row.campaigns.set(campaigns)
+            record(owner, Action.RELEASE_FROZEN, row, seal=row.seal, visibility=row.visibility)
             if row.has_hidden_labels:
                 campaigns.update(labels_hidden=True)
             note_release(release=row, hidden=_hidden_queries(Folder(folder / "files")))
@@ -154,10 +157,14 @@ def _changes(before: Release, files: Folder) -> dict[str, Any]:
     return {"text": difference_text(change), "n_flipped": len(flipped), **kept}
 
 
+@transaction.atomic
 def set_visibility(*, release: Release, is_public: bool) -> None:
     """Show a release to everybody, or to members alone."""
+    before = release.visibility
     release.visibility = Visibility.PUBLIC if is_public else Visibility.MEMBERS
     release.save(update_fields=["visibility"])
+    action = Action.RELEASE_SHOWN if is_public else Action.RELEASE_HIDDEN
+    record(None, action, release, before=before, after=release.visibility)
 
 
 def count_download(*, release: Release, path: str) -> None:

@@ -7,12 +7,14 @@ pure tests alone starts no service, and neither does the process that only hands
 from __future__ import annotations
 
 import os
+from typing import Any
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 import django
 import psycopg
 from django.db import connection
+from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import TransactionTestCase
 
 from config import embedded, settings
@@ -51,4 +53,11 @@ def delete_all_rows(_test_case: TransactionTestCase) -> None:
         cursor.execute(DELETE_ALL_ROWS)
 
 
+def destroy(creation: Any, name: str, _verbosity: int) -> None:
+    """Drop a test database even while a heartbeat or a live server still holds a connection."""
+    with creation._nodb_cursor() as cursor:
+        cursor.execute(f"drop database {connection.ops.quote_name(name)} with (force)")
+
+
+DatabaseCreation._destroy_test_db = destroy  # type: ignore[attr-defined]
 TransactionTestCase._fixture_teardown = delete_all_rows  # type: ignore[attr-defined]

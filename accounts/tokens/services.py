@@ -11,9 +11,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+import audit.services as audit
+from accounts.access import SECOND_FACTOR, lacks_second_factor
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.services import record
 from accounts.tokens.secret import new_token, read_prefix, token_digest
+from audit.actions import Action
 from lookalike.core.errors import Refused
 
 MAX_USABLE = 20
@@ -80,6 +83,7 @@ def create_token(
         CHANGE,
         f"Made the access token {made}: {', '.join(made.scopes)}, {days} days.",
     )
+    audit.record(owner, Action.TOKEN_MADE, made, scopes=made.scopes, days=days)
     return made, token
 
 
@@ -91,13 +95,24 @@ def revoke_token(*, token: AccessToken) -> None:
     )
     if n_revoked:
         record(token.owner, token.owner, CHANGE, f"Revoked the access token {token}.")
+        audit.record(None, Action.TOKEN_REVOKED, token, owner=token.owner)
+
+
+@transaction.atomic
+def end_tokens(*, owner: User, why: str) -> None:
+    """Make all tokens of a person open nothing from now on."""
+    now = timezone.now()
+    usable = AccessToken.objects.filter(owner=owner, revoked_at=None, expires_at__gt=now)
+    if n_ended := usable.update(revoked_at=now):
+        record(owner, owner, CHANGE, f"Ended {n_ended} access token{'s'[: n_ended > 1]}: {why}.")
 
 
 def use_token(*, token: str) -> AccessToken:
     """Return the row of a token that is presented now, and note its use to the minute.
 
     Raises:
-        TokenRefusedError: it is unknown, expired or revoked, or its owner's account is closed.
+        TokenRefusedError: it is unknown, expired or revoked, its owner's account is closed, or
+            its owner lacks the second factor that this site demands.
     """
     found = None
     if read_prefix(token) is not None:
@@ -105,14 +120,16 @@ def use_token(*, token: str) -> AccessToken:
         found = rows.filter(digest=token_digest(token)).first()
     if found is None:
         raise TokenRefusedError("invalid_token", "There is no such access token.")
+    if not found.owner.is_active:
+        raise TokenRefusedError("account_closed", "The account of this access token is closed.")
     if found.revoked_at is not None:
         raise TokenRefusedError("token_revoked", f"The access token {found} was revoked.")
     if found.is_expired:
         raise TokenRefusedError(
             "token_expired", f"The access token {found} expired on {found.expires_at:%Y-%m-%d}."
         )
-    if not found.owner.is_active:
-        raise TokenRefusedError("account_closed", "The account of this access token is closed.")
+    if lacks_second_factor(found.owner):
+        raise TokenRefusedError("second_factor_required", f"{SECOND_FACTOR} Sign in to set it up.")
     now = timezone.now()
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - NOTICED_EVERY)
     AccessToken.objects.filter(stale, pk=found.pk).update(last_used_at=now)

@@ -9,6 +9,8 @@ from django.db import transaction
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import VOTES, Adjudication, Campaign, Question, QuestionKind
+from audit.actions import Action
+from audit.services import record
 
 
 @transaction.atomic
@@ -33,6 +35,7 @@ def adjudicate(
         question=question,
         defaults={"answer": answer, "reason": reason.strip()[:500], "decided_by": by},
     )
+    record(by, Action.RULING_MADE, campaign, question=question_uid, answer=answer)
     return ruling
 
 
@@ -46,3 +49,4 @@ def withdraw_ruling(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
     rulings = Adjudication.objects.filter(question__campaign=campaign, question__uid=question_uid)
     if not rulings.delete()[0]:
         raise CampaignError("There is no such ruling.")
+    record(None, Action.RULING_WITHDRAWN, campaign, question=question_uid)

@@ -28,6 +28,8 @@ from annotation.models import (
 from annotation.ordering import shuffled_by_query, visiting_order
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
+from audit.actions import Action
+from audit.services import record
 from catalog.models import Image
 from lookalike.core.arrays import Ints
 
@@ -39,6 +41,11 @@ STEPS = {
     CampaignState.OPEN: {CampaignState.PAUSED, CampaignState.CLOSED},
     CampaignState.PAUSED: {CampaignState.OPEN, CampaignState.CLOSED},
     CampaignState.CLOSED: {CampaignState.OPEN},
+}
+MOVES = {
+    CampaignState.OPEN: Action.CAMPAIGN_OPENED,
+    CampaignState.PAUSED: Action.CAMPAIGN_PAUSED,
+    CampaignState.CLOSED: Action.CAMPAIGN_CLOSED,
 }
 
 
@@ -88,6 +95,7 @@ def create_campaign(
             )  # fmt: skip
     except IntegrityError:
         raise CampaignError(f"There is a campaign “{slug}” already.") from None
+    record(owner, Action.CAMPAIGN_MADE, campaign, slug=slug)
     Guideline.objects.create(campaign=campaign, version=1, text=guidelines, author=owner)
     if not add_questions(campaign=campaign, pairs=pairs, phases=phases):
         raise CampaignError("A campaign needs at least one pair.")
@@ -124,6 +132,7 @@ def add_questions(
     _write_questions(campaign, fresh, _phase_of(campaign, new_pairs, phases))
     campaign.n_questions = first + len(fresh)
     campaign.save(update_fields=["n_questions"])
+    record(None, Action.QUESTIONS_ADDED, campaign, n=len(fresh))
     if campaign.state != CampaignState.DRAFT:
         mix_in_questions(campaign=campaign, first_position=first)
     return len(fresh)
@@ -218,6 +227,9 @@ def add_members(*, campaign: Campaign, annotators: Sequence[User]) -> list[Panel
         PanelMember.objects.create(campaign=campaign, annotator=user, number=number)
         for number, user in enumerate(fresh, start=len(present) + 1)
     ]
+    if fresh:
+        names = [user.get_username() for user in fresh]
+        record(None, Action.PANEL_ADDED, campaign, judges=names)
     if any(user.is_simulated for user in fresh) and not campaign.is_simulated:
         campaign.is_simulated = True
         campaign.save(update_fields=["is_simulated"])
@@ -274,4 +286,5 @@ def _move(campaign: Campaign, after: CampaignState, by: User | None, reason: str
     StateChange.objects.create(
         campaign=campaign, before=before, after=after, reason=reason.strip()[:500], changed_by=by
     )
+    record(by, MOVES[after], campaign, before=before, reason=reason.strip())
     return campaign

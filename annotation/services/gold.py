@@ -19,6 +19,8 @@ from annotation.models import (
     QuestionKind,
 )
 from annotation.queries.labels import labels
+from audit.actions import Action
+from audit.services import record
 from catalog.models import Image
 
 PURPOSES = (
@@ -77,6 +79,8 @@ def add_gold(
         Gold.objects.create(
             question=question, answer=pair.answer, why=pair.why.strip()[:500], source=source
         )
+    if fresh:
+        record(None, Action.GOLD_ADDED, campaign, purpose=purpose, n=len(fresh), source=source)
     return len(fresh)
 
 
@@ -138,4 +142,5 @@ def remove_gold(*, campaign: Campaign, question_uid: uuid.UUID) -> None:
         raise CampaignError("There is no such gold question.")
     if question.entries.exists():
         raise CampaignError("It is in the judges' queues, and stays.")
+    record(None, Action.GOLD_REMOVED, campaign, purpose=question.kind, question=question_uid)
     question.delete()

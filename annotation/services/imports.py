@@ -20,6 +20,8 @@ from annotation.models import (
 )
 from annotation.queries.judges import counting_rules
 from annotation.services.counting import count_votes, lock_panel, lock_questions
+from audit.actions import Action
+from audit.services import record
 
 IMPORTABLE = ("similar", "different", "cant_tell", "skip")
 REASONS = ("", "bad_image", "not_comparable", "unsure", "policy")
@@ -188,6 +190,7 @@ def import_judgements(
         if problems:
             raise ImportRefusedError(problems)
         n_imported = _store(campaign)
+    record(None, Action.JUDGEMENTS_IMPORTED, campaign, n_new=n_imported, n_rows=len(rows))
     if n_imported >= MANY:
         refresh_statistics(JudgementEvent, Judgement, QueueEntry)
     return ImportCounts(n_imported, len(rows) - n_imported)

@@ -10,6 +10,8 @@ from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Serving, StateChange
 from annotation.services.counting import lock_panel, recount_pairs
+from audit.actions import Action
+from audit.services import record
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 IN_DRAFT = ("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed")
@@ -63,6 +65,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
             campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
             reason=f"Settings: {told}"[:500],
         )  # fmt: skip
+        after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
+        record(by, Action.SETTINGS_CHANGED, campaign, **after)
     return campaign
 
 
@@ -87,6 +91,7 @@ def publish_guidelines(*, campaign: Campaign, text: str, by: User | None) -> Gui
     latest = campaign.guidelines.order_by("-version")[0]
     if latest.text == text:
         raise CampaignError("That is the text in force already.")
+    record(by, Action.GUIDELINES_PUBLISHED, campaign, n_characters=len(text))
     if campaign.state == CampaignState.DRAFT:
         latest.text, latest.author = text, by
         latest.save(update_fields=["text", "author"])
@@ -112,4 +117,6 @@ def set_member_active(*, member: PanelMember, is_active: bool) -> None:
         raise CampaignError(f"The panel needs at least {needed}.")
     lock_panel(campaign.pk)
     PanelMember.objects.filter(pk=member.pk).update(is_active=is_active)
+    action = Action.PANEL_RESTORED if is_active else Action.PANEL_REMOVED
+    record(None, action, campaign, judge=member.annotator)
     recount_pairs(campaign)

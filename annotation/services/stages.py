@@ -15,6 +15,8 @@ from annotation.models import (
     Stage,
 )
 from annotation.services.counting import lock_panel, recount_pairs
+from audit.actions import Action
+from audit.services import record
 
 NEXT = {Stage.TRAINING: Stage.QUALIFICATION, Stage.QUALIFICATION: Stage.JUDGING}
 
@@ -66,4 +68,5 @@ def admit(*, member: PanelMember) -> None:
     changed = PanelMember.objects.filter(pk=member.pk).exclude(stage=Stage.JUDGING)
     if not changed.update(stage=Stage.JUDGING):
         raise CampaignError(f"{member.annotator} is judging already.")
+    record(None, Action.JUDGE_ADMITTED, campaign, judge=member.annotator)
     recount_pairs(campaign)

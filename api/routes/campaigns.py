@@ -21,6 +21,8 @@ from annotation.queries.quality import JudgeProgress, progress_by_judge
 from api.access import reads, reads_judgements
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, read_part
+from audit.actions import Action
+from audit.services import record
 from lookalike.agreement.coefficients import Agreement
 
 router = Router(tags=["Campaigns"], auth=reads)
@@ -192,6 +194,8 @@ def judgements(
 ) -> Part[Judgement]:
     """Return the answers that stand, in the order in which they came. For admins."""
     campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
+    if not page.after:  # one line for a whole list, however many parts it is read in
+        record(request, Action.EXPORTED, campaign, what="judgements", format="json")
     return read_part(list_judgements(campaign, kind=wanted.kind or ""), page)
 
 

@@ -23,6 +23,7 @@ from lookalike.io.errors import InputError
 from lookalike.release.errors import ReleaseError
 from releases.models import Release, Submission
 from releases.site.downloads import download
+from releases.site.integrity import DamagedFileError
 from releases.site.queries import (
     FileLine,
     archive_line,
@@ -139,24 +140,31 @@ def release(request: HttpRequest, slug: str, version: str) -> Release:
 
 @router.get(
     "/releases/{slug:slug}/{version}/archive",
-    response=errors(404),
+    response=errors(404, 503),
     openapi_extra={"responses": BYTES},
     summary="The archive of a release",
 )
 def release_archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip; Range resumes."""
-    return download(request, archive_line(release_or_404(request.user, slug, version)))
+    return _sent(request, archive_line(release_or_404(request.user, slug, version)))
 
 
 @router.get(
     "/releases/{slug:slug}/{version}/files/{path:path}",
-    response=errors(404),
+    response=errors(404, 503),
     openapi_extra={"responses": BYTES},
     summary="A file of a release",
 )
 def release_file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file of the manifest; Range resumes."""
-    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
+    return _sent(request, line_or_404(release_or_404(request.user, slug, version), path))
+
+
+def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
+    try:
+        return download(request, line)
+    except DamagedFileError as problem:
+        raise ApiError(503, "damaged", str(problem)) from problem
 
 
 @router.post(

@@ -20,13 +20,13 @@ N_QUERIES, N_CANDIDATES, K, N_JUDGES = 2000, 5000, 3, 32
 LEFT_AT_THE_END = 4000  # pairs
 
 
-def prepare(n_pairs: int) -> dict[str, Any]:
+def prepare(n_pairs: int, n_judges: int = N_JUDGES) -> dict[str, Any]:
     """Make images, judges and campaigns; return what the clients need to know."""
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(TABLE)
     pairs = _pairs(n_pairs)
-    people = [User.objects.create_user(f"judge-{i}", role=Role.ANNOTATOR) for i in range(N_JUDGES)]
+    people = [User.objects.create_user(f"judge-{i}", role=Role.ANNOTATOR) for i in range(n_judges)]
     uids = {}
     for serving in (Serving.EVERYONE, Serving.K_OF_N):
         campaign = create_campaign(

@@ -6,6 +6,7 @@ ever becomes a path here.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
@@ -18,9 +19,13 @@ from django.db import connection
 
 from catalog.models import Image
 from lookalike.core.atomic_files import write_atomically
-from lookalike.images.decode import Picture
+from lookalike.images.decode import Picture, PictureError, is_preview, read_picture
+from lookalike.images.formats import ENDINGS, sniffed_format
 
 SIZES = ("thumb", "view", "original")
+PREVIEWS = ("thumb", "view")
+MAX_KNOWN = 100_000  # previews that a process remembers to have decoded
+_sound: set[bytes] = set()
 _IN_USE = 0x10_0CA1E  # PostgreSQL advisory lock: held shared by imports, alone by the clean-up
 
 
@@ -66,6 +71,58 @@ def read_blob(sha256: str, size: str) -> bytes:
     """Return the bytes of one size of a picture; raises as `open_blob`."""
     with open_blob(sha256, size) as file:
         return file.read()
+
+
+class DamagedBlobError(FileNotFoundError):
+    """A picture is stored, but is not what it was: as good as missing."""
+
+
+def read_preview(sha256: str, size: str) -> bytes:
+    """Return the bytes of a preview that can be shown; a damaged one is made from its original.
+
+    A process decodes each content once, so a flipped bit that leaves a picture is not noticed.
+
+    Raises:
+        FileNotFoundError: neither it nor its original is there, or both are damaged.
+        OSError: as `open_blob`.
+    """
+    with suppress(FileNotFoundError):
+        content = read_blob(sha256, size)
+        if is_sound_preview(content):
+            return content
+    make_previews(sha256)
+    return read_blob(sha256, size)
+
+
+def is_sound_preview(content: bytes) -> bool:
+    """Whether bytes are a preview as `store_blobs` writes them."""
+    digest = hashlib.blake2b(content, digest_size=16).digest()
+    if digest not in _sound:
+        if not is_preview(content):
+            return False
+        if len(_sound) >= MAX_KNOWN:
+            _sound.clear()
+        _sound.add(digest)
+    return True
+
+
+def make_previews(sha256: str) -> None:
+    """Make the previews of a stored original again, over what lies there.
+
+    Raises:
+        DamagedBlobError: the original is not what it was.
+        OSError: as `open_blob`.
+    """
+    content = read_blob(sha256, "original")
+    image_format = sniffed_format(content)
+    if hashlib.sha256(content).hexdigest() != sha256 or image_format not in ENDINGS:
+        raise DamagedBlobError(f"The original {sha256} was changed.")
+    try:
+        picture = read_picture(content, f"original{ENDINGS[image_format][0]}")
+    except PictureError as problem:
+        raise DamagedBlobError(str(problem)) from problem
+    for size, data in (("view", picture.view), ("thumb", picture.thumb)):
+        default_storage.save(blob_name(sha256, size), ContentFile(data))
 
 
 def original_on_disk(sha256: str) -> Path:

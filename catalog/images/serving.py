@@ -8,7 +8,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.utils.cache import get_conditional_response
 from django.utils.crypto import salted_hmac
 
-from catalog.images.blobs import SIZES, blob_name, open_blob, read_blob
+from catalog.images.blobs import SIZES, blob_name, open_blob, read_preview
 from catalog.models import Image
 
 CONTENT_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -51,11 +51,11 @@ def _bytes(image: Image, size: str) -> HttpResponseBase:
     content_type = CONTENT_TYPES[image.image_format if size == "original" else "WEBP"]
     try:
         if size != "original":
-            return HttpResponse(read_blob(image.sha256, size), content_type=content_type)
+            return HttpResponse(read_preview(image.sha256, size), content_type=content_type)
         response = FileResponse(open_blob(image.sha256, size), content_type=content_type)
     except FileNotFoundError:
         name = blob_name(image.sha256, size)
-        logger.error("The file %s is missing; import the catalog again.", name)
+        logger.error("The file %s is missing or damaged; import the catalog again.", name)
         raise Http404 from None
     del response["Content-Disposition"]
     return response

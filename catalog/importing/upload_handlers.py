@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
+from accounts.limits import count
 from accounts.models import User
 from catalog.importing.uploads import MAX_BYTES
 
+HOUR = 3600
 SMALL = 25 * 2**20
 READER_PAGES = {"evaluation:runs": 2 * 2**30, "releases:submit": 2 * 2**30}
 """How much more researchers may send to some pages, by their URL names."""
+
+
+class TooManyUploadsError(RequestDataTooBig):
+    """Somebody has uploaded too often within an hour; the message says when to go on."""
+
+    def __init__(self, seconds: int) -> None:
+        minutes = -(-seconds // 60)
+        super().__init__(
+            f"At most {settings.UPLOADS_AN_HOUR} uploads an hour are taken from one person. "
+            f"Try again in {minutes} minutes."
+        )
+        self.seconds = seconds
 
 
 class BoundedUploads(FileUploadHandler):
@@ -20,6 +35,8 @@ class BoundedUploads(FileUploadHandler):
 
     Django reads a form to the end before the view, and so its check of rights, is reached.
     """
+
+    _is_counted = False
 
     def handle_raw_input(
         self, input_data: Any, META: Any, content_length: int, boundary: Any, encoding: Any = None
@@ -43,6 +60,22 @@ class BoundedUploads(FileUploadHandler):
         if user.is_researcher and page is not None:
             return SMALL + READER_PAGES.get(page.view_name, 0)
         return SMALL
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        """Count the first file of a request; the API counts its own.
+
+        Raises:
+            TooManyUploadsError: the answer is 429.
+        """
+        super().new_file(*args, **kwargs)
+        user = getattr(self.request, "user", None)
+        path = self.request.path_info if self.request is not None else ""
+        if self._is_counted or not isinstance(user, User) or path.startswith("/api/"):
+            return
+        self._is_counted = True
+        n, seconds = count("page:uploads", user.pk, HOUR)
+        if n > settings.UPLOADS_AN_HOUR:
+            raise TooManyUploadsError(seconds)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
         """Pass the data on."""

@@ -11,6 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from audit.actions import Action
+from audit.services import record
 from catalog.models import EmbeddingSet
 from catalog.queries import usable_embedding_sets
 from conditional.alignment.services import (
@@ -62,6 +64,7 @@ def matrix(request: HttpRequest, slug: str, uid: uuid.UUID, part: str) -> HttpRe
     if part not in PARTS:
         raise Http404
     content = matrix_csv(accuracy_matrix(alignment.result, part))
+    record(request, Action.EXPORTED, alignment.triplet_set, what=f"alignment {part}", format="csv")
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-{part}.csv"'
     return response

@@ -8,6 +8,8 @@ from typing import Any
 from django.db import transaction
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from catalog.models import Catalog
 from conditional.models import RetrievalTemplate as Row
 from conditional.models import TemplateSet
@@ -171,4 +173,5 @@ def delete_set(*, template_set: TemplateSet) -> None:
     """
     if template_set.verifications.exists():
         raise Refused("set", f"“{template_set}” is under verification; it is kept.")
+    record(None, Action.SET_DELETED, template_set, slug=template_set.slug)
     template_set.delete()

@@ -20,6 +20,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from audit.actions import Action
+from audit.services import record
 from catalog.models import Catalog, Image
 from conditional.models import RetrievalTemplate, TemplateSet
 from conditional.template_sets.crops import SIDES, crop_file
@@ -154,6 +156,13 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
     if asked := request.GET.get("verification"):
         verification = get_object_or_404(template_set.verifications, slug=asked)
         only = [one.pk for one in verified_templates(verification)]
+    record(
+        request,
+        Action.EXPORTED,
+        template_set,
+        what="templates",
+        only=request.GET.get("verification", ""),
+    )
     response = JsonResponse(exported_entries(template_set, only), safe=False)
     response["Content-Disposition"] = f'attachment; filename="{template_set.task}.json"'
     return response

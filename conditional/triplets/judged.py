@@ -11,6 +11,8 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from conditional.models import Choice, TripletSet, TripletSource, Verification
 from conditional.stored_sets import store, unused_slug
 from conditional.triplets.services import people_figures, triplet_rows
@@ -114,7 +116,9 @@ def keep_answers(*, verification: Verification, name: str, owner: User | None) -
         figures=figures,
         owner=owner,
     )
-    store(kept, triplet_rows(kept, triplets, swapped))
+    with transaction.atomic():
+        store(kept, triplet_rows(kept, triplets, swapped))
+        record(owner, Action.SET_MADE, kept, verification=verification)
     return kept
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from django.db import transaction
 from django.db.models import ProtectedError
 
+from audit.actions import Action
+from audit.services import record
 from conditional.models import Triplet as Row
 from conditional.models import TripletSet
 from lookalike.conditional.triplet_scores import Agreement, human_ceiling, human_figures
@@ -112,6 +114,7 @@ def delete_triplet_set(*, triplet_set: TripletSet) -> None:
     TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
     if triplet_set.verifications.exists():
         raise Refused("set", f"“{triplet_set}” was put to a panel; it is kept.")
+    record(None, Action.SET_DELETED, triplet_set, slug=triplet_set.slug)
     try:
         triplet_set.delete()
     except ProtectedError as problem:

@@ -14,6 +14,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from audit.actions import Action
+from audit.services import record
 from conditional.models import TripletSet, Verification
 from conditional.triplets.judged import keep_answers, triplets_csv
 from conditional.triplets.queries import (
@@ -90,6 +92,7 @@ def chosen_tab(tabs: Mapping[Tab, str], asked: str, held: Collection[Tab]) -> Ta
 def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Give the answers that name a side as a CSV file of triplets."""
     verification = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
+    record(request, Action.EXPORTED, verification, what="answers", format="csv")
     response = HttpResponse(triplets_csv(verification), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{verification.slug}.csv"'
     return response

@@ -10,6 +10,8 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from annotation.answering.submissions import RejectedError
+from audit.actions import Action
+from audit.services import record
 from conditional.models import (
     PanelQuestion,
     TemplateRuling,
@@ -75,6 +77,8 @@ def open_verification(
         Verifier(verification=verification, annotator=person, number=number)
         for number, person in enumerate(panel)
     )
+    names = [person.get_username() for person in panel]
+    record(owner, Action.VERIFICATION_OPENED, verification, set=asked_set, judges=names)
     return verification
 
 
@@ -89,10 +93,13 @@ def _sample(asked_set: TemplateSet | TripletSet, noun: str, n: int | None, seed:
     return chosen
 
 
+@transaction.atomic
 def set_state(*, verification: Verification, is_open: bool) -> None:
     """Close a verification, or open it again."""
     state = VerificationState.OPEN if is_open else VerificationState.CLOSED
     Verification.objects.filter(pk=verification.pk).update(state=state)
+    action = Action.VERIFICATION_OPENED if is_open else Action.VERIFICATION_CLOSED
+    record(None, action, verification, before=verification.state)
 
 
 @transaction.atomic
@@ -198,6 +205,7 @@ def rule_template(
         raise Refused("template", "this verification has no such template.")
     if result.verdict.outcome != Outcome.ADJUDICATE:
         raise Refused("template", "the panel decides about this template itself.")
+    record(by, Action.RULING_MADE, verification, template=template_uid, passes=passes)
     return TemplateRuling.objects.create(
         verification=verification, template=result.template, passes=passes, note=note, by=by
     )

@@ -25,12 +25,14 @@ def estimate_tiles(estimates: SampleEstimates) -> list[Tile]:
     whole, weighted = estimates.stratified, estimates.weighted
     if whole is None or weighted is None:
         return []
-    total, recall, ends = whole.total_interval, whole.pool_recall_interval, weighted.interval
+    total, recall = whole.total_interval, whole.pool_recall_interval
+    n_pairs = sum(stratum.n_pairs for stratum in estimates.strata)
     tiles = [
         Tile(
             "of all pairs are similar",
             _share(whole.share),
-            f"± {_share(whole.standard_error)} standard error, by strata",
+            f"95 %: {_share(total.low / n_pairs)} to {_share(total.high / n_pairs)}, exact by "
+            "stratum (Bonferroni)",
         ),
         Tile(
             "similar pairs in the whole catalog",
@@ -40,16 +42,16 @@ def estimate_tiles(estimates: SampleEstimates) -> list[Tile]:
         Tile(
             "of all pairs, weighing each label by one over its chance",
             _share(weighted.share),
-            f"95 %: {_share(ends.low)} to {_share(ends.high)}, bootstrap over "
-            f"queries; worth {PAGE.number(weighted.effective_size, 0)} labels drawn with equal "
-            "chances",
+            f"worth {PAGE.number(weighted.effective_size, 0)} labels drawn with equal chances; "
+            "without an interval, because none that we tried covers",
         ),
     ]
     if estimates.is_recall_known:
         recall_tile = Tile(
             "of the similar pairs are in the pool (recall)",
             PAGE.share(whole.pool_recall),
-            f"95 %: {PAGE.share(recall.low)} to {PAGE.share(recall.high)}",
+            f"95 %: {PAGE.share(recall.low)} to {PAGE.share(recall.high)}, from no pair without "
+            "a label being similar to all of them",
         )
         tiles.insert(0, recall_tile)
     return tiles
@@ -60,12 +62,13 @@ def strata_table(sample: Sample, estimates: SampleEstimates | None) -> Table:
     if estimates is not None:
         rows = [
             (row.name, f"{row.n_pairs:,}", f"{row.n_drawn:,}", f"{row.n_labelled:,}",
-             f"{row.n_positive:,}", PAGE.share(row.share, 2), _ends(row.interval))
+             f"{row.n_drawn - row.n_labelled:,}", f"{row.n_positive:,}",
+             PAGE.share(row.share, 2), _ends(row.interval))
             for row in estimates.strata
         ]  # fmt: skip
     else:
         rows = [
-            (s["name"], f"{s['n_pairs']:,}", f"{s['n_drawn']:,}", "–", "–", "–", "–")
+            (s["name"], f"{s['n_pairs']:,}", f"{s['n_drawn']:,}", "–", "–", "–", "–", "–")
             for s in sample.strata
         ]
     return Table(
@@ -73,8 +76,17 @@ def strata_table(sample: Sample, estimates: SampleEstimates | None) -> Table:
         title="By stratum",
         about="A pair’s stratum is the best rank that any model of the pool gives it. Within a "
         "stratum every pair had the same chance to be drawn. Shares of similar pairs with exact "
-        "95 % intervals (Clopper-Pearson).",
-        columns=("Stratum", "Pairs", "Drawn", "Labelled", "Similar", "Share", "95 % interval"),
+        "95 % intervals (Clopper-Pearson), from no pair without a label being similar to all.",
+        columns=(
+            "Stratum",
+            "Pairs",
+            "Drawn",
+            "Labelled",
+            "Without label",
+            "Similar",
+            "Share",
+            "95 % interval",
+        ),
         rows=rows,
     )
 

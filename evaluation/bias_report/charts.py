@@ -11,6 +11,7 @@ from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import MacroColumn, ModelRow
 from lookalike.bias.report import BiasReport
 from lookalike.bias.words.tables import agreement_on_auc
+from lookalike.stats.intervals import WHAT_VARIES
 
 MOST_VALUES = 12
 KINDS = {
@@ -67,7 +68,8 @@ def self_delta_chart(report: BiasReport, kind: str) -> Chart | None:
         kind="intervals",
         title=f"A model without its {'family’s' if what == 'family' else 'own'} proposals: {kind}",
         about=f"Change of the left-out model’s own value, {KINDS[kind]}. Right of zero: taking "
-        "part in the pool cost it that much. Left of zero: a newcomer like it would be punished.",
+        "part in the pool cost it that much. Left of zero: a newcomer like it would be punished. A "
+        f"line across zero says neither. {WHAT_VARIES}",
         x=Axis("Change of its own value", rule=0.0),
         y=Axis("Left out"),
         columns=[("label", "Left out"), ("series", "Measure"), ("before", "with"),
@@ -99,7 +101,7 @@ def fair_auc_chart(report: BiasReport) -> Chart:
         title="Macro ROC-AUC, and the same with every model an outsider",
         about="On all labels the pooled models meet their own mistakes and outsiders do not. "
         "The other two values take each model’s own labels, or its family’s, away first, so they "
-        "may be compared between any two models.",
+        f"may be compared between any two models that are no undeclared relatives. {WHAT_VARIES}",
         x=Axis("ROC-AUC, mean over queries"),
         y=Axis("Model"),
         columns=[("label", "Model"), ("badge", "Badge"), ("series", "Labels"),
@@ -210,7 +212,8 @@ def attribute_charts(report: BiasReport) -> Iterator[Chart]:
             kind="intervals",
             title=f"Similar pairs by {attribute.name}",
             about="Share of each value among the candidates judged similar, and in the catalog. "
-            "A value far to the right of the catalog’s is one that the pool favours." + more,
+            f"A value far to the right of the catalog’s is one that the pool favours. {WHAT_VARIES}"
+            + more,
             x=Axis("Share"),
             y=Axis(attribute.name),
             columns=[("label", attribute.name), ("series", "Among"), ("value", "Share"),

@@ -101,7 +101,8 @@ def bias_context(report: BiasReport) -> dict[str, Any]:
             "power",
             "What the measures tell apart",
             "Share of the pairs of models with p below 5 % in the paired sign-flip test. Choose a "
-            "measure or cut-off by it, not by taste.",
+            "measure or cut-off by it, not by taste. Holm’s correction is over the pairs of "
+            "one measure: of several, expect the one that tells most apart by chance, too.",
             TESTS,
             report.tests,
         ),
@@ -116,7 +117,7 @@ def leave_out_table(report: BiasReport, kind: str) -> Table:
         f"order-{kind}",
         f"Order of all models, leaving one {title}",
         f"{MEANINGS[kind]} Correlations with the order on all labels by macro ROC-AUC; p is exact "
-        "for few models.",
+        "for few models. No interval stands beside them, because none that we tried covers.",
         leave_out_columns(report.pool.n_judged),
         [entry for entry in report.leave_out if entry.kind == kind],
     )

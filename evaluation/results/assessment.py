@@ -38,6 +38,7 @@ from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.intervals import METHOD
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests
 
@@ -104,7 +105,12 @@ def assess(
     progress.update(n_steps - 1, note="Putting the result together")
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
-        settings={"measures": list(MEASURES), "seed": seed, "n_bootstraps": n_bootstraps},
+        settings={
+            "measures": list(MEASURES),
+            "seed": seed,
+            "n_bootstraps": n_bootstraps,
+            "intervals": METHOD,
+        },
         summary=Summary(
             labels=_label_counts(inputs),
             agreement=agreement(
@@ -114,7 +120,7 @@ def assess(
             left_out=tuple(models.left_out),
             tests=tuple(tests),
             models=_model_scores(scored, intervals, models, report),
-            sample=_sample(inputs, seed, n_bootstraps),
+            sample=_sample(inputs),
         ),
         report=report,
         by_query=_by_query(inputs.qrels, scored),
@@ -135,7 +141,7 @@ def _leaderboard(
         matches=models.aligned,
         without_list=models.without_list,
     )
-    intervals = mean_intervals(scored, resampling)
+    intervals = mean_intervals(scored, resampling.level)
     return scored, intervals, leaderboard_tests(scored, TESTED, resampling)
 
 
@@ -202,14 +208,12 @@ def _model_scores(
     )
 
 
-def _sample(inputs: EvaluationInputs, seed: int, n_bootstraps: int) -> SampleEstimates | None:
+def _sample(inputs: EvaluationInputs) -> SampleEstimates | None:
     """Return the estimates from the sample below the pool, None without one."""
     sample = find_sample(inputs.campaign)
     if sample is None:
         return None
-    rng = np.random.default_rng([seed, 2])
-    pooled = pooled_at_draw(sample)
-    return sample_estimates(sample, inputs.all_labels, pooled, rng, n_bootstraps)
+    return sample_estimates(sample, inputs.all_labels, pooled_at_draw(sample))
 
 
 def _label_counts(inputs: EvaluationInputs) -> LabelCounts:

@@ -12,6 +12,7 @@ from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, d
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.words.advice import NOBODY, ColumnAdvice
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
+from lookalike.stats.intervals import METHODS, WHAT_VARIES
 from lookalike.stats.significance import PairedTest
 
 EQUAL_OUTSIDER = "equal_outsider_auc"
@@ -144,8 +145,8 @@ def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
     return Leaderboard(columns, lines, by, any(c.letters for line in lines for c in line.cells))
 
 
-def interval_chart(board: Leaderboard) -> Chart:
-    """Return the sorted column as dots with intervals."""
+def interval_chart(board: Leaderboard, method: str) -> Chart:
+    """Return the sorted column as dots with intervals, made by one of `METHODS`."""
     at = next(place for place, column in enumerate(board.columns) if column.is_sorted)
     title = board.columns[at].title
     rows = [
@@ -157,8 +158,8 @@ def interval_chart(board: Leaderboard) -> Chart:
         key="leaderboard-chart",
         kind="intervals",
         title=f"{title} with 95 % intervals",
-        about="Dots are means over queries, lines their bootstrap intervals over queries. "
-        "Overlapping lines are no test; the letters of the table are.",
+        about=f"Dots are means over queries, lines their intervals ({METHODS[method]}). "
+        f"{WHAT_VARIES} Overlapping lines are no test; the letters of the table are.",
         x=Axis(title),
         y=Axis("Model"),
         columns=[("label", "Model"), ("badge", "Badge"), ("value", title), ("low", "from"),

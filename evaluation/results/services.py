@@ -9,6 +9,8 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from annotation.models import Campaign
+from audit.actions import Action
+from audit.services import record
 from evaluation.models import Result, Run
 from evaluation.results.details import store_details
 from evaluation.results.version import code_version
@@ -139,10 +141,12 @@ def add_run(
     return run
 
 
+@transaction.atomic
 def delete_run(*, run: Run, by: User | None) -> None:
     """Delete a run and its scores; results that hold its numbers stay as they are."""
     sha256 = run.sha256
     campaign = run.campaign
+    record(by, Action.RUN_DELETED, run, campaign=campaign.slug)
     run.delete()
     if not Run.objects.filter(sha256=sha256).exists():
         transaction.on_commit(lambda: run_path(sha256).unlink(missing_ok=True))

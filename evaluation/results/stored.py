@@ -224,6 +224,11 @@ class StoredResult:
         """The values per query."""
         return from_json(QueryValues, self.row.by_query)
 
+    @property
+    def intervals(self) -> str:
+        """How the intervals were made, a key of `lookalike.stats.intervals.METHODS`."""
+        return str(self.row.settings.get("intervals", "percentile"))
+
     def model_row(self, name: str) -> ModelRow | None:
         """Return what the report says of a model, None without a pool."""
         rows = self.report.model_rows if self.report else ()

@@ -9,6 +9,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.access import reader_required, signed_in
 from annotation.models import Campaign
+from audit.actions import Action
+from audit.services import record
 from evaluation.access import of_campaign
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.models import Result
@@ -58,7 +60,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         board = leaderboard(stored, request.GET.get("by", ""))
         context |= {
             "board": board,
-            "chart": interval_chart(board),
+            "chart": interval_chart(board, stored.intervals),
             "areas": area_lines(stored),
             "share_within": share_within(stored),
             "coverage": coverage_table(stored),
@@ -85,6 +87,7 @@ def export(request: HttpRequest, campaign: Campaign, name: str) -> StreamingHttp
         pieces = export_pieces(campaign, name)
     except InputError as problem:
         raise Http404(str(problem)) from problem
+    record(request, Action.EXPORTED, campaign, what="labels", format=name)
     return StreamingHttpResponse(
         pieces,
         headers={

@@ -6,6 +6,7 @@ Pure; runs without Django.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,7 +17,9 @@ from lookalike.agreement.coefficients import Agreement, agreement
 from lookalike.agreement.consensus import (
     MODELS,
     accuracy_by_tie_side,
+    accuracy_range,
     accuracy_with_split_ties,
+    label_accuracies,
     top_labels,
 )
 from lookalike.agreement.voter_models import posterior
@@ -39,6 +42,7 @@ def aggregate(
     *,
     rule: str = "majority",
     tie: str = "negative",
+    negative: str | None = None,
     truth: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return one JSON object: labels, ties, agreement, and accuracy where truth is given.
@@ -46,12 +50,13 @@ def aggregate(
     Args:
         votes: who said what.
         rule: one of `RULES`.
-        tie: "negative": a tie is the negative one of two labels; "undecided" and "split": a tie
-            has no label; "split" counts it, in the accuracy, as a share of a right answer.
+        tie: "negative": a tie is the negative label; "undecided" and "split": a tie has no
+            label; "split" counts it, in the accuracy, as a share of a right answer.
+        negative: the negative label; None where one of two labels is a word of `NEGATIVES`.
         truth: true label by item; items without a vote are counted and left out.
 
     Raises:
-        AggregateError: ties cannot be negative, as there are more than two labels.
+        AggregateError: ties are to be negative and nobody says which label is, or no vote has it.
 
     >>> from lookalike.agreement.votes import make_votes
     >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
@@ -61,11 +66,13 @@ def aggregate(
     counts = votes.counts()
     table = counts if rule == "majority" else _as_counts(posterior(votes, rule))
     first, is_tied = top_labels(table)
-    negative = negative_label(votes.labels)
+    negative = negative_label(votes.labels, negative)
     if tie == "negative":
         if negative is None and is_tied.any():
             raise AggregateError(
-                f"{len(votes.labels)} labels have no one negative; use --tie undecided or split."
+                f"which of the labels {', '.join(map(repr, votes.labels))} is the negative one, "
+                f"that {int(is_tied.sum())} ties become? Say it by --negative LABEL, or give ties "
+                "no label by --tie undecided."
             )
         labels = [
             negative if tied else votes.labels[best]
@@ -107,12 +114,17 @@ def measure_agreement(votes: Votes) -> Agreement:
     return agreement(counts if counts.shape[1] > 1 else np.pad(counts, ((0, 0), (0, 1))))
 
 
-def negative_label(labels: list[str]) -> str | None:
-    """Return which of two labels is the negative one: a known word, else the first by sort."""
-    known = [label for label in labels if label.lower() in NEGATIVES]
-    if len(labels) <= 2:
-        return known[0] if known else labels[0]
-    return None
+def negative_label(labels: Sequence[str], named: str | None = None) -> str | None:
+    """Return the negative label: the one named, else the one of two that is a known word.
+
+    Raises:
+        AggregateError: no vote has the label that is named.
+    """
+    if named is not None and named not in labels:
+        known = ", ".join(map(repr, labels))
+        raise AggregateError(f"no vote says {named!r}; the labels are {known}")
+    words = [label for label in labels if label.lower() in NEGATIVES]
+    return named or (words[0] if len(words) == 1 and len(labels) <= 2 else None)
 
 
 def _as_counts(chances: NDArray[np.float64]) -> Ints:
@@ -132,7 +144,11 @@ def _agreement(votes: Votes) -> dict[str, Any]:
 def _accuracy(
     votes: Votes, table: Ints, labels: list[str | None], tie: str, truth: dict[str, str]
 ) -> dict[str, Any]:
-    """Compare with the truth over the items that have both votes and a truth."""
+    """Compare with the truth over the items that have both votes and a truth.
+
+    Where labels are rare, always saying the common one is right often: so each label's precision,
+    recall and F1 stand beside the accuracy, and their mean recall (balanced accuracy).
+    """
     code_of = {label: code for code, label in enumerate(votes.labels)}
     kept = np.array([item in truth for item in votes.items])
     true_labels = [truth[item] for item in votes.items if item in truth]
@@ -140,10 +156,13 @@ def _accuracy(
     if not codes.size:
         raise AggregateError("No item of the truth has a vote.")
     split = accuracy_with_split_ties(table[kept], codes)
-    sides = accuracy_by_tie_side(table[kept], codes)
+    worst, best = accuracy_range(table[kept], codes)
+    sides = accuracy_by_tie_side(table[kept], codes) if len(votes.labels) == 2 else []
     labelled = [label for label, keep in zip(labels, kept, strict=True) if keep]
     is_right = [label == true for label, true in zip(labelled, true_labels, strict=True)]
     decided = [label is not None for label in labelled]
+    by_label = label_accuracies(labelled, true_labels)
+    recalls = [of["recall"] for of in by_label.values() if of["n_true"]]
     over_decided = sum(is_right) / sum(decided) if any(decided) else math.nan
     return {
         "n_items": int(codes.size),
@@ -151,7 +170,14 @@ def _accuracy(
         "value": _or_null(split if tie == "split" else over_decided),
         "n_decided": sum(decided),
         "ties_split": split,
-        "by_tie_side": dict(zip(votes.labels, sides, strict=True)),
+        "ties_worst": worst,
+        "ties_best": best,
+        "by_tie_side": dict(zip(votes.labels, sides, strict=False)),
+        "balanced": _or_null(sum(recalls) / len(recalls) if recalls else math.nan),
+        "by_label": {
+            label: {name: _or_null(value) for name, value in of.items()}
+            for label, of in by_label.items()
+        },
     }
 
 

@@ -6,6 +6,8 @@ in `lookalike.agreement.voter_models`; they are reported beside the labels and n
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -105,7 +107,8 @@ def accuracy_with_split_ties(counts: Ints, truth: Ints) -> float:
 def accuracy_by_tie_side(counts: Ints, truth: Ints) -> list[float]:
     """Return the accuracy that results if every tie went to label 0, to label 1, and so on.
 
-    A tie in which the favoured label does not take part counts as wrong.
+    A tie in which the favoured label does not take part counts as wrong, so with more than two
+    labels all of these may lie below what ties decided by chance give: see `accuracy_range`.
 
     Args:
         counts: shape (n_items, n_labels).
@@ -121,3 +124,53 @@ def accuracy_by_tie_side(counts: Ints, truth: Ints) -> list[float]:
         wins = np.where(is_top[:, label], label, -1)
         sides.append(float((np.where(is_tied, wins, first) == truth).mean()))
     return sides
+
+
+def accuracy_range(counts: Ints, truth: Ints) -> tuple[float, float]:
+    """Return the least and the greatest accuracy that any way to decide the ties could give.
+
+    Args:
+        counts: shape (n_items, n_labels).
+        truth: shape (n_items,), label index; outside 0..n_labels-1 for a label nobody gave.
+
+    Returns:
+        With every tie wrong, and with every tie right that holds the true label; NaN without
+        items.
+    """
+    if not truth.size:
+        return float("nan"), float("nan")
+    _, is_tied = top_labels(counts)
+    is_top = counts == counts.max(axis=1, keepdims=True)
+    may_be_right = (is_top & (truth[:, None] == np.arange(counts.shape[1]))).any(axis=1)
+    return float((may_be_right & ~is_tied).mean()), float(may_be_right.mean())
+
+
+def label_accuracies(
+    labels: Sequence[str | None], truth: Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return how well each label is given and found: what accuracy hides where labels are rare.
+
+    Args:
+        labels: of the items; an item without one (None) is left out.
+        truth: their true labels.
+
+    Returns:
+        By label, ascending: n_given, n_true, precision, recall and f1, NaN where undefined.
+    """
+    pairs = [(label, true) for label, true in zip(labels, truth, strict=True) if label is not None]
+    given, true = Counter(label for label, _ in pairs), Counter(of for _, of in pairs)
+    right = Counter(label for label, of in pairs if label == of)
+
+    def share(part: int, whole: int) -> float:
+        return part / whole if whole else float("nan")
+
+    return {
+        name: {
+            "n_given": given[name],
+            "n_true": true[name],
+            "precision": share(right[name], given[name]),
+            "recall": share(right[name], true[name]),
+            "f1": share(2 * right[name], given[name] + true[name]),
+        }
+        for name in sorted(given.keys() | true.keys())
+    }

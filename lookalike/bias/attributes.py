@@ -9,7 +9,9 @@ import numpy as np
 
 from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import Attribute, PoolEvidence
-from lookalike.stats.proportion import Interval, wilson
+from lookalike.core.arrays import Bools, Ints
+from lookalike.stats.intervals import share_interval
+from lookalike.stats.proportion import Interval
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class ValueShare:
         value: such as "red".
         n_positive: pooled positives with it.
         pooled: its share among pooled positives of known value.
-        interval: Wilson interval of that share (pairs taken as independent, so a little short).
+        interval: of that share, the positives of one query belonging together.
         catalogue: its share in the catalogue, NaN if unknown.
         deep: its share among positives of a sample below the pool, NaN without one.
         ratio: pooled / catalogue.
@@ -81,7 +83,7 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
     chance = np.array([catalogue.get(str(v), 0.0) for v in mine[is_known & is_positive]])
     return AttributeBias(
         name=attribute.name,
-        values=_values(attribute, theirs[is_positive & (theirs != "")], catalogue, level),
+        values=_values(attribute, evidence.queries, is_positive & (theirs != ""), catalogue, level),
         same_as_query_positive=float(defined_means(same[is_known & is_positive])),
         same_as_query_negative=float(defined_means(same[is_known & ~is_positive])),
         same_as_query_catalogue=float(defined_means(chance)) if catalogue else float("nan"),
@@ -91,11 +93,13 @@ def attribute_bias(evidence: PoolEvidence, attribute: Attribute, level: float) -
 
 def _values(
     attribute: Attribute,
-    of_positives: np.ndarray[tuple[int, ...], np.dtype[np.str_]],
+    queries: Ints,
+    is_known_positive: Bools,
     catalogue: Mapping[str, float],
     level: float,
 ) -> tuple[ValueShare, ...]:
-    values, counts = np.unique(of_positives, return_counts=True)
+    theirs, of = attribute.candidate_values[is_known_positive], queries[is_known_positive]
+    values, counts = np.unique(theirs, return_counts=True)
     deep = _shares(attribute.deep_counts)
     total = int(counts.sum())
     rows = []
@@ -108,7 +112,7 @@ def _values(
                 value=value,
                 n_positive=n,
                 pooled=n / total,
-                interval=wilson(n, total, level),
+                interval=share_interval(theirs == value, of, level),
                 catalogue=in_catalogue,
                 deep=deep.get(value, 0.0) if deep else float("nan"),
                 ratio=n / total / in_catalogue if in_catalogue else float("nan"),

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from lookalike.bias.measurements import MICRO_AUC, Measured
+from lookalike.bias.measurements import Measured
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
-from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
+from lookalike.stats.intervals import UNDEFINED
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import correlations, places
 from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spearman_p_t
@@ -19,7 +20,7 @@ from lookalike.stats.rank_correlation_p import Orders, PValue, spearman_p, spear
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its bootstrap interval over queries (NaN without bootstraps)."""
+    """A number with its interval over queries, NaN where there is none."""
 
     value: float
     interval: Interval
@@ -87,52 +88,45 @@ class SelfDelta:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure of all models on the full set and on one label set, with bootstrap samples.
+    """One measure of all models on the full set and on one label set, and by query.
 
     Attributes:
         measure: its name.
         full: shape (n_models,), over the common queries.
         part: shape (n_models,), over the common queries.
-        full_samples: shape (n_bootstraps, n_models).
-        part_samples: shape (n_bootstraps, n_models).
+        changes: shape (n_models, n_queries), part - full by query, NaN at the others; of a micro
+            measure what `lookalike.stats.micro_values` makes of it.
         n_queries: the common queries.
     """
 
     measure: str
     full: Floats
     part: Floats
-    full_samples: Floats
-    part_samples: Floats
+    changes: Floats
     n_queries: int
 
 
-def compare_with_full(
-    measured: Measured, g: int, micro_samples: Floats, counts: Floats, n_queries: int
-) -> list[Comparison]:
+def compare_with_full(measured: Measured, g: int) -> list[Comparison]:
     """Put every measure of set `g` beside the full set (index 0) on the queries both define."""
     comparisons = []
     for name, values in measured.macro.items():
         pair = values[:, [0, g], :]
         is_common = common_queries(pair)
-        common = np.where(is_common, pair, np.nan).transpose(2, 0, 1)
-        samples = bootstrap_means(common, counts)
         means = defined_means(pair[:, :, is_common])
         comparisons.append(
             Comparison(
                 name,
                 means[:, 0],
                 means[:, 1],
-                samples[..., 0],
-                samples[..., 1],
+                np.where(is_common, pair[:, 1] - pair[:, 0], np.nan),
                 int(is_common.sum()),
             )
         )
     for name, at_once in measured.micro.items():
-        drawn = micro_samples if name == MICRO_AUC else np.full_like(micro_samples, np.nan)
+        values = measured.micro_by_query[name]
+        changes = values[:, g] - values[:, 0]
         comparisons.append(
-            Comparison(
-                name, at_once[:, 0], at_once[:, g], drawn[:, :, 0], drawn[:, :, g], n_queries
-            )
+            Comparison(name, at_once[:, 0], at_once[:, g], changes, changes.shape[1])
         )
     return comparisons
 
@@ -140,11 +134,14 @@ def compare_with_full(
 def rank_agreements(
     compared: Sequence[Sequence[Comparison]], resampling: Resampling
 ) -> list[tuple[RankAgreement, ...]]:
-    """Compare the order of the models on both sides, with intervals over queries.
+    """Compare the order of the models on both sides.
+
+    No interval stands beside a correlation of a few models: it is a step function of values that
+    the noise of queries always pulls down, and none that we tried covers it.
 
     Args:
         compared: for each label set, from `compare_with_full`.
-        resampling: bootstrap samples of the queries and permutations.
+        resampling: permutations.
 
     Returns:
         For each label set, one entry per measure.
@@ -152,7 +149,7 @@ def rank_agreements(
     compared = [[_defined(c) for c in row] for row in compared]
     sizes = sorted({c.full.size for row in compared for c in row}, reverse=True)
     orders = {n: Orders.of(n, resampling.rng) for n in sizes}
-    estimated = each(lambda row: [_estimates(c, resampling) for c in row], compared)
+    estimated = each(lambda row: [_estimates(c) for c in row], compared)
     return [
         tuple(
             RankAgreement(
@@ -178,21 +175,15 @@ def _defined(c: Comparison) -> Comparison:
         c,
         full=c.full[kept],
         part=c.part[kept],
-        full_samples=c.full_samples[:, kept],
-        part_samples=c.part_samples[:, kept],
+        changes=c.changes[kept],
     )
 
 
-def _estimates(c: Comparison, resampling: Resampling) -> dict[str, Estimate]:
-    """Return every correlation with its interval, which is NaN where nothing was sampled."""
+def _estimates(c: Comparison) -> dict[str, Estimate]:
+    """Return every correlation of the two orders."""
     value = correlations(c.full, c.part)
-    has_samples = not np.isnan(c.full_samples).all() and not np.isnan(c.part_samples).all()
-    samples = correlations(c.full_samples, c.part_samples) if has_samples else None
     return {
-        field.name: Estimate(
-            float(getattr(value, field.name)),
-            resampling.interval(getattr(samples, field.name) if samples else ()),
-        )
+        field.name: Estimate(float(getattr(value, field.name)), UNDEFINED)
         for field in fields(value)
     }
 
@@ -206,7 +197,7 @@ def self_delta(models: Sequence[str], m: int, c: Comparison, resampling: Resampl
         measure=c.measure,
         before=float(c.full[m]),
         after=float(c.part[m]),
-        delta=Estimate(delta, resampling.interval(c.part_samples[:, m] - c.full_samples[:, m])),
+        delta=Estimate(delta, resampling.differences(c.changes[[m]].T)[0]),
         n_queries=c.n_queries,
         rank_before=before,
         rank_after=after,

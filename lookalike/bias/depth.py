@@ -55,7 +55,7 @@ def depth_ablation(
     Args:
         evidence: the pool; its ranks must be logged for every proposal.
         ks: cut-offs of P@k.
-        resampling: bootstrap samples of the queries.
+        resampling: permutations.
 
     Returns:
         One row per depth; the last one agrees fully by construction.
@@ -66,15 +66,8 @@ def depth_ablation(
         for depth in range(1, evidence.depth + 1)
     ]
     measured = measure(evidence, [full, *per_depth], ks)
-    shape = (len(resampling.counts), len(evidence.models), 1 + len(per_depth))
-    no_samples = np.full(shape, np.nan)
     deltas = _self_deltas(evidence, per_depth, measured)
-    compared = each(
-        lambda depth: compare_with_full(
-            measured, depth, no_samples, resampling.counts, evidence.n_queries
-        ),
-        range(1, 1 + len(per_depth)),
-    )
+    compared = each(lambda depth: compare_with_full(measured, depth), range(1, 1 + len(per_depth)))
     agreements = rank_agreements(compared, resampling)
     return tuple(
         DepthRow(

@@ -18,7 +18,6 @@ from lookalike.bias.comparison import (
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import Measured
 from lookalike.bias.subsets import FULL, LabelSet
-from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
@@ -56,7 +55,6 @@ def leave_out_report(
     evidence: PoolEvidence,
     sets: Sequence[LabelSet],
     measured: Measured,
-    micro_samples: Floats,
     resampling: Resampling,
 ) -> tuple[LeaveOut, ...]:
     """Return one entry per label set but the full one.
@@ -65,19 +63,13 @@ def leave_out_report(
         evidence: the pool.
         sets: from `leave_out_sets`, the full set first.
         measured: the values on them.
-        micro_samples: from `micro_bootstrap` on the same sets; a set without samples is NaN.
         resampling: bootstrap samples of the queries and permutations.
 
     Returns:
         The entries, in the order of the sets.
     """
     others = [g for g, label_set in enumerate(sets) if label_set.kind != FULL]
-    compared = each(
-        lambda g: compare_with_full(
-            measured, g, micro_samples, resampling.counts, evidence.n_queries
-        ),
-        others,
-    )
+    compared = each(lambda g: compare_with_full(measured, g), others)
     entries = []
     for g, comparisons, agreement in zip(
         others, compared, rank_agreements(compared, resampling), strict=True
@@ -102,35 +94,6 @@ def leave_out_report(
             )
         )
     return tuple(entries)
-
-
-def micro_bootstrap(
-    evidence: PoolEvidence, sets: Sequence[LabelSet], wanted: Bools, counts: Floats
-) -> Floats:
-    """Return the micro ROC-AUC of every bootstrap sample, model and wanted label set.
-
-    Args:
-        evidence: the pool.
-        sets: the label sets.
-        wanted: shape (n_sets,); the others stay NaN, as each costs a pass over all pairs.
-        counts: bootstrap counts of the queries.
-
-    Returns:
-        Shape (n_bootstraps, n_models, n_sets).
-    """
-    from lookalike.stats.bootstrap_micro import (  # noqa: PLC0415 - it loads a compiler
-        bootstrap_micro_aucs,
-    )
-
-    samples = np.full((len(counts), len(evidence.models), len(sets)), np.nan)
-    kept = np.stack([s.kept for s in sets])[wanted]
-
-    def of_model(scores: Floats) -> Floats:
-        return bootstrap_micro_aucs(scores, evidence.labels, evidence.queries, counts, kept)
-
-    for m, found in enumerate(each(of_model, evidence.scores)):
-        samples[:, m, wanted] = found
-    return samples
 
 
 def set_means(measured: Measured, g: int) -> dict[str, list[float]]:

@@ -11,6 +11,7 @@ from lookalike.bias.evidence.pool import Lists, PoolEvidence
 from lookalike.bias.subsets import LabelSet
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap, ratio
+from lookalike.stats.micro_values import micro_values
 
 MACRO_AUC, MACRO_AP, MICRO_AUC, MICRO_AP = "macro_auc", "macro_ap", "micro_auc", "micro_ap"
 
@@ -23,10 +24,13 @@ class Measured:
         macro: by measure name, shape (n_models, n_sets, n_queries), NaN where undefined.
             Which queries are defined depends on the labels alone, so all models share them.
         micro: by measure name, shape (n_models, n_sets).
+        micro_by_query: by measure name, shape (n_models, n_sets, n_queries), from
+            `lookalike.stats.micro_values`: what the queries' share in it is, for its interval.
     """
 
     macro: dict[str, Floats]
     micro: dict[str, Floats]
+    micro_by_query: dict[str, Floats]
 
 
 def precision_name(k: int) -> str:
@@ -53,6 +57,9 @@ def measure(evidence: PoolEvidence, sets: Sequence[LabelSet], ks: Sequence[int])
         evidence.scores, evidence.labels, evidence.queries, evidence.n_queries, weights
     )
     micro = micro_auc_and_ap(evidence.scores, evidence.labels, weights)
+    auc, ap = micro_values(
+        evidence.scores, evidence.labels, evidence.queries, evidence.n_queries, weights > 0
+    )
     macro = {MACRO_AUC: per_query.auc, MACRO_AP: per_query.average_precision}
     if evidence.lists is not None:
         for k in ks:
@@ -60,6 +67,7 @@ def measure(evidence: PoolEvidence, sets: Sequence[LabelSet], ks: Sequence[int])
     return Measured(
         macro=macro,
         micro={MICRO_AUC: micro.auc[:, :, 0], MICRO_AP: micro.average_precision[:, :, 0]},
+        micro_by_query={MICRO_AUC: auc, MICRO_AP: ap},
     )
 
 

@@ -34,8 +34,8 @@ from lookalike.bias.subsets import LabelSet
 from lookalike.bias.words.advice import ColumnAdvice, CutoffRow, advice, notes_on
 from lookalike.core.arrays import Floats
 from lookalike.metrics.contamination import corrected_auc
-from lookalike.stats.bootstrap import Resampling, bootstrap_means
 from lookalike.stats.grouped_auc import common_queries, mean_defined
+from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.rank_correlation import places
 
@@ -46,7 +46,7 @@ class MacroColumn:
 
     Attributes:
         value: the mean.
-        interval: its bootstrap interval.
+        interval: over queries.
         n_queries: queries it is over, the same for all models.
     """
 
@@ -79,6 +79,7 @@ class ModelRow:
         adjusted: by measure, the score adjustment of a model that is not pooled.
         advice: with whom each column may be compared.
         notes: what to know before reading the row.
+        micro_ap_interval: of `micro_ap`; None in older reports.
     """
 
     name: str
@@ -99,16 +100,16 @@ class ModelRow:
     adjusted: dict[str, AdjustedScore]
     advice: tuple[ColumnAdvice, ...]
     notes: tuple[str, ...]
+    micro_ap_interval: Interval | None = None
 
 
 def model_rows(
     evidence: PoolEvidence,
     sets: Sequence[LabelSet],
     measured: Measured,
-    micro_samples: Floats,
-    resampling: Resampling,
     *,
     ks: Sequence[int],
+    level: float = 0.95,
 ) -> tuple[ModelRow, ...]:
     """Return one row per evaluated model, in the order of the evidence.
 
@@ -116,23 +117,27 @@ def model_rows(
         evidence: the pool.
         sets: from `leave_out_sets`, the full set first.
         measured: values on them.
-        micro_samples: from `micro_bootstrap`.
-        resampling: bootstrap samples of the queries.
         ks: cut-offs, as given to `measure`.
+        level: coverage of the intervals.
 
     Returns:
         The rows.
     """
 
     def column(values: Floats) -> list[MacroColumn]:
-        return _macro_column(values, resampling)
+        return _macro_column(values, level)
+
+    def micro(name: str, m: int) -> Estimate:
+        value, by_query = float(measured.micro[name][m, 0]), measured.micro_by_query[name][m, 0]
+        error = standard_error(by_query) if by_query.size > 1 else 0.0
+        return Estimate(value, statistic_interval(value, error, by_query.size, level))
 
     auc, ap = column(measured.macro[MACRO_AUC][:, 0]), column(measured.macro[MACRO_AP][:, 0])
     outside = column(equal_outsider(evidence, sets, measured))
     matched = column(family_matched(evidence, sets, measured))
     drawn = random_negative_auc(evidence)
     random = None if drawn is None else column(drawn)
-    cutoffs = _cutoffs(evidence, measured, ks, resampling)
+    cutoffs = _cutoffs(evidence, measured, ks, level)
     adjusted = adjusted_scores(evidence, sets, measured)
     ranks = places([c.value for c in auc])
     rows = []
@@ -147,11 +152,9 @@ def model_rows(
                 rank=ranks[m],
                 macro_auc=auc[m],
                 macro_ap=ap[m],
-                micro_auc=Estimate(
-                    float(measured.micro[MICRO_AUC][m, 0]),
-                    resampling.interval(micro_samples[:, m, 0]),
-                ),
-                micro_ap=float(measured.micro[MICRO_AP][m, 0]),
+                micro_auc=micro(MICRO_AUC, m),
+                micro_ap=micro(MICRO_AP, m).value,
+                micro_ap_interval=micro(MICRO_AP, m).interval,
                 equal_outsider_auc=outside[m],
                 family_matched_auc=matched[m],
                 random_negative_auc=None if random is None else random[m],
@@ -166,21 +169,20 @@ def model_rows(
     return tuple(rows)
 
 
-def _macro_column(values: Floats, resampling: Resampling) -> list[MacroColumn]:
+def _macro_column(values: Floats, level: float) -> list[MacroColumn]:
     """Average (n_models, n_queries) over the queries that all models define."""
     is_common = common_queries(values)
     common = np.where(is_common, values, np.nan)
     means, _ = mean_defined(common)
-    samples = bootstrap_means(common.T, resampling.counts)
     n_queries = int(is_common.sum())
     return [
-        MacroColumn(mean, resampling.interval(samples[:, m]), n_queries)
-        for m, mean in enumerate(means.tolist())
+        MacroColumn(mean, mean_interval(row, level), n_queries)
+        for mean, row in zip(means.tolist(), common, strict=True)
     ]
 
 
 def _cutoffs(
-    evidence: PoolEvidence, measured: Measured, ks: Sequence[int], resampling: Resampling
+    evidence: PoolEvidence, measured: Measured, ks: Sequence[int], level: float
 ) -> list[tuple[CutoffRow, ...]]:
     """Return the cut-offs of every model, none for one without a list."""
     rows: list[tuple[CutoffRow, ...]] = [() for _ in evidence.models]
@@ -191,7 +193,7 @@ def _cutoffs(
         coverage = coverage_at(evidence, k)
         slack, _ = mean_defined(coverage.slack[:, has_positive])
         judged, _ = mean_defined(coverage.judged)
-        for m, p in enumerate(_macro_column(measured.macro[precision_name(k)][:, 0], resampling)):
+        for m, p in enumerate(_macro_column(measured.macro[precision_name(k)][:, 0], level)):
             if not evidence.lists.is_known[m]:
                 continue
             share = float(judged[m])

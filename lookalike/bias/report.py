@@ -12,7 +12,7 @@ from lookalike.bias.attributes import AttributeBias, attribute_bias
 from lookalike.bias.depth import DepthRow, depth_ablation
 from lookalike.bias.discovery import Discovery, discovery
 from lookalike.bias.evidence.pool import PoolEvidence
-from lookalike.bias.leave_out import LeaveOut, leave_out_report, micro_bootstrap
+from lookalike.bias.leave_out import LeaveOut, leave_out_report
 from lookalike.bias.measurements import MACRO_AUC, Measured, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
 from lookalike.bias.order import NeighbourOrder, order_kept
@@ -27,9 +27,10 @@ from lookalike.bias.overlap import (
 )
 from lookalike.bias.panels import PanelAblation, panel_ablation
 from lookalike.bias.paper_view import PaperRow, paper_table
-from lookalike.bias.subsets import CONTRIBUTIONS, FULL, UNIQUES, LabelSet, leave_out_sets
+from lookalike.bias.subsets import CONTRIBUTIONS, UNIQUES, LabelSet, leave_out_sets
 from lookalike.bias.words.findings import findings
 from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.intervals import METHOD
 from lookalike.stats.significance import MeasureTests, paired_tests
 
 EQUAL_OUTSIDER = "equal_outsider_auc"
@@ -40,7 +41,8 @@ class BiasSettings:
     """How much work the report does.
 
     Attributes:
-        n_bootstraps: samples of queries behind every interval; 0 for none.
+        n_bootstraps: samples of queries behind the intervals of differences and the share of
+            samples that keep an order; 0 for none.
         n_permutations: sign flips behind every p-value of many queries.
         level: coverage of the intervals.
         ks: cut-offs of P@k; None for 5, 10, 20 and the pool's depth.
@@ -72,6 +74,7 @@ class BiasReport:
         discovery: what the next model or depth may find.
         attributes: one entry per attribute given.
         findings: the main points in plain words.
+        intervals: how they were made; `lookalike.stats.intervals.METHOD` of reports made now.
     """
 
     settings: BiasSettings
@@ -89,6 +92,7 @@ class BiasReport:
     discovery: Discovery
     attributes: tuple[AttributeBias, ...]
     findings: tuple[str, ...]
+    intervals: str = "percentile"
 
 
 def bias_report(
@@ -123,10 +127,8 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
     )
     sets = leave_out_sets(evidence)
     measured = measure(evidence, sets, ks)
-    wanted = np.array([s.kind in (FULL, UNIQUES) for s in sets])
-    micro_samples = micro_bootstrap(evidence, sets, wanted, resampling.counts)
-    rows = model_rows(evidence, sets, measured, micro_samples, resampling, ks=ks)
-    leave_out = leave_out_report(evidence, sets, measured, micro_samples, resampling)
+    rows = model_rows(evidence, sets, measured, ks=ks, level=chosen.level)
+    leave_out = leave_out_report(evidence, sets, measured, resampling)
     votes = evidence.votes
     return BiasReport(
         settings=dataclasses.replace(chosen, ks=ks),
@@ -147,6 +149,7 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         discovery=discovery(evidence),
         attributes=tuple(attribute_bias(evidence, a, chosen.level) for a in evidence.attributes),
         findings=findings(evidence, rows, leave_out),
+        intervals=METHOD,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from lookalike.agreement.aggregate import RULES, TIES, aggregate
+from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
 from lookalike.agreement.votes import read_truth, read_votes
 from lookalike.cli.output import Report, Table
 
@@ -29,6 +29,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="negative: a tie is the negative label; undecided: it has none; split: it has none "
         "and counts, in the accuracy, as a share of a right answer (default: %(default)s)",
     )
+    parser.add_argument(
+        "--negative",
+        metavar="LABEL",
+        help="the label that ties become, where none of two labels is one of "
+        f"{', '.join(NEGATIVES)}",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -39,7 +45,9 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     truth = read_truth(arguments.truth) if arguments.truth else None
     votes = read_votes(arguments.votes)
-    result = aggregate(votes, rule=arguments.rule, tie=arguments.tie, truth=truth)
+    result = aggregate(
+        votes, rule=arguments.rule, tie=arguments.tie, negative=arguments.negative, truth=truth
+    )
     return Report(
         title=f"Labels of {arguments.votes}",
         text=json.dumps(result, ensure_ascii=False, indent=1) + "\n",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 import sys
 import tempfile
 import zlib
 from argparse import ArgumentTypeError
 from contextlib import ExitStack
+from math import inf
 from pathlib import Path
 from typing import IO, cast
+
+from lookalike.core.unpacking import MAX_RATIO, SMALL
+
+BLOCK = 2**20
 
 
 class Inputs(ExitStack):
@@ -32,7 +36,7 @@ class Inputs(ExitStack):
             name: a path, or "-" for stdin. A path that ends in .gz is unpacked.
 
         Raises:
-            ArgumentTypeError: a .gz file that is not gzip, or is damaged.
+            ArgumentTypeError: a .gz file that is not gzip, is damaged, or swells.
             OSError: it cannot be opened.
         """
         path = Path(name)
@@ -55,15 +59,21 @@ class Inputs(ExitStack):
     def _unpacked(self, path: Path) -> Path:
         try:
             with gzip.open(path) as packed:
-                return self._copy(cast(IO[bytes], packed), path.stem)
+                at_most = max(SMALL, MAX_RATIO * path.stat().st_size)
+                copy = self._copy(cast(IO[bytes], packed), path.stem, at_most)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise ArgumentTypeError(f"{path} is not readable as gzip: {problem}") from problem
+        if copy.stat().st_size > at_most:
+            raise ArgumentTypeError(f"{path} unpacks to more than {MAX_RATIO} times its size")
+        return copy
 
-    def _copy(self, source: IO[bytes], name: str) -> Path:
+    def _copy(self, source: IO[bytes], name: str, at_most: float = inf) -> Path:
+        """Copy until the source ends, or is longer than it may be."""
         if not self._folder:
             self._folder = self.enter_context(tempfile.TemporaryDirectory(prefix="lookalike-"))
         folder = Path(self._folder) / str(len(self._copies))
         folder.mkdir()
         with (folder / name).open("wb") as target:
-            shutil.copyfileobj(source, target)
+            while target.tell() <= at_most and (block := source.read(BLOCK)):
+                target.write(block)
         return folder / name

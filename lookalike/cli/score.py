@@ -35,6 +35,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="VSD JSON, TREC, CSV or parquet",
     )
     parser.add_argument(
+        "--min-rel",
+        type=int,
+        metavar="GRADE",
+        help="of graded labels, the least that is positive; nDCG takes the grades as gains",
+    )
+    parser.add_argument(
         "--run",
         type="input",
         required=True,
@@ -66,6 +72,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="order ties, compare scores and average queries as trec_eval does",
     )
     parser.add_argument(
+        "--complete",
+        action="store_true",
+        help="the labels cover all there is to rank: count ranks also in runs that list the "
+        "judged pairs alone, which have no list otherwise",
+    )
+    parser.add_argument(
         "--negatives", type="input", metavar="FILE", help="random negatives: labels that are all 0"
     )
     parser.add_argument(
@@ -87,7 +99,9 @@ def run(arguments: argparse.Namespace) -> Report:
     measures = _measures(arguments.measures)
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
-    qrels = read_qrels(arguments.qrels)
+    if arguments.min_rel is not None and arguments.min_rel < 1:
+        raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
+    qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
     runs = _named_apart([(path, read_run(path)) for path in arguments.run])
     try:
         scored = score_runs(
@@ -100,6 +114,7 @@ def run(arguments: argparse.Namespace) -> Report:
             trec=arguments.trec,
             negatives=_negatives(arguments.negatives),
             contamination=arguments.contamination,
+            without_list=() if arguments.complete else None,
         )
     except MissingScoresError as error:
         hint = "--missing worst ranks them last; --measures can leave the areas out"
@@ -144,6 +159,12 @@ def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
 
 def _notes(scored: Sequence[Scored]) -> Iterator[str]:
     for run in scored:
+        if not run.has_list:
+            yield (
+                f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
+                "too high: what counts ranks is undefined for it (--complete, if there is no more "
+                "to rank)"
+            )
         strange = run.coverage.queries_not_in_labels
         if strange:
             yield (

@@ -28,6 +28,8 @@ def as_json(
             "metadata": arguments.metadata and str(arguments.metadata),
             "negatives": arguments.negatives and str(arguments.negatives),
             "contamination": arguments.contamination,
+            "complete": arguments.complete,
+            "min_rel": arguments.min_rel,
         },
         "runs": [
             {"name": run.name, "file": str(path)} | _run_as_json(run, qrels, arguments.by_query)
@@ -80,6 +82,7 @@ def _label_counts(qrels: Qrels) -> dict[str, int]:
 def _run_as_json(run: Scored, qrels: Qrels, by_query: bool) -> dict[str, Any]:
     cover = run.coverage
     found: dict[str, Any] = {
+        "has_list": run.has_list,
         "coverage": {
             "judged_pairs": cover.n_pairs,
             "scored": cover.n_scored,
@@ -113,6 +116,8 @@ def _covered(run: Scored) -> str:
     text = f"scores {cover.n_scored} of {cover.n_pairs} judged pairs"
     if cover.n_pairs:
         text += f" ({100 * cover.share:.1f} %)"
+    if not run.has_list:
+        text += "; has no list beyond them"
     if cover.queries_not_in_run:
         text += f"; lists nothing for {len(cover.queries_not_in_run)} queries"
     if cover.queries_not_in_labels:

@@ -15,6 +15,7 @@ from lookalike.core.arrays import Bools, Floats
 Metric = Literal["cosine", "euclidean"]
 Signs = NDArray[np.int8]
 BLOCK = 8192
+SAME = 8  # smallest steps of a precision
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,9 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
     """Say which candidate an embedding puts nearer to the anchor.
 
     Cosine compares the dot products of unit vectors, euclidean the squared distances, both in
-    the vectors' own precision with no tolerance: equal means equal to the last bit, which equal
-    vectors are.
+    the vectors' own precision. Values that are `SAME` of its smallest steps apart (of 1 for
+    cosines, of the larger distance otherwise: 1e-6 of it in float32) are equal, or rounding would
+    decide where both candidates lie in the anchor's direction.
 
     Args:
         table: the triplets.
@@ -119,8 +121,7 @@ def verdicts(table: TripletTable, vectors: Vectors, metric: Metric = "cosine") -
             raise ValueError("a vector has length 0, so no cosine")
         vectors = vectors / lengths
     far, near = _nearness(table, vectors, metric)
-    signs: Signs = np.sign(near - far).astype(np.int8)
-    return signs
+    return _signs(near, far, np.ones_like(near) if metric == "cosine" else None)
 
 
 def distances(
@@ -211,10 +212,10 @@ def human_figures(table: TripletTable, scale: Floats, min_votes: int = 1) -> Hum
     if scale.shape != (len(table.images),) or not np.isfinite(scale).all():
         raise ValueError(f"{len(table.images)} images need as many finite values")
     questions = group_questions(table)
-    truth = np.sign(
-        np.abs(scale[questions.anchors] - scale[questions.second])
-        - np.abs(scale[questions.anchors] - scale[questions.first])
-    ).astype(np.int8)
+    anchors = scale[questions.anchors]
+    truth = _signs(
+        np.abs(anchors - scale[questions.second]), np.abs(anchors - scale[questions.first])
+    )
     enough = questions.n_votes >= min_votes
     kept = enough & (truth != 0)
     votes = np.where(questions.says_first, 1, -1).astype(np.int8)
@@ -225,6 +226,18 @@ def human_figures(table: TripletTable, scale: Floats, min_votes: int = 1) -> Hum
         n_questions=int(kept.sum()),
         n_undefined=int((enough & (truth == 0))[of_vote].sum()),
     )
+
+
+def _signs(
+    values: NDArray[np.floating],
+    others: NDArray[np.floating],
+    of: NDArray[np.floating] | None = None,
+) -> Signs:
+    """Return the signs of differences, 0 within `SAME` steps of `of`, or of the larger value."""
+    unit = np.maximum(np.abs(values), np.abs(others)) if of is None else of
+    apart = values - others
+    is_apart = np.abs(apart) > SAME * np.finfo(values.dtype).eps * unit
+    return np.where(is_apart, np.sign(apart), 0).astype(np.int8)
 
 
 def _nearness(table: TripletTable, vectors: Vectors, metric: Metric) -> NDArray[np.floating]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,14 +24,12 @@ def write_atomically(path: Path, fill: Callable[[BinaryIO], object]) -> None:
         OSError: the disk is full or not writable; `path` is as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    temporary = Path(name)
+    temporary = path.parent / f".writing-{secrets.token_hex(8)}"  # of the mode that umask gives
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -92,6 +92,18 @@ def read_rgb(content: bytes) -> Image.Image:
     return flattened(_decoded(content, image_format))
 
 
+def is_preview(content: bytes) -> bool:
+    """Whether bytes are a preview that `read_picture` made, whole enough to be shown."""
+    try:
+        with Image.open(io.BytesIO(content), formats=["WEBP"]) as image:
+            if max(image.size) > VIEW_SIDE:
+                return False
+            image.load()
+    except Exception:  # decoders meet damaged bytes with errors of every type
+        return False
+    return int.from_bytes(content[4:8], "little") + 8 == len(content)
+
+
 def flattened(image: Image.Image) -> Image.Image:
     """Return a copy as RGB, with transparent parts on white paper."""
     if not image.has_transparency_data:

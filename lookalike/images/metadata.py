@@ -20,6 +20,7 @@ from lookalike.images.paths import UnsafePathError, clean_path, shown
 from lookalike.images.problems import Problem
 
 MAX_BYTES = 256 * 2**20
+MAX_ROWS = 2_000_000
 MAX_PRODUCT = 200
 MAX_ATTRIBUTE_NAME = 100
 MAX_ATTRIBUTE = 2000
@@ -66,7 +67,7 @@ def read_metadata(content: bytes, name: str) -> Metadata:
 
     Raises:
         MetadataError: not UTF-8 in header or JSON, columns missing or doubled, not CSV or
-            JSON, too large.
+            JSON, too large, or of too many rows.
     """
     if len(content) > MAX_BYTES:
         raise MetadataError(f"{name} is larger than {MAX_BYTES // 2**20} MB.")
@@ -79,6 +80,8 @@ def read_metadata(content: bytes, name: str) -> Metadata:
     found = _json_rows(body, name) if is_json else _csv_rows(body, name)
     metadata = Metadata(name)
     for number, row in found:
+        if number > MAX_ROWS:
+            raise MetadataError(f"{name} has more than {MAX_ROWS:,} rows. Split it.")
         _add(metadata, number, row)
     return metadata
 

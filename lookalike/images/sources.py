@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from lookalike.core.unpacking import DAMAGES
 from lookalike.images import decode
 from lookalike.images.formats import HEAD_BYTES, PICTURE_ENDINGS, sniffed_format
 from lookalike.images.paths import UnsafePathError, clean_path, shown
@@ -23,6 +23,7 @@ MAX_FILES = 500_000
 MAX_UNPACKED = 200 * 2**30
 MAX_RATIO = 100  # of unpacked to packed size; pictures are packed already
 RATIO_MATTERS_FROM = 2**20  # bytes
+ARCHIVES = (b"PK\x03\x04", b"Rar!\x1a", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b", b"\xfd7zXZ", b"BZh")
 JUNK_NAMES = {"thumbs.db", "desktop.ini", "__macosx"}
 
 
@@ -82,8 +83,14 @@ class Source(ABC):
         for path in sorted(found):
             if PurePosixPath(path).suffix.lower() in PICTURE_ENDINGS:
                 self.paths.append(path)
-            elif sniffed_format(self._head(path)) not in {None, "SVG"}:
+                continue
+            head = self._head(path)
+            if sniffed_format(head) not in {None, "SVG"}:
                 self.paths.append(path)  # a picture under a wrong name; reading it says so
+            elif head.startswith(ARCHIVES):
+                self._refuse(
+                    path, "An archive inside is not opened. Unpack it, and pack its pictures."
+                )
             else:
                 self.others.append(path)
 
@@ -195,7 +202,7 @@ class ZipSource(Source):
         super().__init__(name)
         try:
             self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as problem:
+        except (*DAMAGES, OSError) as problem:
             raise SourceError(f"{name} is not a readable zip file: {problem}.") from problem
         self._members: dict[str, zipfile.ZipInfo] = {}
         try:
@@ -241,16 +248,17 @@ class ZipSource(Source):
         try:
             with self._zip.open(self._members[path]) as handle:
                 return handle.read(decode.MAX_BYTES + 1)
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as problem:
-            raise UnreadableFileError(f"Damaged in the zip file: {problem}.") from problem
-        except (NotImplementedError, RuntimeError) as problem:
+        except NotImplementedError as problem:
             raise UnreadableFileError(f"It cannot be unpacked: {problem}.") from problem
+        except (*DAMAGES, OSError, MemoryError) as problem:  # it may state a window of 4 GB
+            reason = str(problem) or "it wants too much memory"
+            raise UnreadableFileError(f"Damaged in the zip file: {reason}.") from problem
 
     def _head(self, path: str) -> bytes:
         try:
             with self._zip.open(self._members[path]) as handle:
                 return handle.read(HEAD_BYTES)
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError):
+        except (*DAMAGES, OSError, MemoryError):
             return b""
 
     def close(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from lookalike.io.errors import FormatError
 
+MAX_LINE = 2**20  # characters; a row of CSV may have no more in all its lines
 # A cell that a spreadsheet would run as a formula, with the marks that already protect it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
@@ -27,12 +30,23 @@ def csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of each line that is not blank.
 
     Raises:
-        FormatError: broken quoting, or not UTF-8.
+        FormatError: broken quoting, a row of endless length, or not UTF-8.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
+        n_read = 0  # characters of the row that is being read
+
+        def lines() -> Iterator[str]:
+            nonlocal n_read
+            for line, text in text_lines(path, file):
+                n_read += len(text)
+                if n_read > MAX_LINE:
+                    raise _endless(path, line)
+                yield text
+
+        reader = csv.reader(lines(), strict=True)
         try:
             for cells in reader:
+                n_read = 0
                 if cells:
                     yield reader.line_num, cells
         except csv.Error as error:
@@ -41,13 +55,35 @@ def csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
             raise not_utf8(path) from error
 
 
+def text_lines(path: Path, file: TextIO) -> Iterator[tuple[int, str]]:
+    """Yield (line number, line with its end) of an open file; no line is held without bounds.
+
+    Raises:
+        FormatError: a line of more than MAX_LINE characters.
+        UnicodeDecodeError: as the file does.
+    """
+    number = 0
+    while text := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(text) > MAX_LINE:
+            raise _endless(path, number)
+        yield number, text
+
+
+def _endless(path: Path, line: int) -> FormatError:
+    return FormatError(path, line, f"the line has more than {MAX_LINE:,} characters")
+
+
 def not_utf8(path: Path) -> FormatError:
     """Return the error for the first line that is not UTF-8 (text is decoded in large blocks)."""
+    decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     with path.open("rb") as file:
-        for line, raw in enumerate(file, 1):
-            try:
-                raw.decode()
-            except UnicodeDecodeError as error:
-                byte = raw[error.start]
-                return FormatError(path, line, f"byte 0x{byte:02x} is not UTF-8")
+        try:
+            while block := file.read(MAX_LINE):
+                line += decoder.decode(block).count("\n")
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError as error:
+            line += error.object[: error.start].count(b"\n")
+            byte = error.object[error.start]
+            return FormatError(path, line, f"byte 0x{byte:02x} is not UTF-8")
     return FormatError(path, None, "the file is not UTF-8")

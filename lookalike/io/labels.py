@@ -14,10 +14,15 @@ from lookalike.io.tables import Qrels, Row, labels_from
 from lookalike.io.vsd import vsd_products, vsd_rows
 
 
-def read_qrels(path: str | Path) -> Qrels:
+def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
     """Return the labels in a VSD JSON, TREC qrels, CSV or parquet file, told by its content.
 
     A pair that occurs twice with the same label counts once.
+
+    Args:
+        path: the file.
+        min_rel: for graded labels: from this grade on a pair is positive, below it negative; a
+            negative grade is no judgement, as in trec_eval. nDCG takes the grades as gains.
 
     Raises:
         FormatError: a malformed line, a label outside {0, 1}, conflicting labels, no pairs.
@@ -27,14 +32,14 @@ def read_qrels(path: str | Path) -> Qrels:
     kind = sniff(path)
     rows: Iterator[Row]
     if kind == "parquet":
-        return labels_from(path, parquet_rows(path, LABEL_COLUMNS), unit="row")
+        return labels_from(path, parquet_rows(path, LABEL_COLUMNS), unit="row", min_rel=min_rel)
     if kind == "json":
         rows = vsd_rows(path)
     elif kind == "csv":
         rows = csv_rows(path, LABEL_COLUMNS)
     else:
         rows = trec_qrels_rows(path)
-    return labels_from(path, rows)
+    return labels_from(path, rows, min_rel=min_rel)
 
 
 def read_products(path: str | Path) -> dict[str, str]:

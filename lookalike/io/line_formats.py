@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lookalike.io.csv_text import csv_lines, not_utf8, unprotected
+from lookalike.io.csv_text import csv_lines, not_utf8, text_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.tables import Row
 
 LABEL_COLUMNS = (("query", "candidate", "label"), ("query-id", "corpus-id", "score"))
 SCORE_COLUMNS = (("query", "candidate", "score"),)
+N_RUN_FIELDS = 6
 
 
 def csv_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
@@ -50,26 +51,32 @@ def chosen_columns(
 def trec_qrels_rows(path: Path) -> Iterator[Row]:
     """Yield the pairs of a TREC qrels file: topic, iteration, document, relevance.
 
+    Lines that begin with # are comments, and further fields are ignored.
+
     Raises:
-        FormatError: a line without exactly four fields, or not UTF-8.
+        FormatError: a line of fewer than four fields or of a run, or not UTF-8.
     """
     for line, fields in _fields(path, 4, "topic iteration document relevance"):
+        if len(fields) >= N_RUN_FIELDS and fields[1] == "Q0":
+            raise FormatError(path, line, "this is a line of a run, not of labels")
         yield Row(line, fields[0], fields[2], fields[3])
 
 
 def trec_run_rows(path: Path) -> Iterator[Row]:
     """Yield the pairs of a TREC run: topic, Q0, document, rank, score, name. Ranks are ignored.
 
+    So are further fields, and lines that begin with #.
+
     Raises:
-        FormatError: a line without exactly six fields, or not UTF-8.
+        FormatError: a line of fewer than six fields, or not UTF-8.
     """
-    for line, fields in _fields(path, 6, "topic Q0 document rank score name"):
+    for line, fields in _fields(path, N_RUN_FIELDS, "topic Q0 document rank score name"):
         yield Row(line, fields[0], fields[2], fields[4])
 
 
 def trec_run_name(path: Path) -> str:
     """Return the name in the first line of a TREC run."""
-    for _, fields in _fields(path, 6, "topic Q0 document rank score name"):
+    for _, fields in _fields(path, N_RUN_FIELDS, "topic Q0 document rank score name"):
         return fields[5]
     return path.stem
 
@@ -77,12 +84,13 @@ def trec_run_name(path: Path) -> str:
 def _fields(path: Path, n_fields: int, names: str) -> Iterator[tuple[int, list[str]]]:
     try:
         with path.open(encoding="utf-8-sig") as file:
-            for line, text in enumerate(file, 1):
+            for line, text in text_lines(path, file):
                 fields = text.split()
-                if len(fields) not in (0, n_fields):
+                if not fields or fields[0].startswith("#"):
+                    continue
+                if len(fields) < n_fields:
                     reason = f"{len(fields)} fields where there must be {n_fields} ({names})"
                     raise FormatError(path, line, reason)
-                if fields:
-                    yield line, fields
+                yield line, fields
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from lookalike.io.errors import InputError
 
 SHOWN = 20  # problems told at once
+MOST = 10_000  # problems; then the file is given up
 
 
 class TableError(InputError):
@@ -57,7 +58,8 @@ def parse_rows(
         optional: those that come after `columns`, "" where they are absent.
 
     Raises:
-        TableError: the content is not UTF-8, is not CSV, or lacks a column or has it twice.
+        TableError: the content is not UTF-8, is not CSV, lacks a column or has it twice, or
+            too many rows are wrong.
     """
     reader = csv.reader(io.StringIO(_text(name, content), newline=""), strict=True)
     try:
@@ -66,6 +68,8 @@ def parse_rows(
         extra = [header.index(column) if column in header else None for column in optional]
         for fields in reader:
             row = reader.line_num
+            if len(problems) >= MOST:
+                raise TableError(name, problems)
             if not any(field.strip() for field in fields):
                 continue
             if len(fields) <= max(places):

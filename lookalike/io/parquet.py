@@ -1,32 +1,49 @@
-"""Rows of a parquet file with the columns of the CSV formats."""
+"""Rows of a parquet file with the columns of the CSV formats.
+
+What a file states of itself in its footer is asked before anything of it is unpacked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.core.unpacking import why_too_much
 from lookalike.io.errors import FormatError
 from lookalike.io.line_formats import chosen_columns
 from lookalike.io.tables import Row
 
 MAGIC = b"PAR1"
+MAX_NAME = 4096  # characters of an id, which may be a path
+_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}  # bytes of a number in memory; 8 of all others
 
 
 def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
     """Yield the pairs of a parquet file; row numbers stand where other formats have lines.
 
     Raises:
-        FormatError: a broken file, other columns, or an empty cell.
+        FormatError: a broken file, other columns, an empty cell, an id of endless length, or
+            one that would unpack to more than any honest file does.
     """
     try:
         with pq.ParquetFile(path) as file:
-            columns = chosen_columns(path, file.schema_arrow.names, choices)
+            schema = file.schema_arrow
+            columns = chosen_columns(path, schema.names, choices)
+            n_values(path, file.metadata, columns)
+        for name in columns:
+            if pa.types.is_nested(schema.field(name).type):
+                raise FormatError(path, None, f"{name} holds lists, not one value a row")
+        with pq.ParquetFile(path, read_dictionary=texts_in(schema, columns)) as file:
             row = 0
             for batch in file.iter_batches(columns=list(columns)):
-                lists = [batch.column(name).to_pylist() for name in columns]
+                lists = [
+                    checked_names(path, row, name, values_of(batch.column(name)))
+                    for name in columns
+                ]
                 for query, candidate, value in zip(*lists, strict=True):
                     row += 1
                     if query is None or candidate is None or value is None:
@@ -36,3 +53,55 @@ def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterato
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise FormatError(path, None, f"not readable as parquet: {error}") from error
+
+
+def n_values(path: Path, stated: pq.FileMetaData, columns: Collection[str]) -> dict[str, int]:
+    """Return how many values each column holds in all, by the footer.
+
+    Raises:
+        FormatError: to unpack these columns would take far more than the file's size.
+    """
+    n_of, n_bytes = dict.fromkeys(columns, 0), 0
+    for group in map(stated.row_group, range(stated.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
+            name = column.path_in_schema.partition(".")[0]
+            if name in n_of:
+                n_of[name] += column.num_values
+                n_plain = column.num_values * _WIDTHS.get(column.physical_type, 8)
+                n_bytes += max(column.total_uncompressed_size, n_plain)
+    if reason := why_too_much(n_bytes, path.stat().st_size):
+        raise FormatError(path, None, reason)
+    return n_of
+
+
+def texts_in(schema: pa.Schema, columns: Collection[str]) -> list[str]:
+    """Return the columns of text, to be read as codes: a long text repeated is then kept once."""
+    return [name for name in columns if pa.types.is_string(schema.field(name).type)]
+
+
+def values_of(column: pa.Array) -> list[Any]:
+    """Return a column as Python values, those of equal codes being one object."""
+    if not pa.types.is_dictionary(column.type):
+        plain: list[Any] = column.to_pylist()
+        return plain
+    names = column.dictionary.to_pylist()
+    return [None if code is None else names[code] for code in column.indices.to_pylist()]
+
+
+def checked_names(path: Path, n_before: int, what: str, names: list[Any]) -> list[Any]:
+    """Return values of a column as they are.
+
+    Args:
+        path: of the file.
+        n_before: rows before these.
+        what: the column.
+        names: texts among them are ids.
+
+    Raises:
+        FormatError: an id has more than MAX_NAME characters.
+    """
+    for row, name in enumerate(names, n_before + 1):
+        if isinstance(name, str) and len(name) > MAX_NAME:
+            reason = f"the {what} has {len(name):,} characters; at most {MAX_NAME:,} are read"
+            raise FormatError(path, row, reason, unit="row")
+    return names

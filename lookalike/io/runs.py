@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from lookalike.io.parquet import MAGIC, parquet_rows
 from lookalike.io.tables import Row, Run, scores_from
 
 Format = Literal["parquet", "json", "csv", "trec"]
+HEAD = 2**16  # bytes of a first line that tell the format
 
 
 def read_run(path: str | Path) -> Run:
@@ -58,9 +60,11 @@ def sniff(path: Path) -> Format:
         if file.read(len(MAGIC)) == MAGIC:
             return "parquet"
         file.seek(0)
-        first = next((line for line in file if line.strip(b" \t\r\n\xef\xbb\xbf")), b"")
+        first = file.readline(HEAD)  # of a long line its beginning, the last character cut or not
+        while first and not first.strip(b" \t\r\n\xef\xbb\xbf"):
+            first = file.readline(HEAD)
     try:
-        text = first.decode("utf-8-sig").strip()
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(first).strip()
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
     if not text:

@@ -34,6 +34,8 @@ class Qrels:
         queries: shape (n_pairs,), positions in `query_ids`.
         candidates: shape (n_pairs,), positions in `candidate_ids`.
         labels: shape (n_pairs,), 0 or 1. Each (query, candidate) occurs once.
+        grades: shape (n_pairs,), whole numbers >= 0 that the labels were made of; None if there
+            are none. Only nDCG looks at them.
     """
 
     query_ids: tuple[str, ...]
@@ -41,15 +43,17 @@ class Qrels:
     queries: Ints
     candidates: Ints
     labels: NDArray[np.int8]
+    grades: Ints | None = None
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[str, str, int]]) -> Qrels:
-        """Build labels from (query, candidate, label).
+    def of(cls, pairs: Iterable[tuple[str, str, int]], *, min_rel: int | None = None) -> Qrels:
+        """Build labels from (query, candidate, label), or grade; see `read_qrels`.
 
         Raises:
             FormatError: as `read_qrels`, with the position of the pair as its line.
         """
-        return labels_from("labels", (Row(i, *pair) for i, pair in enumerate(pairs, 1)))
+        rows = (Row(i, *pair) for i, pair in enumerate(pairs, 1))
+        return labels_from("labels", rows, min_rel=min_rel)
 
     def by_query(self) -> dict[str, dict[str, int]]:
         """Return {query: {candidate: label}}."""
@@ -107,16 +111,27 @@ class Run:
         return int(self.scores.size)
 
 
-def labels_from(file: str | Path, rows: Iterable[Row], *, unit: str = "line") -> Qrels:
+def labels_from(
+    file: str | Path, rows: Iterable[Row], *, unit: str = "line", min_rel: int | None = None
+) -> Qrels:
     """Check rows and keep them as labels; a repeated pair with the same label counts once.
 
+    Args:
+        file: to name in messages.
+        rows: as they stand in the file.
+        unit: what a row is called there.
+        min_rel: the least grade that is positive; a negative grade is no judgement. None: there
+            are no grades.
+
     Raises:
-        FormatError: an empty id, a label outside {0, 1}, a pair with two different labels, or
-            no row at all.
+        FormatError: an empty id, a label outside {0, 1} or a grade that is no whole number, a
+            pair with two different labels, or no row at all.
     """
     coded = _Coded()
     for row in rows:
-        coded.add(file, row, _label(file, row, unit), unit)
+        label = _label(file, row, unit) if min_rel is None else _grade(file, row, unit)
+        if label >= 0:
+            coded.add(file, row, label, unit)
     first, repeated = coded.repeats()
     for i in repeated.tolist():
         if coded.values[i] != coded.values[first[i]]:
@@ -124,7 +139,10 @@ def labels_from(file: str | Path, rows: Iterable[Row], *, unit: str = "line") ->
             reason += f"{coded.values[first[i]]:g} in {unit} {coded.lines[first[i]]}"
             raise FormatError(file, coded.lines[i], reason, unit=unit)
     query_ids, candidate_ids, queries, candidates, values = coded.table(file, repeated)
-    return Qrels(query_ids, candidate_ids, queries, candidates, values.astype(np.int8))
+    if min_rel is None:
+        return Qrels(query_ids, candidate_ids, queries, candidates, values.astype(np.int8))
+    labels, grades = (values >= min_rel).astype(np.int8), values.astype(np.int64)
+    return Qrels(query_ids, candidate_ids, queries, candidates, labels, grades)
 
 
 def scores_from(
@@ -231,6 +249,16 @@ def _label(file: str | Path, row: Row, unit: str) -> float:
     number = _number(value)
     if number is None or number not in (0.0, 1.0):
         reason = f"label {_shown(value)} is neither 0 nor 1"
+        if number is not None and number.is_integer():
+            reason += "; of grades, --min-rel says which are positive"
+        raise FormatError(file, row.line, reason, unit=unit)
+    return number
+
+
+def _grade(file: str | Path, row: Row, unit: str) -> float:
+    number = _number(row.value)
+    if number is None or not number.is_integer():
+        reason = f"grade {_shown(row.value)} is no whole number"
         raise FormatError(file, row.line, reason, unit=unit)
     return number
 

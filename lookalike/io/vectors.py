@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from lookalike.io.csv_text import not_utf8
+from lookalike.core.unpacking import DAMAGES, why_too_much
+from lookalike.io.csv_text import not_utf8, text_lines
 from lookalike.io.errors import FormatError
-from lookalike.io.parquet import MAGIC
+from lookalike.io.parquet import MAGIC, checked_names, n_values, texts_in, values_of
 
 Array = NDArray[np.generic]
 NPY, NPZ = b"\x93NUMPY", b"PK\x03\x04"
 ID_NAMES = ("ids", "id", "names", "paths")
 VECTOR_NAMES = ("vectors", "vector", "embeddings", "embedding")
 MAX_BYTES = 8 * 2**30
+BLOCK = 2**20  # numbers of a parquet file that are read at a time
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
 
     Raises:
         FormatError: another format, pickled objects, another shape or dtype, a number of ids
-            that is not that of the rows, an empty id, or a row with NaN, infinity or length 0.
+            that is not that of the rows, an empty id, a row with NaN, infinity or length 0, or
+            by what the file states of itself more than MAX_BYTES or far more than its size.
         OSError: if a file cannot be opened.
     """
     path = Path(path)
@@ -70,7 +76,8 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
     if head.startswith(NPY):
         if ids_path is None:
             raise FormatError(path, None, "a .npy file has no ids: give a file with one id a line")
-        ids, vectors = read_ids(ids_path), _array(path)
+        vectors = _array(path)
+        ids = read_ids(ids_path, len(vectors))
     elif ids_path is not None:
         raise FormatError(path, None, "a separate file of ids belongs to a .npy file only")
     elif head.startswith(NPZ):
@@ -82,22 +89,36 @@ def read_vectors(path: str | Path, ids_path: str | Path | None = None) -> Vector
     return VectorTable(ids, _checked(path, ids, vectors))
 
 
-def read_ids(path: str | Path) -> list[str]:
+def read_ids(path: str | Path, at_most: int | None = None) -> list[str]:
     """Return the lines of a text file.
+
+    Args:
+        path: the file.
+        at_most: how many ids there can be; one more is read, so that it is missed.
 
     Raises:
         FormatError: an empty line before the end, or not UTF-8.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
+    ids: list[str] = []
+    n_blank = 0
     try:
-        lines = path.read_text(encoding="utf-8-sig").rstrip("\r\n").split("\n")
+        with path.open(encoding="utf-8-sig") as file:
+            for _, text in text_lines(path, file):
+                name = text.rstrip("\r\n")
+                if not name:
+                    n_blank += 1  # no offence at the end of the file
+                    continue
+                if n_blank or not name.strip():
+                    raise FormatError(path, len(ids) + 1, "the id is empty")
+                ids.append(name)
+                if at_most is not None and len(ids) > at_most:
+                    break
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
-    ids = [line.rstrip("\r") for line in lines]
-    for number, name in enumerate(ids, 1):
-        if not name.strip():
-            raise FormatError(path, number, "the id is empty")
+    if not ids:
+        raise FormatError(path, 1, "the id is empty")
     return ids
 
 
@@ -112,29 +133,43 @@ def _array(path: Path) -> Array:
 def _from_npz(path: Path) -> tuple[list[str], Array]:
     try:
         with zipfile.ZipFile(path) as archive:
-            n_bytes = sum(entry.file_size for entry in archive.infolist())
-        if n_bytes > MAX_BYTES:
-            reason = f"it unpacks to {n_bytes:,} bytes; at most {MAX_BYTES:,} are read"
-            raise FormatError(path, None, reason)
-        with np.load(path, allow_pickle=False) as arrays:
-            id_name = _one_of(arrays.files, ID_NAMES)
-            vector_name = _one_of(arrays.files, VECTOR_NAMES)
+            held = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            id_name, vector_name = _one_of([*held], ID_NAMES), _one_of([*held], VECTOR_NAMES)
             if id_name is None or vector_name is None:
-                held = ", ".join(arrays.files) or "nothing"
-                reason = f"it holds {held}; needed: the arrays ids and vectors"
+                reason = (
+                    f"it holds {', '.join(held) or 'nothing'}; needed: the arrays ids and vectors"
+                )
                 raise FormatError(path, None, reason)
-            names, vectors = arrays[id_name], arrays[vector_name]
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as problem:
-        if isinstance(problem, FormatError):
-            raise
+            entries = held[id_name], held[vector_name]
+            n_bytes = sum(entry.file_size for entry in entries)
+            _check_size(path, n_bytes, path.stat().st_size)
+            names, vectors = (_member(path, archive, entry) for entry in entries)
+    except FormatError:
+        raise
+    except (*DAMAGES, OSError) as problem:
         raise FormatError(path, None, _why(problem)) from problem
     if names.ndim != 1 or names.dtype.kind not in "US":
         raise FormatError(path, None, f"ids must be a list of strings, not {_shape(names)}")
     try:
-        texts = np.char.decode(names) if names.dtype.kind == "S" else names
+        texts = np.char.decode(names.astype(np.bytes_)) if names.dtype.kind == "S" else names
         return texts.tolist(), vectors
     except UnicodeDecodeError as problem:
         raise FormatError(path, None, "an id is not UTF-8") from problem
+
+
+def _member(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Array:
+    """Return an array of a .npz whose header agrees with how much the zip says it holds."""
+    with archive.open(entry) as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0
+        shape, _, dtype = (read if version == (1, 0) else np.lib.format.read_array_header_2_0)(file)
+        n_stated, n_held = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
+    if n_stated != n_held and not dtype.hasobject:
+        reason = f"{entry.filename} states {n_stated:,} bytes and holds {n_held:,}"
+        raise FormatError(path, None, reason)
+    with archive.open(entry) as file:
+        array: Array = np.lib.format.read_array(file, allow_pickle=False)
+    return array
 
 
 def _from_parquet(path: Path) -> tuple[list[str], Array]:
@@ -144,27 +179,74 @@ def _from_parquet(path: Path) -> tuple[list[str], Array]:
         reason = f"the columns are {','.join(names)!r}; needed: id,vector"
         raise FormatError(path, None, reason)
     try:
-        table = pq.read_table(path, columns=[id_name, vector_name])
+        with pq.ParquetFile(path) as file:
+            stated, schema = file.metadata, file.schema_arrow
+        kind = schema.field(vector_name).type
+        is_list = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)
+        is_list = is_list or pa.types.is_large_list(kind)
+        if not is_list or not pa.types.is_floating(kind.value_type):
+            raise FormatError(path, None, f"{vector_name} must be lists of floating-point numbers")
+        n_numbers = n_values(path, stated, (id_name, vector_name))[vector_name]
+        _check_size(path, 4 * n_numbers, path.stat().st_size)
+        n_rows = max(1, BLOCK * stated.num_rows // max(1, n_numbers))
+        with pq.ParquetFile(path, read_dictionary=texts_in(schema, [id_name])) as file:
+            batches = file.iter_batches(min(n_rows, BLOCK), columns=[id_name, vector_name])
+            blocks = ((b.column(id_name), b.column(vector_name)) for b in batches)
+            return _filled(path, blocks, n_numbers)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
         raise FormatError(path, None, f"not readable as parquet: {problem}") from problem
-    column = table.column(vector_name)
-    kind = column.type
-    is_list = pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind)
-    if not (is_list or pa.types.is_large_list(kind)) or not pa.types.is_floating(kind.value_type):
-        raise FormatError(path, None, f"{vector_name} must be lists of floating-point numbers")
-    ids = table.column(id_name).to_pylist()
-    if None in ids:
-        raise FormatError(path, ids.index(None) + 1, "the id is empty", unit="row")
-    rows: list[Array] = []
-    for row, vector in enumerate(column, 1):
-        values = vector.values
-        if values is None or values.null_count:
+
+
+def _filled(
+    path: Path, blocks: Iterator[tuple[pa.Array, pa.Array]], n_numbers: int
+) -> tuple[list[str], Array]:
+    """Return ids and vectors that come block by block, `n_numbers` of them in all."""
+    ids: list[str] = []
+    vectors: NDArray[np.float32] = np.zeros((0, 1), np.float32)
+    for names, column in blocks:
+        found = checked_names(path, len(ids), "id", values_of(names))
+        if None in found:
+            row = len(ids) + found.index(None) + 1
+            raise FormatError(path, row, "the id is empty", unit="row")
+        if not ids:
+            dim = len(column[0].values or ())
+            vectors = np.empty((n_numbers // max(1, dim), dim), np.float32)
+        block = _block(path, len(ids), column, vectors.shape[1])
+        if len(ids) + len(block) > len(vectors):
+            reason = "more numbers than the footer of the file states"
+            raise FormatError(path, len(vectors) + 1, reason, unit="row")
+        with np.errstate(over="ignore"):
+            vectors[len(ids) : len(ids) + len(block)] = block
+        ids += map(str, found)
+    return ids, vectors[: len(ids)]
+
+
+def _block(path: Path, n_before: int, column: pa.Array, dim: int) -> Array:
+    """Return a column of lists of `dim` numbers as an array.
+
+    Raises:
+        FormatError: a list of another length, or without a number.
+    """
+    values = column.flatten()
+    lengths = pc.fill_null(pc.list_value_length(column), -1).to_numpy(zero_copy_only=False)
+    if not values.null_count and (lengths == dim).all():
+        block: Array = values.to_numpy(zero_copy_only=False).reshape(len(column), dim)
+        return block
+    for row, vector in enumerate(column, n_before + 1):
+        if vector.values is None or vector.values.null_count:
             raise FormatError(path, row, "the vector, or a number of it, is empty", unit="row")
-        if rows and len(values) != len(rows[0]):
-            reason = f"{len(values)} numbers where row 1 has {len(rows[0])}"
+        if len(vector.values) != dim:
+            reason = f"{len(vector.values)} numbers where row 1 has {dim}"
             raise FormatError(path, row, reason, unit="row")
-        rows.append(values.to_numpy(zero_copy_only=False))
-    return list(map(str, ids)), np.stack(rows) if rows else np.zeros((0, 1))
+    raise AssertionError("no row is wrong")
+
+
+def _check_size(path: Path, n_bytes: int, n_packed: int) -> None:
+    if reason := why_too_much(n_bytes, n_packed):
+        raise FormatError(path, None, reason)
+    if n_bytes > MAX_BYTES:
+        reason = f"it would unpack to {n_bytes:,} bytes; at most {MAX_BYTES:,} are read"
+        raise FormatError(path, None, reason)
 
 
 def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:

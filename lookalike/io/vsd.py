@@ -11,6 +11,7 @@ from lookalike.io.csv_text import not_utf8
 from lookalike.io.errors import FormatError
 from lookalike.io.tables import Row
 
+MAX_BYTES = 256 * 2**20
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -56,6 +57,8 @@ def vsd_products(path: Path) -> dict[str, str]:
 
 
 def _array(path: Path, key: str | None) -> tuple[str, list[object]]:
+    if path.stat().st_size > MAX_BYTES:
+        raise FormatError(path, None, f"at most {MAX_BYTES:,} bytes of JSON are read")
     try:
         text = path.read_text(encoding="utf-8-sig")
         found = json.loads(text)
@@ -63,6 +66,8 @@ def _array(path: Path, key: str | None) -> tuple[str, list[object]]:
         raise not_utf8(path) from error
     except json.JSONDecodeError as error:
         raise FormatError(path, error.lineno, f"not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise FormatError(path, None, "the JSON is nested too deep") from error
     if key is not None:
         found = found.get(key) if isinstance(found, dict) else None
     if not isinstance(found, list):

@@ -36,6 +36,7 @@ class AlignedRun:
         products: shape (n_candidates,), the product code of each candidate; an image without a
             product is a product of its own.
         unknown_queries: queries of the run that have no labels.
+        grades: shape (n_judged,), as of `Qrels`.
     """
 
     query_ids: tuple[str, ...]
@@ -49,6 +50,7 @@ class AlignedRun:
     scores: Floats
     products: Ints
     unknown_queries: tuple[str, ...]
+    grades: Ints | None = None
 
     @property
     def n_queries(self) -> int:
@@ -122,6 +124,7 @@ def match_run(
         scores=run.scores[is_known][is_compared],
         products=product_of,
         unknown_queries=tuple(name for name in run.query_ids if name not in known),
+        grades=qrels.grades,
     )
     return _collapsed(aligned, products or {}) if mode == "product" else aligned
 
@@ -217,9 +220,9 @@ def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:
     of_candidate = new_code[aligned.products]
     n = codes.size
     kept = ~aligned.is_excluded
-    judged, labels = _maxima(
-        aligned.queries[kept] * n + of_candidate[aligned.candidates[kept]], aligned.labels[kept]
-    )
+    pairs = aligned.queries[kept] * n + of_candidate[aligned.candidates[kept]]
+    judged, labels = _maxima(pairs, aligned.labels[kept])
+    grades = None if aligned.grades is None else _maxima(pairs, aligned.grades[kept])[1]
     scored, scores = _maxima(
         aligned.run_queries * n + of_candidate[aligned.run_candidates], aligned.scores
     )
@@ -234,6 +237,7 @@ def _collapsed(aligned: AlignedRun, products: Mapping[str, str]) -> AlignedRun:
         run_candidates=scored % n,
         scores=scores.astype(np.float64),
         products=np.arange(n),
+        grades=None if grades is None else grades.astype(np.int64),
     )
 
 

@@ -30,6 +30,7 @@ class JudgedRanks:
         n_listed: shape (n_queries,), length of the run's list; 0 where the query is missing.
         first_tie: shape (n_queries,), the smallest rank whose score the next rank shares;
             `NO_TIE` if there is none.
+        grades: shape (n_judged,), as of `Qrels`.
     """
 
     n_queries: int
@@ -39,6 +40,12 @@ class JudgedRanks:
     tie_ends: Ints
     n_listed: Ints
     first_tie: Ints
+    grades: Ints | None = None
+
+    @property
+    def gains(self) -> Ints:
+        """The grades, or the labels where there are none, shape (n_judged,)."""
+        return self.labels if self.grades is None else self.grades
 
     def count(self, label: int) -> Ints:
         """Return how many judged candidates of each query have this label."""
@@ -97,6 +104,7 @@ def rank_run(
         tie_ends[rows],
         n_listed,
         first_tie,
+        None if aligned.grades is None else aligned.grades[kept][rows],
     )
 
 

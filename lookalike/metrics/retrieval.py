@@ -59,17 +59,25 @@ def r_precision(ranks: JudgedRanks) -> Floats:
 
 
 def ndcg(ranks: JudgedRanks, k: int | None = None) -> Floats:
-    """Return the normalised discounted gain: gain = label, discount log2(rank + 1).
+    """Return the normalised discounted gain: gain = grade or label, discount log2(rank + 1).
 
     Source: Järvelin and Kekäläinen (TOIS 2002) in trec_eval's form; the ideal list holds all
-    known positives first, cut at k.
+    judged candidates by falling gain, cut at k.
     """
-    is_hit = _is_hit(ranks, k)
-    gains = 1.0 / np.log2(ranks.ranks[is_hit] + 1.0)
-    dcg = ranks.total(is_hit, gains)
-    R = ranks.count(1)
-    ideal = np.r_[0.0, np.cumsum(1.0 / np.log2(np.arange(2.0, R.max(initial=0) + 2.0)))]
-    return ratio(dcg, ideal[R if k is None else np.minimum(R, k)])
+    last = np.inf if k is None else k
+    best_first = np.lexsort((-ranks.gains, ranks.queries))
+    starts = np.searchsorted(ranks.queries, np.arange(ranks.n_queries))
+    ideal = np.arange(ranks.queries.size) - starts[ranks.queries] + 1
+    return ratio(
+        _discounted(ranks, ranks.ranks, ranks.gains, last),
+        _discounted(ranks, ideal, ranks.gains[best_first], last),
+    )
+
+
+def _discounted(ranks: JudgedRanks, places: Ints, gains: Ints, last: float) -> Floats:
+    """Sum the gains of each query at these ranks (0: not listed), discounted by them."""
+    counted = (places > 0) & (places <= last) & (gains > 0)
+    return ranks.total(counted, gains[counted] / np.log2(places[counted] + 1.0))
 
 
 def average_precision(ranks: JudgedRanks, k: int | None = None) -> Floats:

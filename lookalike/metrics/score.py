@@ -19,6 +19,7 @@ def score(
     mode: Mode = "image",
     missing: Missing = "error",
     trec: bool = False,
+    complete: bool = False,
 ) -> list[Scored]:
     """Return every measure of every run; each mean is over the queries defined for all runs.
 
@@ -31,6 +32,8 @@ def score(
         missing: what a judged pair without a score means: "error" refuses the run, "worst"
             ranks it below all others. Only areas need every score.
         trec: order ties, compare scores and average queries as trec_eval does.
+        complete: the labels cover all there is to rank. Otherwise what counts ranks is undefined
+            for a run that lists the judged pairs alone: positives stand far too high there.
 
     Returns:
         One for each run: its name, its coverage of the labels, and {measure: outcome}. A value
@@ -41,7 +44,7 @@ def score(
 
     >>> qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "a", 0), ("q2", "b", 1)])
     >>> beit = Run.of("beit", [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 2), ("q2", "b", 1)])
-    >>> [scored] = score(qrels, beit, ["P@1", "MRR"])
+    >>> [scored] = score(qrels, beit, ["P@1", "MRR"], complete=True)
     >>> {name: (outcome.value, outcome.n_defined) for name, outcome in scored.outcomes.items()}
     {'P@1': (0.5, 2), 'MRR': (0.75, 2)}
     """
@@ -53,4 +56,5 @@ def score(
         mode=mode,
         missing=missing,
         trec=trec,
+        without_list=() if complete else None,
     )

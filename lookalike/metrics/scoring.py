@@ -17,6 +17,7 @@ from lookalike.metrics.match import (
     Missing,
     MissingScoresError,
     Mode,
+    has_list,
     match_run,
     pair_scores,
 )
@@ -82,11 +83,16 @@ class System:
 
 @dataclass(frozen=True)
 class Scored:
-    """One run and what was found."""
+    """One run and what was found.
+
+    Attributes:
+        has_list: as of `System`.
+    """
 
     name: str
     coverage: Coverage
     outcomes: dict[str, Outcome]
+    has_list: bool = True
 
 
 def evaluate(
@@ -141,7 +147,7 @@ def score_runs(
     negatives: Sequence[tuple[str, str]] | None = None,
     contamination: float | None = None,
     matches: Sequence[AlignedRun] | None = None,
-    without_list: Collection[str] = (),
+    without_list: Collection[str] | None = None,
 ) -> list[Scored]:
     """Return every measure of every run.
 
@@ -157,6 +163,7 @@ def score_runs(
         contamination: estimated share of true positives among them.
         matches: what `match_run` says of the runs, if the caller has it.
         without_list: names of runs that score judged pairs alone: undefined where ranks count.
+            None asks `match.has_list` of each, but with `trec`, which has no such rule.
 
     Raises:
         InputError: as `match_run`, `with_negatives` and `evaluate`.
@@ -165,12 +172,17 @@ def score_runs(
     if matches is None:
         matches = [match_run(qrels, run, products=products, mode=mode) for run in runs]
 
+    if without_list is None:
+        pairs = zip(runs, matches, strict=True)
+        without_list = () if trec else [run.name for run, a in pairs if not has_list(a)]
+    bare_names = set(without_list)
+
     def system(run: Run, aligned: AlignedRun) -> System:
         images = aligned if mode == "image" else match_run(qrels, run, products=products)
         plain = rank_run(aligned, order="trec" if trec else "id")
         per_product = rank_run(images, one_per_product=True)
         lists = Lists(plain, per_product, as_trec=trec)
-        return System(run.name, lists, has_list=run.name not in without_list)
+        return System(run.name, lists, has_list=run.name not in bare_names)
 
     systems = each(lambda pair: system(*pair), list(zip(runs, matches, strict=True)))
     areas = random_areas = None
@@ -182,7 +194,7 @@ def score_runs(
         random_areas = _areas(matches_random, runs, missing, contamination)
     outcomes = evaluate(measures, systems, areas, random_areas)
     return [
-        Scored(run.name, coverage(aligned), found)
+        Scored(run.name, coverage(aligned), found, has_list=run.name not in bare_names)
         for run, aligned, found in zip(runs, matches, outcomes, strict=True)
     ]
 

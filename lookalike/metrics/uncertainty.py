@@ -8,29 +8,29 @@ import numpy as np
 
 from lookalike.core.arrays import Floats
 from lookalike.metrics.scoring import Scored
-from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
+from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, paired_tests
 
 ALPHA = 0.05
 
 
-def mean_intervals(scored: Sequence[Scored], resampling: Resampling) -> dict[str, list[Interval]]:
-    """Return the bootstrap intervals of every mean over queries.
+def mean_intervals(scored: Sequence[Scored], level: float = 0.95) -> dict[str, list[Interval]]:
+    """Return the interval of every mean over queries.
 
     Args:
         scored: the models.
-        resampling: samples of the queries.
+        level: coverage.
 
     Returns:
         {measure: one interval per model}; measures that are no mean over queries are left out.
     """
-    intervals = {}
-    for name, values in _by_query(scored).items():
-        means = bootstrap_means(values.T, resampling.counts)
-        intervals[name] = [resampling.interval(means[:, m]) for m in range(len(scored))]
-    return intervals
+    return {
+        name: [mean_interval(of_model, level) for of_model in values]
+        for name, values in _by_query(scored).items()
+    }
 
 
 def leaderboard_tests(

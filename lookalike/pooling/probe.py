@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from lookalike.core.arrays import Ints
 
-Z = 1.96  # of a two-sided interval of 95 %
+LEVEL = 0.95
 LEAST_PROBED = 3  # two models of one depth always share as much with each other
 
 
@@ -49,7 +50,7 @@ def additions(
     """Return what each model adds, the probed ones first, and the whole pool.
 
     A probed model adds the candidates that no probed model before it proposed, averaged over
-    the probed queries and scaled to all of them; the interval is the normal one with the
+    the probed queries and scaled to all of them; the interval is Student's with the
     correction for a finite population (Cochran, Sampling Techniques, 1977, section 2.8), so
     probing every query leaves none. A model that cannot be probed is taken to have as large a
     share of new proposals as the probed ones have, each against all others: on average, from
@@ -104,7 +105,8 @@ def _scaled(new: Ints, n_queries: int) -> tuple[float, float, float]:
     if n >= n_queries:
         return mean * n_queries, mean * n_queries, mean * n_queries
     unknown = 1 - n / n_queries
-    half = Z * float(new.std(ddof=1)) * (unknown / n) ** 0.5 if n > 1 else mean
+    t = float(stdtrit(n - 1, (1 + LEVEL) / 2))
+    half = t * float(new.std(ddof=1)) * (unknown / n) ** 0.5 if n > 1 else mean
     return mean * n_queries, max(0.0, mean - half) * n_queries, (mean + half) * n_queries
 
 

@@ -66,7 +66,7 @@ def prevalence(
 
     Source: section 3.3.1 of the VSD paper (Barkan et al.) for `estimate` and `chebyshev`; the
     rest is standard. The per-pair binomial ignores that positives cluster by query, so every
-    interval is a little short; `lookalike.prevalence.strata` has a bootstrap over queries.
+    interval is a little short where a query gives several pairs.
 
     Args:
         n_positive: positives in a uniform sample of all pairs, 0 <= n_positive <= n_labelled.

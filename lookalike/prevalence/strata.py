@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.core.arrays import Floats, Ints
-from lookalike.stats.bootstrap import percentile_interval, query_counts
 from lookalike.stats.proportion import Interval, clopper_pearson
 
 
@@ -22,22 +20,29 @@ class StratumCount:
         n_pairs: its size, N_h.
         n_sampled: labels drawn from it, n_h; all of it is a census, as in the pool.
         n_positive: positives among them, a_h.
+        n_undecided: pairs that were drawn, too, and have no label.
     """
 
     name: str
     n_pairs: int
     n_sampled: int
     n_positive: int
+    n_undecided: int = 0
 
     @property
     def is_census(self) -> bool:
-        """Whether every pair was labelled."""
-        return self.n_sampled == self.n_pairs
+        """Whether every pair was asked."""
+        return self.n_sampled + self.n_undecided == self.n_pairs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StratumEstimate(StratumCount):
-    """One stratum's share of positives with its exact interval (a point for a census)."""
+    """One stratum's share of positives with its exact interval (a point for a census).
+
+    Attributes:
+        share: of positives among the labels, as if the undecided were like the others.
+        interval: from no undecided pair being positive to all of them.
+    """
 
     share: float
     interval: Interval
@@ -55,8 +60,9 @@ class StratifiedPrevalence:
         total: expected number of positives.
         total_interval: sum of the corrected exact intervals, conservative.
         pool_recall: positives in the pool, or in all censused strata, over `total`; NaN without a
-            census.
-        pool_recall_interval: from `total_interval`.
+            census or any positive.
+        pool_recall_interval: from the ends of the strata, the pool's undecided pairs all different
+            at the lower end and all similar at the upper one.
     """
 
     strata: tuple[StratumEstimate, ...]
@@ -76,14 +82,12 @@ class WeightedPrevalence:
         share: Hájek's ratio, Σ y/π over Σ 1/π.
         total: Horvitz-Thompson, Σ y/π.
         n_represented: Σ 1/π, the pairs the sample stands for.
-        interval: of `share`, bootstrap over queries.
         effective_size: (Σ w)² / Σ w², the equal-chance sample worth as much.
     """
 
     share: float
     total: float
     n_represented: float
-    interval: Interval
     effective_size: float
 
 
@@ -112,13 +116,14 @@ def stratified_prevalence(
     n_total = sum(s.n_pairs for s in strata)
     n_sampled_strata = sum(not s.is_census for s in strata)
     corrected = 1.0 - (1.0 - level) / max(n_sampled_strata, 1)
-    estimates = tuple(_estimate(s, corrected) for s in strata)
+    estimates = tuple(estimate_stratum(s, corrected) for s in strata)
     share = sum(e.n_pairs / n_total * e.share for e in estimates)
-    low, high = (
-        sum(e.n_pairs * end for e, end in zip(estimates, ends, strict=True))
-        for ends in ([e.interval.low for e in estimates], [e.interval.high for e in estimates])
-    )
-    known = sum(s.n_positive for s in strata if s.is_census and pool in (None, s))
+    low, high = _ends(estimates)
+    in_pool = [
+        e for s, e in zip(strata, estimates, strict=True) if s.is_census and pool in (None, s)
+    ]
+    known = sum(e.share * e.n_pairs for e in in_pool)
+    least, most = _ends(in_pool)
     total = share * n_total
     return StratifiedPrevalence(
         strata=estimates,
@@ -127,34 +132,23 @@ def stratified_prevalence(
         total=total,
         total_interval=Interval(low, high),
         pool_recall=known / total if known else float("nan"),
-        pool_recall_interval=Interval(known / high, known / low)
+        pool_recall_interval=Interval(least / (least + high - most), most / (most + low - least))
         if known
         else Interval(float("nan"), float("nan")),
     )
 
 
-def weighted_prevalence(
-    labels: ArrayLike,
-    inclusion: ArrayLike,
-    queries: Ints,
-    rng: np.random.Generator,
-    *,
-    n_bootstraps: int = 1_000,
-    level: float = 0.95,
-) -> WeightedPrevalence:
+def weighted_prevalence(labels: ArrayLike, inclusion: ArrayLike) -> WeightedPrevalence:
     """Return the share of positives from pairs drawn with known inclusion probabilities.
 
-    The same 1/π are the weights of `lookalike.stats.grouped_auc.auc_and_ap`. The bootstrap draws
-    queries, so it covers the clustering that a binomial interval ignores; queries without a
-    drawn pair are not in it.
+    The same 1/π are the weights of `lookalike.stats.grouped_auc.auc_and_ap`. It has no interval
+    of its own: where positives are rare, a sample often holds none of the few that stand for most
+    of them, and neither a bootstrap nor a standard error knows (they cover 61 to 94 % of such
+    cases). `stratified_prevalence` has one that covers.
 
     Args:
         labels: shape (n_drawn,), 0 or 1.
         inclusion: shape (n_drawn,), in (0, 1]; 1 for pairs that were labelled for sure.
-        queries: shape (n_drawn,), query index of each.
-        rng: draws the bootstrap.
-        n_bootstraps: how many samples.
-        level: coverage.
 
     Returns:
         The estimates.
@@ -163,31 +157,39 @@ def weighted_prevalence(
         ValueError: if nothing was drawn, or a label or probability is out of range.
     """
     y, pi = np.asarray(labels, dtype=np.float64), np.asarray(inclusion, dtype=np.float64)
-    if y.size == 0 or y.shape != pi.shape or queries.shape != y.shape:
-        raise ValueError("labels, inclusion and queries must be equally long and not empty")
+    if y.size == 0 or y.shape != pi.shape:
+        raise ValueError("labels and inclusion must be equally long and not empty")
     if not np.isin(y, (0.0, 1.0)).all() or (pi <= 0).any() or (pi > 1).any():
         raise ValueError("labels must be 0 or 1 and inclusion probabilities in (0, 1]")
     weights = 1.0 / pi
-    _, codes = np.unique(queries, return_inverse=True)
-    whole = np.bincount(codes, weights=weights)
-    part = np.bincount(codes, weights=weights * y)
-    counts = query_counts(whole.size, n_bootstraps, rng)
-    samples: Floats = (counts @ part) / (counts @ whole)
+    whole, part = float(weights.sum()), float((weights * y).sum())
     return WeightedPrevalence(
-        share=float(part.sum() / whole.sum()),
-        total=float(part.sum()),
-        n_represented=float(whole.sum()),
-        interval=percentile_interval(samples, level),
+        share=part / whole,
+        total=part,
+        n_represented=whole,
         effective_size=float(weights.sum() ** 2 / (weights**2).sum()),
     )
 
 
-def _estimate(s: StratumCount, level: float) -> StratumEstimate:
-    share = s.n_positive / s.n_sampled
+def estimate_stratum(s: StratumCount, level: float = 0.95) -> StratumEstimate:
+    """Return the share of positives in one stratum, which has at least one label."""
+    n, most = s.n_sampled + s.n_undecided, s.n_positive + s.n_undecided
     interval = (
-        Interval(share, share) if s.is_census else clopper_pearson(s.n_positive, s.n_sampled, level)
+        Interval(s.n_positive / n, most / n)
+        if s.is_census
+        else Interval(
+            clopper_pearson(s.n_positive, n, level).low, clopper_pearson(most, n, level).high
+        )
     )
-    return StratumEstimate(**vars(s), share=share, interval=interval)
+    return StratumEstimate(**vars(s), share=s.n_positive / s.n_sampled, interval=interval)
+
+
+def _ends(estimates: Sequence[StratumEstimate]) -> tuple[float, float]:
+    """Return the least and the greatest number of positives in some strata together."""
+    return (
+        sum(e.n_pairs * e.interval.low for e in estimates),
+        sum(e.n_pairs * e.interval.high for e in estimates),
+    )
 
 
 def _variance(s: StratumCount, n_total: int) -> float:
@@ -203,7 +205,8 @@ def _check(strata: Sequence[StratumCount]) -> None:
     if not strata:
         raise ValueError("there are no strata")
     for s in strata:
-        if not 0 <= s.n_positive <= s.n_sampled <= s.n_pairs or s.n_sampled < 1:
+        n_asked = s.n_sampled + s.n_undecided
+        if not 0 <= s.n_positive <= s.n_sampled <= n_asked <= s.n_pairs or s.n_sampled < 1:
             raise ValueError(
                 f"stratum {s.name}: {s.n_positive} positives of {s.n_sampled} labels of "
                 f"{s.n_pairs} pairs is impossible"

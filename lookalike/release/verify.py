@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lookalike.core.progress import SILENT, Progress
+from lookalike.io.parquet import n_values
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import Unpacked, unpacked
@@ -157,6 +158,7 @@ def _compared(path: str, held: Path, made: Path) -> Iterator[Finding]:
 def _difference(path: str, held: Path, made: Path) -> str:
     """Return how a file differs from what the data give, "" if it does not."""
     if path.endswith(".parquet"):
+        n_values(held, pq.read_metadata(held), pq.read_schema(held).names)
         return _table_differs(pq.read_table(held), pq.read_table(made))
     if path in PROSE:
         return _numbers_differ(held, made)

@@ -88,14 +88,16 @@ class FloatBlocks:
 
     def load(self, block: Float32s, first: int) -> None:
         self._block = block
-        norms = torch.linalg.vector_norm(torch.from_numpy(block), dim=1).numpy()
+        writable = block if block.flags.writeable else block.copy()  # torch warns of a mapped file
+        norms = torch.linalg.vector_norm(torch.from_numpy(writable), dim=1).numpy()
         _require_finite(norms, first)
         self._largest = float(norms.max()) * (1 + 2 * self._slack)
 
     def scores(self, queries: slice) -> BlockScores:
         rows = self._queries[queries]
         out = self._buffers.shaped(len(rows), len(self._block))
-        return np.matmul(rows, self._block.T, out=out.numpy())
+        with np.errstate(over="ignore"):  # an infinite score is looked at in doubles
+            return np.matmul(rows, self._block.T, out=out.numpy())
 
     def terms(self, queries: slice) -> Doubles:
         bound = 3 * self._slack * self._largest * self._norms[queries]

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from lookalike.core.arrays import Floats
 from lookalike.stats.grouped_auc import ratio
+from lookalike.stats.intervals import difference_intervals
 from lookalike.stats.proportion import Interval
-
-_MIN_DEFINED = 0.5
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class Resampling:
         """Draw the bootstrap samples."""
         return cls(query_counts(n_queries, n_bootstraps, rng), rng, level, n_permutations)
 
-    def interval(self, samples: ArrayLike) -> Interval:
-        """Return the percentile interval of bootstrap values at this level."""
-        return percentile_interval(samples, self.level)
+    def differences(self, values: ArrayLike) -> list[Interval]:
+        """Return the interval of each column's mean; see `difference_intervals`."""
+        return difference_intervals(values, self.counts, self.level)
 
 
 def query_counts(n_queries: int, n_bootstraps: int, rng: np.random.Generator) -> Floats:
@@ -86,21 +85,3 @@ def bootstrap_means(values: ArrayLike, counts: Floats) -> Floats:
     is_shared = bool((is_defined == is_defined[:, :1]).all())  # one column speaks for all
     n_drawn = counts @ is_defined[:, : 1 if is_shared else None].astype(np.float64)
     return ratio(total, n_drawn).reshape(len(counts), *v.shape[1:])
-
-
-def percentile_interval(samples: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the percentile interval of bootstrap values.
-
-    Args:
-        samples: shape (n_bootstraps,); NaN where a sample left the statistic undefined.
-        level: coverage.
-
-    Returns:
-        The interval; NaN if fewer than half of the samples are defined.
-    """
-    s = np.asarray(samples, dtype=np.float64)
-    defined = s[~np.isnan(s)]
-    if defined.size == 0 or defined.size < _MIN_DEFINED * s.size:
-        return Interval(float("nan"), float("nan"))
-    low, high = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return Interval(float(low), float(high))

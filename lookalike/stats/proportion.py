@@ -15,6 +15,11 @@ class Interval:
     low: float
     high: float
 
+    @property
+    def is_defined(self) -> bool:
+        """Whether there is an interval."""
+        return self.low == self.low  # NaN is not
+
 
 def clopper_pearson(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """Return the exact binomial interval: its coverage is at least `level` for every share.
@@ -60,14 +65,14 @@ def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:
     return Interval(float(low), float(high))
 
 
-def score_interval(n_yes: int, n: int, z_squared: float) -> Interval:
+def score_interval(n_yes: float, n: float, z_squared: float) -> Interval:
     """Return all p with |n_yes/n - p| <= sqrt(z² p(1-p)/n).
 
     With z² from the normal distribution this is Wilson's interval; with z² = 1/q it is what
     Chebyshev's inequality guarantees for any distribution with error probability q.
 
     Args:
-        n_yes: as in `clopper_pearson`.
+        n_yes: as in `clopper_pearson`; not whole where `n` is an effective size.
         n: as in `clopper_pearson`.
         z_squared: > 0.
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.proportion import Interval
 
@@ -28,7 +28,7 @@ class PairedTest:
         first: name of the model whose values stand on the left of the difference.
         second: name of the other.
         difference: mean of first - second over the common queries.
-        interval: bootstrap interval of the difference over queries.
+        interval: of the difference over queries, from `difference_intervals`.
         effect_size: mean over standard deviation of the differences (Cohen's d_z).
         n_queries: how many queries both are defined on.
         p: two-sided sign-flip p-value.
@@ -106,26 +106,28 @@ def paired_tests(
     is_common = common_queries(v)
     is_tested = np.logical_not(np.isnan(v).all(axis=1))
     models = [models[m] for m in np.flatnonzero(is_tested).tolist()]
-    v = v[is_tested][:, is_common].T
+    drawn, v = v[is_tested], v[is_tested][:, is_common].T
     if not models or v.shape[0] == 0:
         return MeasureTests(measure, (), np.nan, np.nan)
     p = sign_flip_p(v, resampling.rng, resampling.n_permutations)
-    samples = bootstrap_means(v, resampling.counts[:, is_common])
     pairs = list(combinations(range(len(models)), 2))
+    first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+    differences = np.where(is_common, drawn[first] - drawn[second], np.nan)
+    intervals = resampling.differences(differences.T)
     adjusted = holm([p[i, j] for i, j in pairs])
     tests = tuple(
         PairedTest(
             first=models[i],
             second=models[j],
             difference=float((v[:, i] - v[:, j]).mean()),
-            interval=resampling.interval(samples[:, i] - samples[:, j]),
+            interval=interval,
             effect_size=_effect_size(v[:, i] - v[:, j]),
             n_queries=v.shape[0],
             p=float(p[i, j]),
             p_holm=float(p_holm),
             p_t=_paired_t(v[:, i] - v[:, j]),
         )
-        for (i, j), p_holm in zip(pairs, adjusted, strict=True)
+        for (i, j), p_holm, interval in zip(pairs, adjusted, intervals, strict=True)
     )
     return MeasureTests(
         measure,

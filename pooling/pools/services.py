@@ -13,6 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, cancel_job, enqueue
 from lookalike.core.errors import Refused
@@ -71,6 +73,7 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
             steps=_steps(request),
             made_by=created_by,
         )
+        record(created_by, Action.POOL_MADE, pool, slug=pool.slug, models=request.all_specs)
     return pool
 
 
@@ -217,6 +220,7 @@ def cancel_pool(*, pool: Pool) -> int:
         )
 
 
+@transaction.atomic
 def cancel_source(*, source: PoolSource) -> bool:
     """Cancel one source; it can be tried again. False if it had ended already."""
     if source.job is not None:
@@ -224,6 +228,7 @@ def cancel_source(*, source: PoolSource) -> bool:
     job = Job.objects.create(
         **source_job(source), state=JobState.CANCELLED, finished_at=timezone.now()
     )
+    record(None, Action.JOB_CANCELLED, job, task=job.task)
     return bool(PoolSource.objects.filter(pk=source.pk, job=None).update(job=job))
 
 
@@ -237,4 +242,6 @@ def delete_pool(*, pool: Pool) -> None:
         raise Refused("pool", "a campaign judges it; its proposals are kept as evidence.")
     if any(has_open_job(source) for source in pool.sources.all()):
         raise Refused("pool", "it is being filled; cancel that first.")
-    pool.delete()
+    with transaction.atomic():
+        record(None, Action.POOL_DELETED, pool, slug=pool.slug)
+        pool.delete()

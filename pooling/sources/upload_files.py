@@ -12,6 +12,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from catalog.importing.uploads import check_room
+from lookalike.core.errors import Refused
 from lookalike.io.errors import FormatError, InputError
 
 MAX_BYTES = 4 * 2**30
@@ -125,6 +127,10 @@ def _landed(file: Arriving) -> Iterator[tuple[Path, str]]:
     """Write a file beside the others under a passing name; it goes unless it was settled."""
     folder = Path(settings.DATA_DIR) / "sources"
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        check_room(0)
+    except Refused as problem:
+        raise InputError(f"{file.name}: {problem}") from problem
     handle, name = tempfile.mkstemp(dir=folder, prefix=".arriving-")
     path, digest, n_bytes = Path(name), hashlib.sha256(), 0
     try:
@@ -146,7 +152,6 @@ def _landed(file: Arriving) -> Iterator[tuple[Path, str]]:
 def _settle(path: Path, sha256: str) -> None:
     kept = upload_path(sha256)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    path.chmod(0o644)
     path.replace(kept)
 
 

@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from lookalike.core.errors import Refused
 from pooling.models import Pool, PoolChange, PoolSource, PoolState
 from pooling.new_pool.requests import check_depth, check_specs
@@ -65,6 +67,7 @@ def top_up_pool(*, pool: Pool, wanted: TopUp, made_by: User | None) -> PoolChang
             steps.append({"spec": spec, "k_before": 0, "k": k})
         for spec, k in wanted.deeper.items():
             PoolSource.objects.filter(pk=sources[spec].pk).update(wanted_k=k, job=None)
+        record(made_by, Action.POOL_TOPPED_UP, pool, steps=steps)
         number = (pool.changes.aggregate(last=Max("number"))["last"] or 0) + 1
         return PoolChange.objects.create(pool=pool, number=number, steps=steps, made_by=made_by)
 
@@ -114,6 +117,7 @@ def withdraw_depth(*, source: PoolSource) -> None:
                     step["withdrawn"] = True
             change.save(update_fields=["steps"])
         PoolSource.objects.filter(pk=source.pk).update(wanted_k=None)
+        record(None, Action.POOL_DEPTH_WITHDRAWN, pool, model=source.spec, k=source.k)
         settle_pool(pool=pool)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
-from catalog.images.blobs import open_blob
+from catalog.images.blobs import read_preview
 from evaluation.results.leaderboard import TITLES
 from jobs.services import JobConflictError
 from lookalike.release.documents.citation import bibtex, cite_as
@@ -23,6 +23,7 @@ from releases.forms import FreezeForm, first_words
 from releases.models import AskedRelease, Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
+from releases.site.integrity import DamagedFileError
 from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
@@ -148,13 +149,22 @@ def _scrolling(page: str) -> str:
 @require_safe
 def archive(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     """Download everything in one zip."""
-    return download(request, archive_line(release_or_404(request.user, slug, version)))
+    return _sent(request, archive_line(release_or_404(request.user, slug, version)))
 
 
 @require_safe
 def file(request: HttpRequest, slug: str, version: str, path: str) -> HttpResponseBase:
     """Download one file."""
-    return download(request, line_or_404(release_or_404(request.user, slug, version), path))
+    return _sent(request, line_or_404(release_or_404(request.user, slug, version), path))
+
+
+def _sent(request: HttpRequest, line: FileLine) -> HttpResponseBase:
+    """Return a download, or a page that says why it is not given away."""
+    try:
+        return download(request, line)
+    except DamagedFileError as problem:
+        context = {"release": line.release, "problem": str(problem)}
+        return render(request, "releases/damaged.html", context, status=503)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -201,8 +211,8 @@ def picture(request: HttpRequest, slug: str, version: str, sha256: str) -> HttpR
     if not has_picture(release, sha256):
         raise Http404
     try:
-        opened = open_blob(sha256, "thumb")
+        content = read_preview(sha256, "thumb")
     except (FileNotFoundError, ValueError):
         raise Http404 from None
     headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
-    return FileResponse(opened, content_type="image/webp", headers=headers)
+    return HttpResponse(content, content_type="image/webp", headers=headers)

@@ -9,6 +9,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from audit.actions import Action
+from audit.services import record
 from evaluation.runs.run_upload import Missing
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
@@ -153,16 +155,20 @@ def publish(*, submission: Submission, is_published: bool) -> None:
         with transaction.atomic():
             submission.is_published = is_published
             submission.save(update_fields=["is_published"])
+            action = Action.SUBMISSION_PUBLISHED if is_published else Action.SUBMISSION_WITHDRAWN
+            record(None, action, submission, release=submission.release)
     except IntegrityError:
         raise ReleaseError(
             f"Another submission of the name “{submission.name}” is on the leaderboard."
         ) from None
 
 
+@transaction.atomic
 def delete(*, submission: Submission) -> None:
     """Delete a submission and what was uploaded for it; the day's quota stays used."""
     job = submission.job
     if job is not None:
         cancel_job(job=job)
         drop_run_file(job.arguments.get("file", ""))
+    record(None, Action.SUBMISSION_DELETED, submission, release=submission.release)
     submission.delete()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -13,8 +14,11 @@ from allauth.mfa.totp.internal.auth import (
     yield_hotp_counters_from_time,
 )
 from django.core import mail
+from django.http import HttpRequest
+from django.test import Client
 from django.urls import reverse
 
+from accounts.devices import known_device
 from accounts.models import Role
 from tests.clients import PASSWORD
 
@@ -88,9 +92,19 @@ def test_a_forgotten_password_reads_the_same_for_unknown_addresses(stranger, mak
     person = make_person()
     path = "/accounts/password/reset/"
     known = stranger.post(path, {"email": person.email}, follow=True)
-    unknown = stranger.post(path, {"email": "nobody@example.org"}, follow=True)
+    unknown = stranger.post(path, {"email": f"{secrets.token_hex(8)}@example.org"}, follow=True)
     assert _words(known) == _words(unknown)
     assert [message.to for message in mail.outbox] == [[person.email]]
+
+
+def test_a_mail_server_that_is_down_does_not_tell_who_has_an_account(
+    stranger, make_person, settings
+):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    for address in (make_person().email, f"{secrets.token_hex(8)}@example.org"):
+        answer = stranger.post("/accounts/password/reset/", {"email": address})
+        assert (answer.status_code, answer.url) == (302, "/accounts/password/reset/done/")
 
 
 def test_guessing_one_account_is_stopped_after_five_attempts(stranger, make_person):
@@ -99,6 +113,75 @@ def test_guessing_one_account_is_stopped_after_five_attempts(stranger, make_pers
         stranger.post(LOGIN, {"login": person.username, "password": "guess"})
     answer = stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
     assert "Too many failed login attempts" in answer.content.decode()
+
+
+def at(number: int) -> Client:
+    """A browser at an address of its own, which no other test uses."""
+    return Client(REMOTE_ADDR=f"fd{secrets.token_hex(1)}:{secrets.token_hex(2)}:{number:x}:1::1")
+
+
+def guess(browser: Client, name: str, times: int) -> str:
+    for _ in range(times):
+        answer = browser.post(LOGIN, {"login": name, "password": "guess"})
+    return str(answer.content.decode())
+
+
+TOO_MANY = "Too many failed login attempts"
+
+
+def test_guessing_an_account_does_not_lock_its_owner_out_elsewhere(stranger, make_person):
+    person = make_person()
+    assert TOO_MANY in guess(stranger, person.username, 6)
+    answer = at(1).post(LOGIN, {"login": person.username, "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_the_owner_gets_in_by_a_known_browser_at_the_guessers_own_address(stranger, make_person):
+    person = make_person()
+    assert stranger.post(LOGIN, {"login": person.email, "password": PASSWORD}).status_code == 302
+    del stranger.cookies["sessionid"]  # signed out; the browser is the same
+    guesser = Client(REMOTE_ADDR=stranger.defaults["REMOTE_ADDR"])
+    assert TOO_MANY in guess(guesser, person.username, 6)
+    assert TOO_MANY in guess(guesser, "somebody-else", 9)  # now the address itself is slowed
+    answer = stranger.post(LOGIN, {"login": person.email.upper(), "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_a_known_browser_may_not_guess_either_nor_is_it_known_to_others(stranger, make_person):
+    person, other = make_person(), make_person()
+    stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    del stranger.cookies["sessionid"]  # signed out; the browser is the same
+    assert TOO_MANY in guess(stranger, person.username, 6)
+    forged = at(2)
+    forged.cookies["device"] = stranger.cookies["device"].value + "x"
+    assert known_device(request_of(forged), person.username) == ""
+    assert known_device(request_of(stranger), person.username) != ""
+    assert known_device(request_of(stranger), other.username) == ""
+
+
+def request_of(browser: Client) -> HttpRequest:
+    request = HttpRequest()
+    request.COOKIES = {name: morsel.value for name, morsel in browser.cookies.items()}
+    return request
+
+
+def test_guessing_one_account_from_many_addresses_is_slowed_but_not_for_its_owner(
+    stranger, make_person
+):
+    person = make_person()
+    stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    del stranger.cookies["sessionid"]  # signed out; the browser is the same
+    for number in range(10):
+        assert TOO_MANY not in guess(at(number), person.username, 5)
+    assert TOO_MANY in guess(at(11), person.username, 1)
+    answer = stranger.post(LOGIN, {"login": person.username, "password": PASSWORD})
+    assert answer.status_code == 302
+
+
+def test_guessing_many_accounts_from_one_address_is_slowed(stranger, db):
+    for number in range(10):
+        assert TOO_MANY not in guess(stranger, f"name-{number}", 1)
+    assert TOO_MANY in guess(stranger, "name-11", 1)
 
 
 def test_guessing_many_accounts_from_one_address_is_stopped_with_a_page(stranger, make_person):

@@ -97,6 +97,9 @@ def test_a_token_of_a_closed_account_is_refused(made, researcher):
     researcher.is_active = False
     researcher.save()
     assert refused(made[1]) == "account_closed"
+    researcher.is_active = True
+    researcher.save()
+    assert refused(made[1]) == "token_revoked"
 
 
 def test_a_token_that_nobody_made_is_refused(made):

@@ -16,13 +16,13 @@ from django.db import connection
 from annotation.models import Judgement, JudgementEvent, Question, QueueEntry
 from annotation.queries.labels import labels
 from annotation.services import reap_leases, reconcile
-from tests.annotation.webserver import WebServer
 from tests.clients import HttpJudge, answer_to, session_of
 from tests.waiting import PATIENCE_SECONDS
+from tests.webserver import WebServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
 
-N_QUERIES, N_CANDIDATES, N_JUDGES, N_TABS, K = 100, 50, 40, 50, 3
+N_CANDIDATES, N_JUDGES, N_TABS, K = 50, 40, 50, 3
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -31,7 +31,7 @@ def server() -> Iterator[WebServer]:
     server = WebServer()
     server.start()
     yield server
-    server.kill()
+    server.close()
 
 
 class Tab(threading.Thread):
@@ -131,7 +131,7 @@ def is_work_left() -> bool:
     return is_left
 
 
-def make_leases_stale(tabs: list[Tab], server: WebServer) -> None:
+def make_leases_stale(tabs: list[Tab], server: WebServer, n_pairs: int) -> None:
     """While the tabs work: let random leases run out, and kill the server once, in the middle."""
     chance = random.Random(1)
     is_killed = False
@@ -144,7 +144,7 @@ def make_leases_stale(tabs: list[Tab], server: WebServer) -> None:
                 [chance.randrange(100)],
             )
         reap_leases()
-        if not is_killed and Judgement.objects.count() > N_QUERIES * N_CANDIDATES:
+        if not is_killed and Judgement.objects.count() > n_pairs:
             server.kill()
             is_killed = True
             server.start()
@@ -162,8 +162,9 @@ def expected_answers() -> dict[tuple[int, int], str]:
     return {key: answer for key, answer in latest.items() if answer in finals}
 
 
-def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, server):
-    campaign = campaign_of(N_QUERIES, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K)
+@pytest.mark.parametrize("n_queries", [25, pytest.param(100, marks=pytest.mark.daily)])
+def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, server, n_queries):
+    campaign = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K)
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]
     tabs = [
         Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid)
@@ -171,7 +172,7 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, serv
     ]
     for tab in tabs:
         tab.start()
-    make_leases_stale(tabs, server)
+    make_leases_stale(tabs, server, n_queries * N_CANDIDATES)
     assert [tab.failure for tab in tabs if tab.failure] == []
 
     acknowledged = {key: answer for tab in tabs for key, answer in tab.acknowledged.items()}
@@ -186,7 +187,7 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, serv
 
     table = labels(campaign)
     n_votes = table.n_similar + table.n_different
-    assert len(table) == N_QUERIES * N_CANDIDATES
+    assert len(table) == n_queries * N_CANDIDATES
     assert set(n_votes.tolist()) == {K}
     assert reconcile(campaign=campaign) == []
     assert not Question.objects.filter(n_free__gt=0).exists()

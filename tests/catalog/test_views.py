@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
+import os
+import time
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
@@ -16,10 +19,10 @@ from django.test import Client
 
 from accounts.models import User
 from catalog.embeddings import shard_path, write_shard
-from catalog.importing import uploads
+from catalog.importing import upload_handlers, uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.services import create_catalog
-from catalog.tasks import import_catalog
+from catalog.tasks import drop_uploads, import_catalog
 from jobs.models import Job, JobState
 from pooling.models import Pool
 from tests.pictures import jpeg, picture, png, write_folder
@@ -483,3 +486,47 @@ def test_deleting_cancels_an_import_and_drops_its_upload(
     client.post("/catalogs/shoes/delete/", {"slug": "shoes"})
     assert Job.objects.latest("id").state == JobState.CANCELLED
     assert list((data_dir / "uploads").iterdir()) == []
+
+
+def test_uploads_of_one_person_are_limited_and_the_page_says_so(
+    admin: User, monkeypatch: pytest.MonkeyPatch, settings: Any
+):
+    settings.UPLOADS_AN_HOUR = 2
+    monkeypatch.setattr(upload_handlers, "count", counter())
+    client = client_of(admin)
+    for number in range(2):
+        form = {"name": f"Number {number}", "upload": upload({"a.jpg": jpeg()})}
+        assert client.post("/catalogs/new/", form).status_code == 302
+    refused = client.post("/catalogs/new/", {"name": "Three", "upload": upload({"a.jpg": jpeg()})})
+    assert refused.status_code == 429
+    assert refused["Retry-After"] == "90"
+    assert "At most 2 uploads an hour" in refused.text
+    assert Catalog.objects.count() == 2
+    assert client.post("/catalogs/new/", {"name": "None"}).status_code == 200  # without a file
+
+
+def counter() -> Callable[..., tuple[int, int]]:
+    """Count as the cache does, for nobody else."""
+    numbers = itertools.count(1)
+    return lambda *_: (next(numbers), 90)
+
+
+def test_uploads_stop_before_the_disk_is_full(admin: User, data_dir: Path, settings: Any):
+    settings.LEAST_FREE_MIB = 10**9
+    form = {"name": "Fresh", "upload": upload({"a.jpg": jpeg()})}
+    page = client_of(admin).post("/catalogs/new/", form)
+    assert "disk is nearly full" in page.text
+    assert Catalog.objects.count() == 0
+    assert not list((data_dir / "uploads").glob("*"))
+
+
+def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
+    folder = data_dir / "uploads"
+    folder.mkdir(parents=True)
+    old, young = folder / "a.zip", folder / "b.zip"
+    for path, hours in ((old, 25), (young, 23)):
+        path.touch()
+        then = time.time() - 3600 * hours
+        os.utime(path, (then, then))
+    assert drop_uploads() == 1
+    assert [path.name for path in folder.iterdir()] == ["b.zip"]

@@ -110,12 +110,12 @@ def test_two_data_folders_do_not_meet(services: embedded.Services, tmp_path: Pat
     let_go(two)
 
 
-def test_given_urls_are_used_and_nothing_is_started(tmp_path: Path) -> None:
-    found = embedded.service_urls(
-        tmp_path, database_url="postgresql://db/x", redis_url="redis://broker/0"
-    )
-    embedded.hold_services(found)
-    assert (found.database_url, found.redis_url) == ("postgresql://db/x", "redis://broker/0")
+def test_given_urls_are_used_and_nothing_is_started_in_their_place(tmp_path: Path) -> None:
+    urls = ("postgresql://127.0.0.1:1/x", "redis://127.0.0.1:1/0")
+    found = embedded.service_urls(tmp_path, database_url=urls[0], redis_url=urls[1])
+    with pytest.raises(embedded.ServiceError, match="does not answer"):
+        embedded.hold_services(found)
+    assert (found.database_url, found.redis_url) == urls
     assert list(tmp_path.iterdir()) == []
 
 

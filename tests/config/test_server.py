@@ -24,7 +24,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def test_killed_processes_come_back_and_ctrl_c_stops_all(site: Site) -> None:
     site.start()
-    for word in ("granian", "--queues light", "--queues device"):
+    assert f"{site.url}/first-admin/" in site.log(), "an empty site offers its first admin a link"
+    for word in ("config.web", "--queues light", "--queues device"):
         wait_until(lambda word=word: bool(site.processes(word)))  # type: ignore[misc]
         killed = site.processes(word)
         for process in killed:  # with what it forks meanwhile, which is in its group

@@ -9,6 +9,7 @@ from os import environ
 from pathlib import Path
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import (
@@ -42,6 +43,16 @@ SIZES: dict[str, ViewportSize] = {
     "desktop": {"width": 1280, "height": 850},
     "phone": {"width": 390, "height": 844},
 }
+# Each width and each theme; the other two windows differ from these in nothing that is not tried.
+in_windows = pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        ("desktop", "light"),
+        ("phone", "dark"),
+        pytest.param("desktop", "dark", marks=pytest.mark.daily),
+        pytest.param("phone", "light", marks=pytest.mark.daily),
+    ],
+)
 
 
 def sign_in(browser: Browser, site: Site, name: str) -> Page:

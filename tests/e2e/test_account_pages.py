@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+from accounts.first_admin.services import make_secret
 from accounts.models import Role
 from tests.clients import PASSWORD
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 def test_the_entrance_is_accessible(open_page, db, size, theme):
     page = open_page(size=size, theme=theme)
-    for path in ("/accounts/login/", "/accounts/password/reset/", "/nowhere/"):
+    first_admin = f"/first-admin/{make_secret()}/"
+    for path in ("/accounts/login/", "/accounts/password/reset/", first_admin, "/nowhere/"):
         page.goto(path)
         assert serious_problems(page) == []
         assert overflow(page) <= 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 def test_the_people_pages_are_accessible(open_page, make_person, size, theme):
     admin = make_person("ada", Role.ADMIN, is_superuser=True, email="ada@example.org")
     other = make_person("a-rather-long-user-name-of-a-judge", email="x" * 50 + "@example.org")
     page = open_page(admin, size=size, theme=theme)
-    for path in ("/profile/", "/people/", "/people/new/", f"/people/{other.pk}/"):
+    for path in ("", "sessions/"):
+        page.goto(f"/profile/{path}")
+        assert serious_problems(page) == []
+        assert overflow(page) <= 0
+    for path in ("/people/", "/people/new/", f"/people/{other.pk}/"):
         page.goto(path)
         assert serious_problems(page) == []
         assert overflow(page) <= 0

@@ -13,7 +13,7 @@ from accounts.models import Role
 from annotation.models import Campaign
 from annotation.services import add_gold, import_judgements, open_campaign
 from annotation.services.gold import GoldPair
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 PAGES = [
     "campaign", "panel", "edit_guidelines", "gold", "quality", "agreement", "adjudication",
@@ -48,8 +48,7 @@ def shot(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 def test_the_campaign_pages_are_accessible(open_page, make_person, campaign, size, theme):
     page = open_page(make_person("ada", Role.ADMIN), size=size, theme=theme)
     addresses = {name: reverse(f"annotation:{name}", args=[campaign.slug]) for name in PAGES}

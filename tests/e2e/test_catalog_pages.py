@@ -19,7 +19,7 @@ from catalog.services import create_catalog, import_job, import_work
 from catalog.tasks import import_catalog
 from jobs.models import Job
 from jobs.services import run_here
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 from tests.pictures import encoded, jpeg, picture, write_folder
 
 OpenPage = Callable[..., Page]
@@ -64,8 +64,7 @@ def ada(make_person: Callable[..., User]) -> User:
     return make_person("ada", Role.ADMIN)
 
 
-@pytest.mark.parametrize("size", ["desktop", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@in_windows
 def test_every_page_fits_and_can_be_used_by_everybody(
     size: str, theme: str, shoes: Catalog, ada: User, open_page: OpenPage
 ):

@@ -12,7 +12,14 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from annotation.models import Campaign, Gold, Guideline, Judgement, JudgementEvent, Question
 from annotation.services import close_campaign, open_campaign, pause_campaign
-from tests.e2e.pages import overflow, see_pair, see_pictures, serious_problems, session_cookie
+from tests.e2e.pages import (
+    in_windows,
+    overflow,
+    see_pair,
+    see_pictures,
+    serious_problems,
+    session_cookie,
+)
 
 PAUSE_MS = 200  # longer than the dead time after an answer
 
@@ -428,8 +435,7 @@ def test_a_pen_can_choose_the_reason_for_skipping(open_desk):
     assert set(JudgementEvent.objects.values_list("device", "reason")) == {("touch", "bad_image")}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desktop", "phone"])
+@in_windows
 @pytest.mark.parametrize("mode", ["pair", "sheet"])
 def test_both_modes_are_accessible(open_desk, size, theme, mode):
     page, _ = open_desk(size=size, theme=theme, mode=mode)

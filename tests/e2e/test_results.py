@@ -21,7 +21,7 @@ from evaluation.results.leaderboard import model_key
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 from tests.e2e.pictures import _files
 from tests.worlds import SPECS, World, build_world, judge_world
 
@@ -55,9 +55,7 @@ def wait_for_charts(page: Page) -> None:
         expect(figures.nth(at).locator("svg[role=img]")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("size", "theme"), [("desktop", "light"), ("desktop", "dark"), ("phone", "light")]
-)
+@in_windows
 def test_pages_are_accessible_and_fit_their_windows(
     world: World,
     open_page: Callable[..., Page],

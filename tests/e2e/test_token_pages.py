@@ -6,12 +6,11 @@ import os
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
 from tests.clients import PASSWORD
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 
 def looks_right(page: Page, name: str) -> None:
@@ -21,7 +20,7 @@ def looks_right(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize(("size", "theme"), [("desktop", "light"), ("phone", "dark")])
+@in_windows
 def test_a_token_is_made_shown_once_and_revoked(open_page, make_person, size, theme):
     page = open_page(make_person("ada", Role.ADMIN), size=size, theme=theme)
     page.goto("/profile/")
@@ -42,7 +41,7 @@ def test_a_token_is_made_shown_once_and_revoked(open_page, make_person, size, th
     expect(page.get_by_text("revoked")).to_be_visible()
 
 
-@pytest.mark.parametrize(("size", "theme"), [("desktop", "light"), ("phone", "dark")])
+@in_windows
 def test_the_reference_of_the_api_is_accessible(open_page, make_person, size, theme):
     page = open_page(make_person("rosa", Role.RESEARCHER), size=size, theme=theme)
     page.goto("/api/")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from accounts.models import Role, User
@@ -115,6 +120,41 @@ def test_pages_and_api_count_the_same_downloads(client: Client, release: Release
         assert client.get(url, headers=headers).status_code in {200, 206}
         counts.append(Download.objects.get(path="").n)
     assert counts == [1, 2, 2, 3]
+
+
+def damaged_files() -> list[str]:
+    """Files of releases that check_storage names; the pictures of the world are no files."""
+    out = io.StringIO()
+    with suppress(SystemExit):
+        call_command("check_storage", "--json", stdout=out)
+    found = json.loads(out.getvalue())["damages"]
+    return [damage["name"] for damage in found if damage["kind"].startswith("release")]
+
+
+def test_a_damaged_archive_is_never_given_away(client: Client, release: Release) -> None:
+    path = archive_path(release)
+    sound = path.read_bytes()
+    harms: list[Callable[[], object]] = [
+        lambda: path.write_bytes(sound[:-10]),
+        lambda: path.write_bytes(bytes([sound[0] ^ 1]) + sound[1:]),
+        path.unlink,
+    ]
+    for harm in harms:
+        assert client.get(f"{BASE}archive.zip").status_code == 200
+        harm()
+        page = client.get(f"{BASE}archive.zip")
+        assert page.status_code == 503
+        assert "This file is damaged" in page.content.decode()
+        answer = client.get("/api/v1/releases/small/1.0.0/archive")
+        assert (answer.status_code, answer.json()["code"]) == (503, "damaged")
+        part = client.get(f"{BASE}archive.zip", headers={"Range": "bytes=0-9"})
+        assert part.status_code == 503
+        assert damaged_files() == [path.name]
+        path.write_bytes(sound)
+    assert damaged_files() == []
+    (files_folder(release) / "release.json").write_text("{}")
+    assert client.get(f"{BASE}files/release.json").status_code == 503
+    assert damaged_files() == [f"{release}: release.json"]
 
 
 @pytest.mark.parametrize(

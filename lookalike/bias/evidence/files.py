@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from lookalike.core.arrays import Ints
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
-from lookalike.io.parquet import MAGIC
+from lookalike.io.parquet import MAGIC, n_values
 
 
 @dataclass(frozen=True)
@@ -213,6 +213,7 @@ def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, t
     try:
         with pq.ParquetFile(path) as file:
             _check_header(path, file.schema_arrow.names, columns)
+            n_values(path, file.metadata, columns)
             row = 0
             for batch in file.iter_batches(columns=list(columns)):
                 for cells in zip(*(batch.column(n).to_pylist() for n in columns), strict=True):

@@ -11,11 +11,10 @@ from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import LeaveOut
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
-from lookalike.bias.outsiders import POOLED
+from lookalike.bias.outsiders import POOLED, undeclared_relatives
 from lookalike.bias.subsets import FAMILY, UNIQUES
 
 SMALL_POOL = 4
-STABLE = 0.9
 
 
 def findings(
@@ -42,45 +41,50 @@ def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 
 def _on_self_deltas(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
+    """Yield, of each measure, the largest change whose interval leaves out 0."""
     deltas = [d for entry in leave_out if entry.kind == UNIQUES for d in entry.self_deltas]
     defined = [d for d in deltas if not np.isnan(d.delta.value)]
+    shown = [d for d in defined if d.exceeds_gap and _is_told_from_zero(d)]
     strongest: dict[str, SelfDelta] = {}  # of all cut-offs of a measure, the one that moves most
-    for d in sorted(defined, key=lambda d: -abs(d.delta.value)):
+    for d in sorted(shown, key=lambda d: -abs(d.delta.value)):
         strongest.setdefault(d.measure.partition("@")[0], d)
-    for measure in sorted(s.measure for s in strongest.values()):
-        mine = [d for d in defined if d.measure == measure]
-        beyond = [d for d in mine if d.exceeds_gap]
-        if not beyond:
-            continue
-        worst = max(mine, key=lambda d: abs(d.delta.value))
+    for worst in sorted(strongest.values(), key=lambda d: d.measure):
+        of_measure = [d for d in defined if d.measure == worst.measure]
+        n_beyond = sum(d.measure == worst.measure for d in shown)
+        ends = worst.delta.interval
         who = "outsiders are punished" if worst.delta.value < 0 else "taking part is punished"
         yield (
-            f"{measure}: without its own proposals, {worst.model} moves by "
-            f"{worst.delta.value:+.3f} ({worst.rank_before} to {worst.rank_after} in the order): "
-            f"{who}. For {len(beyond)} of {len(mine)} pooled models the change is larger than "
-            "the usual gap between neighbours, so a newcomer's place by this measure says little."
+            f"{worst.measure}: without its own proposals, {worst.model} moves by "
+            f"{worst.delta.value:+.3f} (interval {ends.low:+.3f} to {ends.high:+.3f}, "
+            f"{worst.n_queries} queries; {worst.rank_before} to {worst.rank_after} in the order): "
+            f"{who}. For {n_beyond} of {len(of_measure)} pooled models the change is told from 0 "
+            "and larger than the usual gap between neighbours, so a newcomer's place by this "
+            "measure says little."
         )
 
 
+def _is_told_from_zero(d: SelfDelta) -> bool:
+    return d.delta.interval.low > 0 or d.delta.interval.high < 0
+
+
 def _on_agreement(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
-    rho = [
-        a.spearman.value
+    orders = [
+        a
         for entry in leave_out
         if entry.kind == UNIQUES
         for a in entry.agreement
         if a.measure == MACRO_AUC and not np.isnan(a.spearman.value)
     ]
-    if not rho:
+    if not orders:
         return
-    spread = f"(Spearman {min(rho):.2f} to {max(rho):.2f} with the order on all labels)"
-    if min(rho) >= STABLE:
-        yield (
-            f"The order of all models by macro AUC hardly changes when one is left out {spread}. "
-            "That cannot show the bias, because it is the model left out that moves: read the "
-            "self-deltas."
-        )
-    else:
-        yield f"The order of all models by macro AUC depends on who built the pool {spread}."
+    rho, n = [a.spearman.value for a in orders], [a.n_queries for a in orders]
+    queries = f"{min(n)} to {max(n)}" if min(n) < max(n) else f"{n[0]}"
+    yield (
+        f"With one model left out, the order of all {orders[0].n_models} by macro AUC has a "
+        f"Spearman correlation of {min(rho):.2f} to {max(rho):.2f} with the order on all labels "
+        f"({queries} queries; no interval covers it). However high, that cannot show the bias, "
+        "because it is the model left out that moves: read the self-deltas."
+    )
 
 
 def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str]:
@@ -91,6 +95,12 @@ def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str
         yield (
             f"Only {n_generators} models built the pool; the score adjustment is known to "
             "overshoot there."
+        )
+    for first, second, share in undeclared_relatives(evidence):
+        yield (
+            f"{first} and {second} make {share:.0%} of their proposals in common, as relatives do, "
+            "but are of different families: the equal-outsider and family-matched AUC are not fair "
+            "to them until they are declared as one family."
         )
     if any(len(members) > 1 for members in evidence.pooled_families.values()):
         yield (

@@ -194,7 +194,7 @@ def leave_out_columns(n_judged: int) -> list[Column[LeaveOut]]:
             heading,
             heading,
             lambda row, s: s.number(estimate(row).value),
-            lambda row, s: f"{s.number(estimate(row).value, 3)} {_ends(estimate(row), s)}",
+            lambda row, s: s.number(estimate(row).value, 3),
         )
 
     return [
@@ -203,8 +203,6 @@ def leave_out_columns(n_judged: int) -> list[Column[LeaveOut]]:
         Column("pairs", None, lambda row, _: f"{row.n_pairs:,}"),
         Column("positive", None, lambda row, _: f"{row.n_positive:,}"),
         correlation("Spearman", lambda order: order.spearman),
-        Column("interval", None,
-               lambda row, s: s.interval(agreement_on_auc(row.agreement).spearman.interval)),
         Column("p", "p", _p_with_method,
                lambda row, s: s.number(agreement_on_auc(row.agreement).p.value)),
         correlation("tau_b", lambda order: order.tau_b),
@@ -261,12 +259,6 @@ def depth_columns(generators: Sequence[str]) -> list[Column[DepthRow]]:
 def _p_with_method(row: LeaveOut, style: Style) -> str:
     p = agreement_on_auc(row.agreement).p
     return f"{style.p_value(p.value)} {p.method}"
-
-
-def _ends(estimate: Estimate, style: Style) -> str:
-    """Return "[low, high]" at two digits, nothing if it is undefined."""
-    ends = style.interval(estimate.interval, 2)
-    return "" if ends == style.dash else ends
 
 
 def _count(n: float, style: Style) -> str:

@@ -24,6 +24,7 @@ from lookalike.bias.words.tables import (
     paper_columns,
     text_table,
 )
+from lookalike.stats.intervals import METHODS, WHAT_VARIES
 from lookalike.stats.text_tables import TEXT, table
 
 _MOST_VALUES = 15
@@ -101,9 +102,10 @@ def _pool_lines(report: BiasReport) -> list[str]:
         )
     s = report.settings
     lines.append(
-        f"Intervals: {s.level:.0%} over queries, {s.n_bootstraps} bootstraps; "
-        f"sign flips: {s.n_permutations}"
+        f"Intervals: {s.level:.0%}, {METHODS[report.intervals]}; {s.n_bootstraps} bootstraps, "
+        f"{s.n_permutations} sign flips"
     )
+    lines.append(WHAT_VARIES)
     return lines
 
 

@@ -121,8 +121,9 @@ def score_margins(one: ScoredCandidates, spreads: Floats) -> Floats:
     Returns:
         Shape (n_models, n, n), antisymmetric in the last two.
     """
-    filled = np.where(np.isnan(one.scores), one.floors[:, None], one.scores) / spreads[:, None]
-    return np.nan_to_num(filled[:, :, None] - filled[:, None, :], nan=0.0)
+    filled = np.where(np.isnan(one.scores), one.floors[:, None], one.scores)
+    differences = filled[:, :, None] - filled[:, None, :]
+    return np.nan_to_num(differences / spreads[:, None, None], nan=0.0)
 
 
 def suggest_triplets(
@@ -161,7 +162,7 @@ def suggest_triplets(
         shuffled = _shuffled(one, rng)
         allowed, n_out = _may_meet(shuffled)
         margins = score_margins(shuffled, spreads)
-        disagreement = _disagreement(margins)
+        disagreement = _disagreement(margins).round(12)  # rounding alone orders nothing
         is_wanted = allowed & (disagreement > limits.min_disagreement)
         n_pairs = int(allowed.sum())
         n_seen += n_pairs > 0

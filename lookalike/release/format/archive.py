@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import lzma
 import shutil
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lookalike.core.unpacking import DAMAGES, why_too_much
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import MANIFEST
 from lookalike.release.format.manifest import is_safe, parse_manifest, paths_in
@@ -21,11 +19,6 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say; no clock enters
 _PACKED = {".parquet", ".jpg", ".jpeg", ".png", ".webp"}  # compressed by themselves
 _BLOCK = 2**20
 MAX_MANIFEST = 256 * 2**20
-# What zipfile and its unpackers raise at damaged bytes; encrypted and unknown ways of packing too.
-DAMAGES = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, LookupError,
-    RuntimeError, ValueError, OverflowError,
-)  # fmt: skip
 
 
 def write_archive(folder: Path, target: Path, root: str) -> None:
@@ -93,7 +86,8 @@ def unpack(source: Path, folder: Path) -> list[tuple[str, str]]:
         before, and what is wrong with them. The last two are left out.
 
     Raises:
-        ReleaseError: no zip, no manifest in it, or names that point outside.
+        ReleaseError: no zip, no manifest in it, names that point outside, or far more unpacked
+            than packed.
         OSError: no room to unpack it.
     """
     strays = []
@@ -136,7 +130,7 @@ def _root(archive: zipfile.ZipFile, source: Path) -> str:
 
 def _sizes(archive: zipfile.ZipFile, root: str, source: Path) -> dict[str, int]:
     entry = next(info for info in archive.infolist() if info.filename == root + MANIFEST)
-    if entry.file_size > MAX_MANIFEST:
+    if entry.file_size > MAX_MANIFEST or why_too_much(entry.file_size, entry.compress_size):
         raise ReleaseError(f"{source}: {MANIFEST} is larger than {MAX_MANIFEST >> 20} MiB")
     try:
         content = archive.read(entry)
@@ -144,6 +138,8 @@ def _sizes(archive: zipfile.ZipFile, root: str, source: Path) -> dict[str, int]:
         raise ReleaseError(f"{source}: {MANIFEST} is damaged: {problem}") from problem
     manifest = parse_manifest(content, f"{source}: {MANIFEST}")
     sizes = {path: held.n_bytes for path, held in manifest.files.items()}
+    if reason := why_too_much(sum(sizes.values()), source.stat().st_size):
+        raise ReleaseError(f"{source}: {reason}")
     return {**sizes, MANIFEST: entry.file_size}
 
 

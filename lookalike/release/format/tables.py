@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lookalike.core.arrays import Ints
+from lookalike.io.errors import FormatError
+from lookalike.io.parquet import n_values
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import ALL_TABLES
 
@@ -55,7 +57,7 @@ def read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = No
     """Read a table, or some of its columns; text comes dictionary-encoded.
 
     Raises:
-        ReleaseError: missing, not parquet, or of other columns.
+        ReleaseError: missing, not parquet, of other columns, or far larger unpacked.
     """
     names = list(columns or schema.names)
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
@@ -66,9 +68,12 @@ def read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = No
                     f"{path}: the columns are {', '.join(file.schema_arrow.names)}; "
                     f"expected: {', '.join(schema.names)}"
                 )
+            n_values(path, file.metadata, names)
             return file.read(columns=names)
     except FileNotFoundError:
         raise ReleaseError(f"{path} is missing") from None
+    except FormatError as problem:
+        raise ReleaseError(str(problem)) from problem
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as problem:
         raise ReleaseError(f"{path} is not readable as parquet: {problem}") from problem
 

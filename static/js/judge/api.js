@@ -97,4 +97,5 @@ const WORDS = {
   403: "The server refused. Sign in in another tab, then try again here.",
   404: "You are not on the panel of this campaign any more. Ask an admin.",
   429: "Too many requests; waiting a little.",
+  503: "The database is restarting; trying again in a moment.",
 };

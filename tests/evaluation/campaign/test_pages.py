@@ -19,6 +19,7 @@ from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
 from lookalike.stats.proportion import Interval
 from tests.worlds import SPECS, World
 
@@ -84,17 +85,37 @@ def test_the_leaderboard_is_sorted_by_what_all_may_be_compared_by(result: Result
     assert leaderboard(StoredResult(result), "nonsense").sorted_by == "equal_outsider_auc"
 
 
-def test_cells_carry_advice_intervals_and_letters_of_the_stored_tests(result: Result) -> None:
+def test_cells_carry_advice_and_letters_and_no_interval_below_ten_queries(result: Result) -> None:
     board = leaderboard(StoredResult(result))
     assert board.has_groups
     for line in board.lines:
         for name, cell in zip(COLUMNS, line.cells, strict=True):
             assert cell.comparable_with in {"pooled models", "outsiders", "all models", "nobody"}
-            assert cell.low is not None
-            assert cell.high is not None
-            assert cell.value is not None
-            assert cell.low <= cell.value <= cell.high
+            assert cell.n_queries is not None
+            assert cell.n_queries < LEAST_QUERIES
+            assert (cell.low, cell.high) == (None, None)
             assert bool(cell.letters) == bool(StoredResult(result).tests(name))
+
+
+def test_cells_carry_the_stored_interval(result: Result) -> None:
+    for model in result.summary["models"]:
+        model["measures"]["P@5"]["interval"] = {"low": 0.1, "high": 0.4}
+    board = leaderboard(StoredResult(result), "P@5")
+    at = next(place for place, column in enumerate(board.columns) if column.is_sorted)
+    assert {(line.cells[at].low, line.cells[at].high) for line in board.lines} == {(0.1, 0.4)}
+
+
+def test_the_chart_says_how_its_intervals_were_made(
+    result: Result, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    address = f"/results/{result.campaign.slug}/"
+    page = client.get(address).content.decode()
+    assert METHODS["score"] in page
+    assert WHAT_VARIES in page
+    del result.settings["intervals"]  # stored by a version that had percentiles only
+    result.save()
+    assert METHODS["percentile"] in client.get(address).content.decode()
 
 
 def test_a_result_is_read_back_as_it_was_stored(judged_world: World) -> None:
@@ -159,11 +180,15 @@ def test_lost_scores_leave_the_numbers_and_say_what_to_do(
 
 
 def test_a_paired_test_reads_the_same_from_both_sides(result: Result) -> None:
+    for of_measure in result.summary["tests"]:
+        for test in of_measure["tests"]:
+            test["interval"] = {"low": -0.1, "high": 0.3}
     there = paired_test(StoredResult(result), "vsd_hr@5", SPECS[0], OUTSIDER)
     back = paired_test(StoredResult(result), "vsd_hr@5", OUTSIDER, SPECS[0])
     assert there is not None
     assert back is not None
     assert back.difference == -there.difference
+    assert there.interval.is_defined
     assert back.interval == Interval(-there.interval.high, -there.interval.low)
     assert back.p_holm == there.p_holm
     assert paired_test(StoredResult(result), "MRR@5", SPECS[0], OUTSIDER) is None

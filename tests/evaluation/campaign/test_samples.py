@@ -166,7 +166,7 @@ def test_weights_by_hand(open_world: World) -> None:
         is_similar=np.array([pair in similar for pair in pairs]),
         is_decided=np.ones(n, bool), is_ruled=np.zeros(n, bool),
     )  # fmt: skip
-    found = as_json(sample_estimates(sample, table, pool, np.random.default_rng(0), 10))
+    found = as_json(sample_estimates(sample, table, pool))
     assert found["stratified"]["total"] == pytest.approx(36)
     assert found["stratified"]["share"] == pytest.approx(0.36)
     assert found["stratified"]["pool_recall"] == pytest.approx(6 / 36)

@@ -1,8 +1,11 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
 from lookalike.agreement.consensus import (
     accuracy_by_tie_side,
+    accuracy_range,
     accuracy_with_split_ties,
     is_settled,
     majority,
@@ -73,6 +76,17 @@ def test_a_split_tie_is_half_right_and_each_side_gives_its_own_accuracy():
     counts, truth = COUNTS[[0, 1, 2, 4]], np.array([0, 0, 1, 1])
     assert accuracy_with_split_ties(counts, truth) == pytest.approx((1 + 0 + 0.5 + 0.5) / 4)
     assert accuracy_by_tie_side(counts, truth) == [0.25, 0.75]
+
+
+def test_the_range_of_accuracies_holds_every_way_to_decide_ties():
+    counts = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [2, 1, 0]])
+    truth = np.array([0, 1, 2, 0])
+    ways = [
+        np.mean([label == true for label, true in zip(labels, truth, strict=True)])
+        for labels in product(*[np.flatnonzero(row == row.max()) for row in counts])
+    ]
+    assert accuracy_range(counts, truth) == (min(ways), max(ways)) == (0.25, 1.0)
+    assert max(accuracy_by_tie_side(counts, truth)) < accuracy_with_split_ties(counts, truth)
 
 
 def test_a_label_that_nobody_gave_is_never_right():

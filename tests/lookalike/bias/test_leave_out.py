@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from lookalike.bias.comparison import compare_with_full, typical_gap
-from lookalike.bias.leave_out import leave_out_report, micro_bootstrap, set_means
+from lookalike.bias.leave_out import leave_out_report, set_means
 from lookalike.bias.measurements import coverage_at, measure, precision_at
 from lookalike.bias.paper_view import paper_table
 from lookalike.bias.subsets import leave_out_sets
@@ -58,9 +58,7 @@ def analysed(pool, ks=(2,), n_bootstraps=40):
     resampling = Resampling.of(
         pool.n_queries, n_bootstraps=n_bootstraps, rng=np.random.default_rng(0)
     )
-    wanted = np.array([s.kind in ("full", "uniques") for s in sets])
-    micro = micro_bootstrap(pool, sets, wanted, resampling.counts)
-    return sets, measured, micro, resampling
+    return sets, measured, resampling
 
 
 @pytest.mark.parametrize("key", TABLE)
@@ -73,8 +71,8 @@ def test_every_number_of_the_golden_table_is_reproduced(key):
 
 
 def entries(pool, **options):
-    sets, measured, micro, resampling = analysed(pool, **options)
-    found = leave_out_report(pool, sets, measured, micro, resampling)
+    sets, measured, resampling = analysed(pool, **options)
+    found = leave_out_report(pool, sets, measured, resampling)
     return {(e.kind, e.name): e for e in found}
 
 
@@ -111,13 +109,13 @@ def test_sizes_are_those_of_the_sets():
 
 def test_deltas_and_agreement_use_only_queries_defined_on_both_sets():
     pool = random_pool(3)
-    sets, measured, micro, resampling = analysed(pool)
+    sets, measured, _ = analysed(pool)
     for g, label_set in enumerate(sets[1:], start=1):
         kept = label_set.kept
         part = auc_and_ap(pool.scores, pool.labels, pool.queries, 25, kept[None].astype(float)).auc
         full = auc_and_ap(pool.scores, pool.labels, pool.queries, 25).auc
         common = ~np.isnan(part[0, 0]) & ~np.isnan(full[0, 0])
-        found = compare_with_full(measured, g, micro, resampling.counts, 25)[0]
+        found = compare_with_full(measured, g)[0]
         assert found.n_queries == common.sum()
         assert found.part == pytest.approx(part[:, 0, common].mean(axis=1))
         assert found.full == pytest.approx(full[:, 0, common].mean(axis=1))
@@ -128,10 +126,7 @@ def test_intervals_hold_the_estimates_and_repeat_with_the_seed():
     first, again = (entries(pool, n_bootstraps=200)["uniques", "m0"] for _ in range(2))
     assert repr(first) == repr(again), "repr, because NaN is not NaN"
     for delta in first.self_deltas:
-        if delta.measure == "micro_ap":
-            assert np.isnan(delta.delta.interval.low), "no bootstrap is made of micro AP"
-        else:
-            assert delta.delta.interval.low <= delta.delta.value <= delta.delta.interval.high
+        assert delta.delta.interval.low <= delta.delta.value <= delta.delta.interval.high
     for found in first.agreement:
         assert found.n_models == 5
         assert found.p.method == "exact"

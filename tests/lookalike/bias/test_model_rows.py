@@ -15,12 +15,12 @@ from lookalike.bias.outsiders import (
     find_siblings,
     model_badge,
     random_negative_auc,
+    undeclared_relatives,
 )
 from lookalike.bias.subsets import kept_without, leave_out_sets
 from lookalike.metrics.contamination import corrected_auc
-from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import auc_and_ap
-from tests.lookalike.bias.cases import g5, random_pool, rich_pool, some
+from tests.lookalike.bias.cases import g5, pool_from, random_pool, rich_pool, some
 
 
 def on(pool, ks=(2,)):
@@ -29,10 +29,7 @@ def on(pool, ks=(2,)):
 
 
 def rows_of(pool, ks=(2,)):
-    resampling = Resampling.of(pool.n_queries, n_bootstraps=50, rng=np.random.default_rng(0))
-    _, sets, measured = on(pool, ks)
-    micro = np.full((50, len(pool.models), len(sets)), np.nan)
-    return {r.name: r for r in model_rows(pool, sets, measured, micro, resampling, ks=ks)}
+    return {r.name: r for r in model_rows(*on(pool, ks), ks=ks)}
 
 
 def auc_on(pool, kept):
@@ -187,6 +184,44 @@ def test_advice_says_in_words_what_may_be_compared():
     assert "lies anywhere between" in " ".join(rows["m4"].notes)
 
 
+def test_no_cut_off_below_the_pools_depth_is_called_fair():
+    advice = rows_of(random_pool(0), ks=(2, 4, 5))["m0"].advice[0]
+    assert advice.comparable_with == "pooled models"
+    assert advice.reason.startswith("up to k = 4; below the pool's depth of 4")
+    beyond = rows_of(random_pool(0), ks=(5,))["m0"].advice[0]
+    assert beyond.comparable_with == "nobody"
+
+
+def test_undeclared_twins_are_never_called_fair_among_all():
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(25, 40))
+    scores = latent + rng.normal(size=(5, 25, 40))
+    scores[1] = scores[0]
+    twins = pool_from(scores, latent > 0.6, 3, 4)
+    assert undeclared_relatives(twins) == [("m0", "m1", 1.0)]
+    assert undeclared_relatives(random_pool(0)) == []
+    for row in rows_of(twins).values():
+        columns = {a.column: a.comparable_with for a in row.advice}
+        assert columns["equal-outsider AUC"] != "all models"
+        if row.name in ("m0", "m1"):
+            assert columns["equal-outsider AUC"] == columns["family-matched AUC"] == "nobody"
+    declared = dataclasses.replace(twins, families={"m0": "x", "m1": "x"})
+    assert undeclared_relatives(declared) == []
+
+
+def test_an_outsider_that_is_a_pooled_models_copy_is_found_by_its_list():
+    pool = random_pool(0)
+    ranks = pool.lists.ranks.copy()
+    ranks[4] = ranks[1]
+    copied = dataclasses.replace(pool, lists=dataclasses.replace(pool.lists, ranks=ranks))
+    assert undeclared_relatives(copied) == [("m1", "m4", 1.0)]
+
+
+def test_the_advice_on_random_negatives_prints_the_number_of_generators():
+    reasons = {a.column: a.reason for a in rows_of(rich_pool())["m0"].advice}
+    assert "3 here" in reasons["AUC on random negatives"]
+
+
 def test_without_relatives_the_equal_outsider_column_is_for_all():
     for row in rows_of(random_pool(0)).values():
         columns = {a.column: a.comparable_with for a in row.advice}
@@ -208,7 +243,7 @@ def test_pooled_models_are_comparable_up_to_the_depth_that_was_judged():
     rows = rows_of(random_pool(0), ks=(4, 20))
     advice = rows["m0"].advice[0]
     assert advice.comparable_with == "pooled models"
-    assert advice.reason.startswith("up to k = 4; beyond, only")
+    assert advice.reason.startswith("up to k = 4; below the pool's depth of 4")
 
 
 def test_without_lists_there_are_no_cut_offs_to_compare():

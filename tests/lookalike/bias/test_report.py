@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from lookalike.bias.evidence.pool import Lists
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
-from lookalike.core.dataclass_json import as_json
+from lookalike.core.dataclass_json import as_json, from_json
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool
 
 QUICK = BiasSettings(n_bootstraps=60, n_permutations=200, ks=(2, 4))
@@ -142,9 +143,50 @@ def test_findings_say_what_a_reader_must_know(rich):
 
 
 def test_findings_tell_who_is_punished():
-    text = " ".join(report_of(g5()).findings)
-    assert "p@2: without its own proposals, C moves by -0.500 (3 to 3 in the order): " in text
-    assert "outsiders are punished" in text
+    report = report_of(random_pool(0, n_queries=80))
+    claims = [text for text in report.findings if " moves by " in text]
+    assert [text.partition(":")[0] for text in claims] == [
+        *("macro_ap", "macro_auc", "micro_ap", "micro_auc", "p@2"),
+    ]
+    assert "outsiders are punished" in claims[-1]
+    for text in claims:
+        assert text.startswith("p@2") or "taking part is punished" in text
+        assert re.search(r"\(interval \S+ to \S+, \d+ queries; ", text)
+
+
+def test_no_finding_claims_what_its_interval_does_not_tell_from_zero():
+    """Small pools whose self-deltas are mostly noise, and one of fewer than ten queries."""
+    n_claims = 0
+    for seed in range(6):
+        report = report_of(random_pool(seed, n_queries=12), settings=QUICK)
+        deltas = [d for e in report.leave_out if e.kind == "uniques" for d in e.self_deltas]
+        for text in (text for text in report.findings if "punished" in text):
+            n_claims += 1
+            claimed = [d for d in deltas if text.startswith(f"{d.measure}: ") and d.model in text]
+            assert any(d.delta.interval.low > 0 or d.delta.interval.high < 0 for d in claimed)
+    assert n_claims
+    few = report_of(random_pool(0, n_queries=8))
+    assert not any("punished" in text for text in few.findings)
+    assert all(np.isnan(row.macro_auc.interval.low) for row in few.model_rows)
+
+
+def test_micro_ap_has_an_interval_and_its_self_delta_too(rich):
+    for row in rich.model_rows:
+        assert row.micro_ap_interval.low < row.micro_ap < row.micro_ap_interval.high
+    deltas = [d for d in rich.leave_out[0].self_deltas if d.measure == "micro_ap"]
+    assert not np.isnan(deltas[0].delta.interval.low)
+
+
+def test_a_stored_report_keeps_the_intervals_it_was_made_with(rich):
+    stored = as_json(rich)
+    del stored["intervals"]  # of a version that had percentile intervals only
+    for row in stored["model_rows"]:
+        del row["micro_ap_interval"]
+    old = from_json(BiasReport, json.loads(json.dumps(stored)))
+    assert (old.intervals, rich.intervals) == ("percentile", "score")
+    assert "percentile bootstrap" in as_text(old)
+    assert "percentile bootstrap" not in as_text(rich)
+    assert old.model_rows[0].macro_auc.interval == rich.model_rows[0].macro_auc.interval
 
 
 def test_findings_name_one_cut_off_of_a_measure_only():

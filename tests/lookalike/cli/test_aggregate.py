@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from crowdkit.aggregation.classification import GLAD, MACE
+from sklearn.metrics import classification_report
 
 from lookalike.agreement.voter_models import glad, posterior
 from lookalike.agreement.votes import make_votes, read_truth, read_votes
@@ -72,7 +73,7 @@ def test_the_reference_figures_come_out(name, rule, expected, shared_data, capsy
     ("name", "alpha", "fleiss"), [("bluebirds", 0.1255, 0.1253), ("snow_temp", 0.2234, 0.2232)]
 )
 def test_the_reference_agreement_comes_out(name, alpha, fleiss, shared_data, capsys):
-    _, found, _ = run(capsys, shared_data / "crowd_labels" / name / "labels.csv")
+    _, found, _ = run(capsys, shared_data / "crowd_labels" / name / "labels.csv", "--tie", "split")
     assert found["agreement"]["alpha"] == pytest.approx(alpha, abs=5e-5)
     assert found["agreement"]["fleiss"] == pytest.approx(fleiss, abs=5e-5)
 
@@ -138,9 +139,57 @@ def test_three_labels_have_no_negative(tmp_path, capsys):
     path = write(tmp_path, "item,worker,label\na,1,x\na,2,y\nb,1,z\n")
     status, _, err = run(capsys, path)
     assert status == 2
-    assert "3 labels have no one negative" in err
+    assert "which of the labels 'x', 'y', 'z' is the negative one, that 1 ties become" in err
+    _, found, _ = run(capsys, path, "--negative", "y")
+    assert found["labels"] == {"a": "y", "b": "z"}
     status, found, _ = run(capsys, path, "--tie", "undecided")
     assert (status, found["labels"]) == (0, {"a": None, "b": "z"})
+
+
+POSITIVE_FIRST = [
+    ("match", "nonmatch"), ("same", "unlike"), ("equal", "unequal"), ("relevant", "unrelated"),
+    ("similar", "unsimilar"), ("+", "-"), ("0", "no"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("positive", "negative"), POSITIVE_FIRST)
+def test_a_tie_is_never_positive_because_of_the_alphabet(positive, negative, tmp_path, capsys):
+    rows = [f"1,a,{positive}", f"1,b,{negative}", f"2,a,{positive}", f"2,b,{positive}"]
+    path = write(tmp_path, "\n".join(["item,worker,label", *rows, ""]))
+    status, found, err = run(capsys, path)
+    assert (status, found) == (2, None)
+    for part in (repr(positive), repr(negative), "--negative LABEL"):
+        assert part in err
+    _, found, _ = run(capsys, path, "--negative", negative)
+    assert found["labels"] == {"1": negative, "2": positive}
+    status, _, err = run(capsys, path, "--negative", "nomatch")
+    assert status == 2
+    assert "no vote says 'nomatch'; the labels are" in err
+
+
+def test_labels_of_unknown_words_without_ties_need_no_negative(tmp_path, capsys):
+    path = write(tmp_path, "item,worker,label\na,1,match\nb,1,nonmatch\n")
+    status, found, _ = run(capsys, path)
+    assert (status, found["negative_label"]) == (0, None)
+
+
+def test_accuracy_stands_beside_precision_recall_f1_and_balanced_accuracy(shared_data, capsys):
+    folder = shared_data / "crowd_labels" / "snow_temp"
+    files = (folder / "labels.csv", "--truth", folder / "truth.csv")
+    _, found, _ = run(capsys, *files, "--negative", "1")
+    truth = read_truth(folder / "truth.csv")
+    items = [item for item in found["labels"] if item in truth]
+    theirs = classification_report(
+        [truth[item] for item in items], [found["labels"][item] for item in items], output_dict=True
+    )
+    accuracy = found["accuracy"]
+    assert accuracy["value"] == pytest.approx(theirs["accuracy"])
+    assert accuracy["balanced"] == pytest.approx(theirs["macro avg"]["recall"])
+    for label, of in accuracy["by_label"].items():
+        expected = theirs[label]
+        assert (of["precision"], of["recall"], of["f1"], of["n_true"]) == pytest.approx(
+            (expected["precision"], expected["recall"], expected["f1-score"], expected["support"])
+        )
 
 
 def test_undefined_figures_are_null(tmp_path, capsys):

@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import pytrec_eval
 
 from lookalike.cli.main import main
 from lookalike.io.writers import vsd_pieces, write_csv
@@ -98,6 +100,81 @@ def test_trec_mode_prints_the_digits_of_trec_eval(capsys):
         assert found[ours]["n_defined"] == int(printed["num_q"]) == 3
 
 
+def test_a_run_of_judged_pairs_alone_has_no_cut_off_measures_in_the_command_either(files, score):
+    """Among themselves the positives stand at .60, in the list of all images at .20."""
+    judged = [("q1", f"p{i}", i < 3) for i in range(5)]
+    (files / "judged.csv").write_text(
+        "query,candidate,label\n" + "".join(f"{q},{c},{int(y)}\n" for q, c, y in judged)
+    )
+    bare = "".join(f"{q},{c},{1 - i / 10}\n" for i, (q, c, _) in enumerate(judged))
+    others = "".join(f"q1,x{i},{0.95 - i / 1000}\n" for i in range(4))
+    (files / "bare.csv").write_text("query,candidate,score\n" + bare)
+    (files / "list.csv").write_text("query,candidate,score\n" + bare + others)
+    options = ("--measures", "P@5,macro_roc_auc", "--json")
+    status, out, err = score(*options, qrels="judged.csv", runs=("bare.csv", "list.csv"))
+    assert status == 0
+    assert "note: run 'bare' lists the judged pairs alone" in err
+    bare_run, listed = json.loads(out)["runs"]
+    assert (bare_run["has_list"], listed["has_list"]) == (False, True)
+    assert bare_run["measures"]["P@5"] == {"value": None, "n_defined": 0}
+    assert bare_run["measures"]["macro_roc_auc"]["value"] == 1
+    assert listed["measures"]["P@5"]["value"] == pytest.approx(0.2)
+    _, out, err = score(*options, "--complete", qrels="judged.csv", runs=("bare.csv",))
+    assert json.loads(out)["runs"][0]["measures"]["P@5"]["value"] == pytest.approx(0.6)
+    assert err == ""
+
+
+GRADED = """# judged by two assessors
+q1 0 a 3 2024-01-05 ann
+q1 0 b 1
+q1 0 c 0
+q1 0 d -1
+q2 0 a 1
+q2 0 c 2
+q3 0 a 1
+"""
+
+
+def test_graded_labels_with_comments_and_further_fields_score_as_trec_eval_scores_them(
+    files, score
+):
+    (files / "graded.qrels").write_text(GRADED)
+    rng = np.random.default_rng(0)
+    lists = {q: {c: float(rng.random()) for c in "abcdefgh"} for q in ("q1", "q2", "q3")}
+    lines = [f"{q} Q0 {c} 1 {s} r more\n" for q, row in lists.items() for c, s in row.items()]
+    (files / "r.run").write_text("# a run\n" + "".join(lines))
+    names = {"nDCG": "ndcg", "nDCG@5": "ndcg_cut_5", "AP": "map", "P@5": "P_5", "bpref": "bpref"}
+    status, out, _ = score(
+        *("--min-rel", "2", "--trec", "--by-query", "--json", "--measures", ",".join(names)),
+        qrels="graded.qrels",
+        runs=("r.run",),
+    )
+    assert status == 0
+    qrels: dict[str, dict[str, int]] = {}
+    for line in GRADED.splitlines()[1:]:
+        query, _, candidate, grade = line.split()[:4]
+        qrels.setdefault(query, {})[candidate] = int(grade)
+    wanted = {"ndcg", "ndcg_cut.5", "map", "P.5", "bpref"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted, relevance_level=2).evaluate(lists)
+    found = json.loads(out)["runs"][0]["by_query"]
+    for query, measures in found.items():
+        for ours, name in names.items():
+            value = measures[ours]
+            assert (value or 0.0) == pytest.approx(theirs[query][name], abs=1e-6), (query, ours)
+    assert found["q1"]["nDCG"] != found["q1"]["AP"]
+
+
+def test_graded_labels_and_runs_given_as_labels_are_never_taken_for_yes_and_no(files, score):
+    (files / "graded.qrels").write_text(GRADED)
+    status, _, err = score(qrels="graded.qrels")
+    assert status == 2
+    assert "graded.qrels, line 2: label '3' is neither 0 nor 1; of grades, --min-rel says" in err
+    (files / "r.run").write_text("q1 Q0 a 1 0.5 r\n")
+    status, _, err = score("--min-rel", "1", qrels="r.run")
+    assert status == 2
+    assert "r.run, line 1: this is a line of a run, not of labels" in err
+
+
 def test_queries_by_query_in_a_table_show_what_is_undefined(score, files):
     (files / "one.txt").write_text("q1 0 a1 1\nq9 0 a1 0\n")
     status, out, _ = score("--measures", "P@1", "--by-query", qrels="one.txt")
@@ -167,6 +244,7 @@ def test_bad_files_are_refused_with_file_line_and_reason(score, files, name, con
         (["--measures", "macro_roc_auc_random"], "needs random negatives"),
         (["--mode", "product"], "needs the product of each image"),
         (["--contamination", "1"], "not in [0, 1)"),
+        (["--min-rel", "0"], "--min-rel 0 is not 1 or more"),
         (["--metadata", "nowhere.csv"], "nowhere.csv"),
     ],
 )

@@ -107,6 +107,29 @@ def test_swapping_candidates_turns_every_verdict_and_scaling_turns_none():
         assert (verdicts(table, 8 * vectors, metric) == signs).all()
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_candidates_in_one_direction_are_a_tie_whatever_rounding_says(precision):
+    rng = np.random.default_rng(0)
+    images = [f"i{n}" for n in range(600)]
+    anchors, once = rng.normal(size=(2, 200, 64)).astype(precision)
+    vectors = np.concatenate([anchors, once, precision(3) * once])
+    table = TripletTable.of(
+        [Triplet(images[n], images[200 + n], images[400 + n], "") for n in range(200)]
+    )
+    order = [images.index(name) for name in table.images]
+    assert not verdicts(table, vectors[order], "cosine").any()
+    moved = vectors.copy()
+    moved[400:] += precision(1e-3) * anchors
+    assert (verdicts(table, moved[order], "cosine") != 0).all()
+
+
+def test_a_scale_whose_steps_are_equal_but_for_rounding_has_no_right_answer():
+    table = table_of("bac")
+    scale = np.array([{"a": 0.1, "b": 0.2, "c": 0.3}[name] for name in table.images])
+    assert abs(0.2 - 0.1) != abs(0.2 - 0.3)
+    assert human_figures(table, scale).n_undefined == 1
+
+
 def test_equal_vectors_are_a_tie_to_the_last_bit():
     table = table_of("abc")
     rng = np.random.default_rng(4)

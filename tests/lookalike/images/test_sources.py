@@ -235,6 +235,23 @@ def test_damage_inside_a_zip_names_the_member(tmp_path: Path):
         assert source.read("b.jpg") == jpeg(2)
 
 
+def test_a_damaged_lzma_member_is_named_and_the_others_go_in(tmp_path: Path):
+    path = tmp_path / "a.zip"
+    files = {"a.jpg": jpeg(1, (300, 300)), "notes": bytes(range(256)) * 40, "b.jpg": jpeg(2)}
+    zip_of(path, files, compression=zipfile.ZIP_LZMA)
+    with zipfile.ZipFile(path) as archive:
+        starts = [archive.getinfo(name).header_offset + 60 for name in ("a.jpg", "notes")]
+    content = bytearray(path.read_bytes())
+    for start in starts:
+        content[start : start + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    with open_source(path) as source:
+        assert source.paths == ["a.jpg", "b.jpg"]
+        with pytest.raises(UnreadableFileError, match="Damaged in the zip"):
+            source.read("a.jpg")
+        assert source.read("b.jpg") == jpeg(2)
+
+
 def test_an_encrypted_member_is_refused(tmp_path: Path):
     path = zip_of(tmp_path / "a.zip", {"a.jpg": jpeg()})
     content = bytearray(path.read_bytes())

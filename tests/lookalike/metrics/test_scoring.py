@@ -90,7 +90,7 @@ def test_nothing_defined_is_nan_with_count_zero():
 def test_several_runs_are_averaged_over_the_queries_that_all_of_them_define():
     qrels = Qrels.of([("q1", "a", 1), ("q2", "a", 1)])
     full = Run.of("full", [("q1", "a", 1), ("q2", "x", 1)])
-    half = Run.of("half", [("q1", "a", 1)])
+    half = Run.of("half", [("q1", "a", 1), ("q1", "x", 0)])
     alone = scored(qrels, full, "judged@1")[0].outcomes["judged@1"]
     assert (alone.value, alone.n_defined) == (0.5, 2)
     for run in scored(qrels, [full, half], "judged@1"):
@@ -117,7 +117,7 @@ def test_trec_averages_over_queries_in_both_with_zero_for_none():
 def test_trec_ranks_equal_scores_by_descending_id():
     qrels = Qrels.of([("q", "a", 1), ("q", "b", 0)])
     run = Run.of("r", [("q", "a", 1), ("q", "b", 1)])
-    assert scored(qrels, run, "P@1")[0].outcomes["P@1"].value == 1
+    assert scored(qrels, run, "P@1", without_list=())[0].outcomes["P@1"].value == 1
     assert scored(qrels, run, "P@1", trec=True)[0].outcomes["P@1"].value == 0
 
 

@@ -19,10 +19,11 @@ import psycopg
 import pytest
 
 from catalog.embeddings import shard_path
-from config import embedded, settings
+from config import settings
 from config.server import MARK
 from tests.site import Site
 from tests.waiting import wait_until
+from tests.workers.conftest import asked
 
 pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
@@ -58,20 +59,16 @@ start_pool(pool=pool, owner=None)
 """
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("site") / "var")
-    site.start()
+@pytest.fixture(scope="module", autouse=True)
+def calm(site: Site) -> None:
     site.run(PHOTOS.format(n=N_IMAGES))
     fill(site, "calm")
     wait_until(lambda: has_ended(site, "calm"))
-    yield site
-    site.end()
 
 
-@pytest.fixture
-def second(site: Site) -> Iterator[subprocess.Popen[bytes]]:
-    """A second worker, as `script/worker` starts one, on a queue of its own."""
+@pytest.fixture(scope="module")
+def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
+    """A second worker, as `script/worker` starts one, on a queue of its own; killed in the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "config.worker", "--device", "cpu", "--label", "second"],
         cwd=settings.BASE_DIR,
@@ -84,7 +81,6 @@ def second(site: Site) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(timeout=60)
     for left in processes_of_second(site):
         left.kill()
-    wait_until(lambda: len(living(site)) == 1)
 
 
 def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
@@ -178,7 +174,8 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
 ):
     slug = f"without-{lost}"
     fill(site, slug)
-    wait_until(lambda: len(holders(site)) == 2)
+    wait_until(lambda: len(holders(site)) == 2 or has_ended(site, slug))
+    assert not has_ended(site, slug)
     if lost == "second":
         second.kill()
         victims = processes_of_second(site)
@@ -259,13 +256,6 @@ def is_reachable(site: Site) -> bool:
     except psycopg.OperationalError:
         return False
     return True
-
-
-def asked(site: Site, query: str, *values: object) -> list[tuple[Any, ...]]:
-    """Rows of the site's own database."""
-    services = embedded.service_urls(site.data_dir, database_url=None, redis_url=None)
-    with psycopg.connect(services.database_url) as connection:
-        return connection.execute(query, values).fetchall()
 
 
 SHARDS = (

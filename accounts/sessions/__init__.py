@@ -1,0 +1,1 @@
+"""Where somebody is signed in: listed, and ended."""

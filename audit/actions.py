@@ -1,0 +1,77 @@
+"""The vocabulary of the audit log."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+
+
+class Action(TextChoices):
+    """What can be done on the record; values are stored, so one is never given another meaning."""
+
+    SIGNED_IN = "signed_in"
+    SIGN_IN_FAILED = "sign_in_failed"
+    SIGNED_OUT = "signed_out"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105  # none
+    PASSWORD_LINK_MADE = "password_link_made"  # noqa: S105  # none
+    SECOND_FACTOR_ADDED = "second_factor_added"
+    SECOND_FACTOR_REMOVED = "second_factor_removed"
+    RECOVERY_CODES_MADE = "recovery_codes_made"
+    SECOND_FACTOR_FAILED = "second_factor_failed"
+    PERSON_INVITED = "person_invited"
+    PERSON_CHANGED = "person_changed"
+    ROLE_CHANGED = "role_changed"
+    ACCOUNT_CLOSED = "account_closed"
+    ACCOUNT_OPENED = "account_opened"
+    TOKEN_MADE = "token_made"  # noqa: S105  # none
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105  # none
+
+    JOB_STARTED = "job_started"
+    JOB_CANCELLED = "job_cancelled"
+    JOB_RETRIED = "job_retried"
+
+    CATALOG_MADE = "catalog_made"
+    CATALOG_IMPORT = "catalog_import"
+    CATALOG_DELETED = "catalog_deleted"
+
+    CAMPAIGN_MADE = "campaign_made"
+    CAMPAIGN_OPENED = "campaign_opened"
+    CAMPAIGN_PAUSED = "campaign_paused"
+    CAMPAIGN_CLOSED = "campaign_closed"
+    SETTINGS_CHANGED = "settings_changed"
+    GUIDELINES_PUBLISHED = "guidelines_published"
+    QUESTIONS_ADDED = "questions_added"
+    PANEL_ADDED = "panel_added"
+    PANEL_REMOVED = "panel_removed"
+    PANEL_RESTORED = "panel_restored"
+    JUDGE_ADMITTED = "judge_admitted"
+    GOLD_ADDED = "gold_added"
+    GOLD_REMOVED = "gold_removed"
+    RULING_MADE = "ruling_made"
+    RULING_WITHDRAWN = "ruling_withdrawn"
+    JUDGEMENTS_IMPORTED = "judgements_imported"
+
+    POOL_MADE = "pool_made"
+    POOL_TOPPED_UP = "pool_topped_up"
+    POOL_DEPTH_WITHDRAWN = "pool_depth_withdrawn"
+    POOL_DELETED = "pool_deleted"
+
+    SET_MADE = "set_made"
+    SET_DELETED = "set_deleted"
+    VERIFICATION_OPENED = "verification_opened"
+    VERIFICATION_CLOSED = "verification_closed"
+
+    RUN_DELETED = "run_deleted"
+    SUBMISSION_PUBLISHED = "submission_published"
+    SUBMISSION_WITHDRAWN = "submission_withdrawn"
+    SUBMISSION_DELETED = "submission_deleted"
+    RELEASE_FROZEN = "release_frozen"
+    RELEASE_SHOWN = "release_shown"
+    RELEASE_HIDDEN = "release_hidden"
+
+    EXPORTED = "exported"
+    DOWNLOADED = "downloaded"
+
+    @property
+    def words(self) -> str:
+        """The action as a page says it."""
+        return self.value.replace("_", " ").capitalize()

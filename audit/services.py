@@ -1,0 +1,58 @@
+"""The only writer of the audit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.http import HttpRequest
+
+from audit.actions import Action
+from audit.context import current_origin, origin_of
+from audit.models import Entry
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractUser
+
+MAX_TEXT = 500  # characters of a detail
+
+
+def record(
+    source: HttpRequest | AbstractUser | None,
+    action: Action,
+    subject: models.Model | None = None,
+    /,
+    **details: Any,
+) -> Entry:
+    """Write down an act, in the transaction of the act: neither stands without the other.
+
+    Args:
+        source: the request, or who acts; None takes whoever the present request or job is for.
+        action: what was done.
+        subject: to what.
+        details: small and without secrets: what it was and what it is now.
+    """
+    origin = origin_of(source) if isinstance(source, HttpRequest) else current_origin()
+    actor = origin.person() if source is None or isinstance(source, HttpRequest) else source
+    return Entry.objects.create(
+        actor_id=None if actor is None else actor.pk,
+        actor_name="" if actor is None else actor.get_username(),
+        action=action.value,
+        subject_kind="" if subject is None else str(subject._meta.verbose_name)[:40],
+        subject_id="" if subject is None else str(subject.pk)[:40],
+        subject_label="" if subject is None else str(subject)[:200],
+        details={name: _small(value) for name, value in details.items()},
+        address=origin.address,
+        request_id=origin.request_id,
+    )
+
+
+def _small(value: Any) -> Any:
+    """Return a detail as JSON can hold it, cut where somebody wrote a novel."""
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    if isinstance(value, dict):
+        return {str(key): _small(part) for key, part in list(value.items())[:50]}
+    if isinstance(value, list | tuple):
+        return [_small(part) for part in value[:50]]
+    return str(value).replace("\x00", "")[:MAX_TEXT]

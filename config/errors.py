@@ -1,0 +1,43 @@
+"""What a page says when the program fails: 503 where the database is away, else 500."""
+
+from __future__ import annotations
+
+import sys
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template import loader
+from django.views import defaults
+
+from config.middleware import API
+
+RETRY_SECONDS = 5
+MESSAGE = "The database is not reached at the moment; ask again in some seconds."
+# SQL states of a server that stops, starts or has no connection left; a lost one has none
+_AWAY = ("08", "57P", "53300")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer to an exception that nothing has caught; needs no database."""
+    problem = sys.exc_info()[1]
+    if problem is None or not is_outage(problem):
+        return defaults.server_error(request)
+    if request.path_info.startswith(API):
+        response: HttpResponse = JsonResponse(
+            {"code": "unavailable", "message": MESSAGE, "details": []}, status=503
+        )
+    else:
+        context = {"seconds": RETRY_SECONDS, "is_read": request.method in {"GET", "HEAD"}}
+        page = loader.get_template("503.html").render(context)
+        response = HttpResponse(page, status=503)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def is_outage(problem: BaseException) -> bool:
+    """Whether the database cannot be reached, and will be again."""
+    if not isinstance(problem, OperationalError | InterfaceError):
+        return False
+    state = getattr(problem.__cause__, "sqlstate", None)
+    return state is None or state.startswith(_AWAY)

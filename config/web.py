@@ -1,0 +1,109 @@
+"""One process of the web server: `python -m config.web [--host H] [--port N | --socket FD]`.
+
+Under script/server several of them accept from one listening socket that their parent has bound:
+where one dies, the others and the socket's queue take what comes. The reasons:
+docs/adr/0014-requests-wait-outside-of-threads.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import signal
+import socket
+import sys
+from importlib import import_module
+from typing import Any
+
+from granian._granian import SocketHolder
+from granian.constants import HTTPModes
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server.embed import Server
+
+from config.rsgi import STALL_SECONDS, Adapter
+
+BACKLOG = 1024
+CONNECTIONS = 4096  # at once, of one process; further ones wait in the socket's queue
+SPARE_FILES = 512  # file descriptors that are not connections
+THREADS = 8
+UPLOAD_THREADS = 4
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, for web processes to inherit.
+
+    Raises:
+        OSError: the address is in use, or none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who reads no more; accepted ones inherit it
+        milliseconds = int(1000 * STALL_SECONDS)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    return listening
+
+
+class InheritedServer(Server):
+    """granian in this process and event loop, on a socket that is open already."""
+
+    def __init__(self, application: Any, descriptor: int, **options: Any) -> None:
+        super().__init__(application, **options)
+        self.descriptor = descriptor
+
+    def _init_shared_socket(self) -> None:
+        self._shd = SocketHolder(self.descriptor, False, BACKLOG)  # type: ignore[call-arg, assignment]  # its stubs are behind
+
+
+async def serve(adapter: Adapter, descriptor: int) -> None:
+    """Answer requests until told to stop."""
+    server = InheritedServer(
+        adapter,
+        descriptor,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(1000 * STALL_SECONDS),  # also between two requests
+            max_buffer_size=2**16,
+        ),
+        websockets=False,
+        backpressure=_connections(),
+        log_level=LogLevels.error,
+    )
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, server.stop)
+    await server.serve()
+
+
+def _connections() -> int:
+    """Return how many connections this process may hold, having raised its limit of files."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + SPARE_FILES
+    files = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    return max(files - SPARE_FILES, 64)
+
+
+def main() -> int:
+    """Serve until told to stop; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m config.web", description="Answer requests.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--socket", type=int, help="number of an inherited listening socket")
+    parser.add_argument("--application", default="config.wsgi:application", help="module:name")
+    options = parser.parse_args()
+    descriptor = options.socket
+    if descriptor is None:
+        descriptor = listening_socket(options.host, options.port).detach()
+    module, _, name = options.application.partition(":")
+    adapter = Adapter(
+        getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS
+    )
+    asyncio.run(serve(adapter, descriptor))
+    adapter.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+"""Simulate queries with a known truth: how often does each interval that a page shows hold it?
+
+    python docs/simulations/coverage.py          prints the figures and writes them to the document
+    python docs/simulations/coverage.py --check  exits with 1 if the document says otherwise
+
+Every row is a kind of number on a page, in a world whose true value is known. Beside the interval
+that is shown stands what the percentile bootstrap covers, which stood there before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from lookalike.core.arrays import Bools, Floats, Ints  # noqa: E402
+from lookalike.pooling.probe import additions  # noqa: E402
+from lookalike.prevalence.strata import StratumCount, stratified_prevalence  # noqa: E402
+from lookalike.stats.bootstrap import query_counts  # noqa: E402
+from lookalike.stats.intervals import (  # noqa: E402
+    UNDEFINED,
+    difference_intervals,
+    mean_interval,
+    share_interval,
+    standard_error,
+    statistic_interval,
+)
+from lookalike.stats.micro_values import micro_values  # noqa: E402
+from lookalike.stats.proportion import Interval  # noqa: E402
+
+DOCUMENT = ROOT / "docs/measures.md"
+BEGIN, END = "<!-- coverage of the intervals -->", "<!-- end of the coverage -->"
+N_QUERIES = (10, 20, 50, 200)
+N_WORLDS, N_BOOTSTRAPS, N_TRUTH = 1_000, 1_000, 200_000
+PROMISED = (0.93, 0.97)
+
+Draw = Callable[[np.random.Generator, int], Floats]
+Intervals = tuple[Interval, Interval]  # shown, and percentile bootstrap
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A kind of number, in a world with a known truth.
+
+    Attributes:
+        name: as it stands in the table.
+        truth: of the number.
+        observe: the intervals from one draw of so many queries; `counts` are bootstrap samples.
+        is_promised: whether coverage is promised to lie in `PROMISED` from 20 queries on.
+    """
+
+    name: str
+    truth: Callable[[], float]
+    observe: Callable[[np.random.Generator, int, Floats], Intervals]
+    is_promised: bool = True
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often the truth was held: where an interval was shown, and by percentiles."""
+
+    held: float
+    shown: float
+    percentile: float
+
+
+def areas(rng: np.random.Generator, n: int, gain: float) -> Floats:
+    """Return the ROC-AUC of each query with 3 positives and 6 negatives."""
+    positive = rng.normal(size=(n, 3)) + rng.normal(gain, 0.6, n)[:, None]
+    return _won(positive, rng.normal(size=(n, 6)))
+
+
+def two_areas(rng: np.random.Generator, n: int) -> Floats:
+    """Return the difference of two models that see the same queries through errors of their own."""
+    gain = rng.normal(1.2, 0.6, n)[:, None]
+    positive, negative = rng.normal(size=(n, 3)) + gain, rng.normal(size=(n, 6))
+    noisy = [x + 0.5 * rng.normal(size=x.shape) for x in (positive + 0.3, negative)]
+    return _won(*noisy) - _won(positive, negative)
+
+
+def hits(rng: np.random.Generator, n: int) -> Floats:
+    """Return P@5 of queries of which some are easy and most are not."""
+    return rng.binomial(5, rng.beta(1, 2, n)) / 5
+
+
+def two_hits(rng: np.random.Generator, n: int) -> Floats:
+    """Return the difference in P@5 of two models."""
+    ease = rng.beta(2, 2, n)
+    differences: Floats = (rng.binomial(5, ease) - rng.binomial(5, ease * 0.8)) / 5
+    return differences
+
+
+def firsts(rng: np.random.Generator, n: int) -> Floats:
+    """Return reciprocal ranks of the first positive."""
+    return 1.0 / np.minimum(rng.geometric(0.5, n), 10)
+
+
+def two_successes(rng: np.random.Generator, n: int) -> Floats:
+    """Return the difference in Success@5 of two models: mostly 0."""
+    return rng.choice([-1.0, 0.0, 1.0], n, p=(0.05, 0.8, 0.15))
+
+
+def rare_changes(rng: np.random.Generator, n: int) -> Floats:
+    """Return self-deltas of a model of whose queries four in five do not change at all."""
+    return np.where(rng.random(n) < 0.8, 0.0, rng.beta(1, 6, n))
+
+
+def mean_of(draw: Draw, name: str, *, is_promised: bool = True) -> Situation:
+    """Return a mean over queries."""
+
+    def observe(rng: np.random.Generator, n: int, counts: Floats) -> Intervals:
+        values = draw(rng, n)
+        return mean_interval(values), _percentiles(counts @ values / n)
+
+    return Situation(name, lambda: _long_run(draw), observe, is_promised)
+
+
+def difference_of(draw: Draw, name: str, *, is_promised: bool = True) -> Situation:
+    """Return a mean difference over queries."""
+
+    def observe(rng: np.random.Generator, n: int, counts: Floats) -> Intervals:
+        values = draw(rng, n)
+        shown = difference_intervals(values[:, None], counts)[0]
+        return shown, _percentiles(counts @ values / n)
+
+    return Situation(name, lambda: _long_run(draw), observe, is_promised)
+
+
+def micro_of(which: int, name: str, *, is_change: bool = False) -> Situation:
+    """Return a micro area, or its change when a third of the pairs lose their labels."""
+
+    def values(rng: np.random.Generator, n: int) -> Floats:
+        queries = np.repeat(np.arange(n), 12)
+        labels = (rng.random(queries.size) < rng.beta(3, 3, n)[queries]).astype(np.float64)
+        level = rng.normal(0.0, 0.5, n)[queries]  # scores of queries are not quite comparable
+        scores = rng.normal(size=queries.size) + 1.2 * labels + level
+        is_lost = (scores > 0.5) & (rng.random(queries.size) < 0.4)
+        kept = np.stack([np.ones(queries.size, bool), ~is_lost])
+        found = micro_values(scores[None], labels, queries, n, kept)[which][0]
+        value: Floats = found[1] - found[0] if is_change else found[0]
+        return value
+
+    def observe(rng: np.random.Generator, n: int, counts: Floats) -> Intervals:
+        v = values(rng, n)
+        if is_change:
+            return difference_intervals(v[:, None], counts)[0], UNDEFINED
+        return statistic_interval(float(v.mean()), standard_error(v), n), UNDEFINED
+
+    return Situation(name, lambda: float(values(_rng(name), N_TRUTH // 10).mean()), observe)
+
+
+def share_of(name: str) -> Situation:
+    """Return the share of an attribute's value among the positives of all queries."""
+
+    def pairs(rng: np.random.Generator, n: int) -> tuple[Bools, Ints]:
+        queries = np.repeat(np.arange(n), 1 + rng.poisson(4, n))
+        return rng.random(queries.size) < rng.beta(2, 4, n)[queries], queries
+
+    def observe(rng: np.random.Generator, n: int, counts: Floats) -> Intervals:
+        is_part, queries = pairs(rng, n)
+        own = np.bincount(queries, weights=is_part, minlength=n)
+        shares = counts @ own / (counts @ np.bincount(queries, minlength=n))
+        return share_interval(is_part, queries), _percentiles(shares)
+
+    return Situation(name, lambda: 1 / 3, observe)
+
+
+def prevalence_of(name: str, *, recall: bool) -> Situation:
+    """Return positives of all pairs, or the pool's recall: 50 labels a query, few of them rare."""
+    sizes, rates = (20_000, 200_000, 10_000_000), (0.3, 0.1, 0.0007)
+    total = 45_920 + sum(n * p for n, p in zip(sizes, rates, strict=True))
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> Intervals:
+        drawn = (5 * n, 10 * n, 35 * n)
+        strata = [StratumCount("pool", 54_170, 54_170, 45_920)]
+        strata += [
+            StratumCount(str(size), size, k, int(rng.binomial(k, p)))
+            for size, k, p in zip(sizes, drawn, rates, strict=True)
+        ]
+        found = stratified_prevalence(strata)
+        return (found.pool_recall_interval if recall else found.total_interval), UNDEFINED
+
+    return Situation(name, lambda: 45_920 / total if recall else total, observe, is_promised=False)
+
+
+def probe_of(name: str) -> Situation:
+    """Return the pairs that a model adds, from a probe of some of 100,000 queries."""
+    n_all = 100_000
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> Intervals:
+        first = np.arange(6)[None] + np.zeros((n, 1), np.int64)
+        new = rng.binomial(6, rng.beta(2, 3, n))
+        second = first + 6 * (np.arange(6)[None] < new[:, None])
+        added = additions({"a": 6, "b": 6}, {"a": first, "b": second}, n_all)[0][1]
+        return Interval(added.low, added.high), UNDEFINED
+
+    return Situation(name, lambda: 6 * 0.4 * n_all, observe)
+
+
+SITUATIONS = (
+    mean_of(lambda rng, n: rng.binomial(1, 0.5, n).astype(float), "Success@5 of half the queries"),
+    mean_of(
+        lambda rng, n: rng.binomial(1, 0.97, n).astype(float),
+        "Success@5 of 97 % of the queries",
+        is_promised=False,
+    ),
+    mean_of(hits, "P@5, vsd_hr@5"),
+    mean_of(firsts, "MRR@5"),
+    mean_of(lambda rng, n: areas(rng, n, 1.2), "macro ROC-AUC of fair models"),
+    mean_of(lambda rng, n: areas(rng, n, 2.2), "macro ROC-AUC of good models"),
+    mean_of(lambda rng, n: rng.beta(5, 2, n), "macro AP"),
+    micro_of(0, "micro ROC-AUC"),
+    micro_of(1, "micro PR-AUC"),
+    difference_of(two_successes, "difference of two models in Success@5", is_promised=False),
+    difference_of(two_hits, "difference in P@5"),
+    difference_of(two_areas, "difference in macro ROC-AUC; self-delta"),
+    micro_of(0, "self-delta of micro ROC-AUC", is_change=True),
+    micro_of(1, "self-delta of micro PR-AUC", is_change=True),
+    difference_of(
+        rare_changes, "self-delta where four queries in five do not change", is_promised=False
+    ),
+    share_of("share of an attribute’s value"),
+    probe_of("pairs that a model adds, from a probe"),
+    prevalence_of("similar pairs of the catalog, 50 labels a query", recall=False),
+    prevalence_of("recall of the pool, 50 labels a query", recall=True),
+)
+
+
+def coverage(situation: Situation, n: int, n_worlds: int = N_WORLDS) -> Coverage:
+    """Return how often the intervals of `n` queries hold the truth."""
+    rng = _rng(f"{situation.name} {n}")
+    truth, counts = situation.truth(), query_counts(n, N_BOOTSTRAPS, rng)
+    observed = [situation.observe(rng, n, counts) for _ in range(n_worlds)]
+    held, percentile = (
+        [i.low - 1e-12 <= truth <= i.high + 1e-12 for i in side if i.is_defined]
+        for side in zip(*observed, strict=True)
+    )
+    return Coverage(
+        float(np.mean(held)) if held else float("nan"),
+        len(held) / n_worlds,
+        float(np.mean(percentile)) if percentile else float("nan"),
+    )
+
+
+def table(n_worlds: int = N_WORLDS) -> Iterator[str]:
+    """Yield the figures as a Markdown table."""
+    heads = [f"{n} queries" for n in N_QUERIES]
+    yield f"| 95 % interval of | {' | '.join(heads)} | percentile bootstrap, 20 queries |"
+    yield "|---|" + "---|" * (1 + len(N_QUERIES))
+    for situation in SITUATIONS:
+        found = [coverage(situation, n, n_worlds) for n in N_QUERIES]
+        before = found[N_QUERIES.index(20)].percentile
+        cells = [_shown(one) for one in found] + ["" if np.isnan(before) else f"{before:.1%}"]
+        mark = "" if situation.is_promised else " †"
+        yield f"| {situation.name}{mark} | {' | '.join(cells)} |"
+
+
+def _shown(found: Coverage) -> str:
+    if np.isnan(found.held):
+        return "none shown"
+    partly = f" ({found.shown:.0%} shown)" if found.shown < 0.995 else ""
+    return f"{found.held:.1%}{partly}"
+
+
+def _won(positive: Floats, negative: Floats) -> Floats:
+    won: Floats = (positive[:, :, None] > negative[:, None, :]).mean(axis=(1, 2))
+    return won
+
+
+def _percentiles(samples: Floats) -> Interval:
+    low, high = np.quantile(samples, (0.025, 0.975))
+    return Interval(float(low), float(high))
+
+
+def _long_run(draw: Draw) -> float:
+    return float(draw(_rng("truth"), 10 * N_TRUTH).mean())
+
+
+def _rng(name: str) -> np.random.Generator:
+    return np.random.default_rng(crc32(name.encode()))
+
+
+def main() -> int:
+    """Simulate, print the figures, and write or check the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare the document, write nothing")
+    arguments = parser.parse_args()
+    figures = "\n".join(table())
+    print(figures)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN)
+    _, tail = rest.split(END)
+    wanted = f"{head}{BEGIN}\n{figures}\n{END}{tail}"
+    if arguments.check:
+        return int(text != wanted)
+    DOCUMENT.write_text(wanted, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

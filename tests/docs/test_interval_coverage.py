@@ -1,0 +1,81 @@
+"""Every interval on a page covers what it promises, and the document's figures are the script's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from tests.paths import ROOT
+
+SCRIPT = ROOT / "docs/simulations/coverage.py"
+N_WORLDS = 120
+CHANCE = 0.08  # four standard errors of a share of 95 % in so many worlds
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Iterator[ModuleType]:
+    spec = importlib.util.spec_from_file_location("coverage_simulation", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    path = list(sys.path)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    sys.path[:] = path
+    yield module
+    del sys.modules[spec.name]
+
+
+def documented(simulation: ModuleType) -> dict[str, list[str]]:
+    """Return the cells of each row of the table in the document, by situation."""
+    text = simulation.DOCUMENT.read_text(encoding="utf-8")
+    lines = text.split(simulation.BEGIN)[1].split(simulation.END)[0].strip().splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: row[1:] for row in cells}
+
+
+def share(cell: str) -> float:
+    return float(cell.partition("%")[0]) / 100
+
+
+def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
+    simulation: ModuleType,
+) -> None:
+    rows = documented(simulation)
+    assert len(rows) == len(simulation.SITUATIONS)
+    for situation in simulation.SITUATIONS:
+        cells = rows[situation.name + ("" if situation.is_promised else " †")]
+        for cell in cells[1 : len(simulation.N_QUERIES)]:
+            assert share(cell) >= 0.92, (situation.name, cell)
+            if situation.is_promised:  # 1,000 worlds: a standard error of .7 points
+                assert 0.92 <= share(cell) <= 0.98, (situation.name, cell)
+
+
+def test_the_code_covers_what_the_document_says(simulation: ModuleType) -> None:
+    rows = documented(simulation)
+    for situation in simulation.SITUATIONS:
+        found = simulation.coverage(situation, 20, N_WORLDS)
+        cell = rows[situation.name + ("" if situation.is_promised else " †")][1]
+        assert abs(found.held - share(cell)) < CHANCE, situation.name
+        partly = re.search(r"(\d+)% shown", cell)
+        assert abs(found.shown - (int(partly[1]) / 100 if partly else 1)) < 2 * CHANCE
+
+
+def test_percentiles_would_not_keep_it(simulation: ModuleType) -> None:
+    success = next(s for s in simulation.SITUATIONS if "97 %" in s.name)
+    found = simulation.coverage(success, 20, N_WORLDS)
+    assert found.percentile < 0.6
+    assert found.held > 0.9
+
+
+@pytest.mark.daily
+def test_the_figures_of_the_document_are_those_of_the_script() -> None:
+    command = [sys.executable, str(SCRIPT), "--check"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr

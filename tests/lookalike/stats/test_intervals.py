@@ -1,0 +1,108 @@
+"""Intervals over queries: where they are, where none is, and published or brute-force oracles."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, t
+
+from lookalike.stats.bootstrap import query_counts
+from lookalike.stats.grouped_auc import micro_auc_and_ap
+from lookalike.stats.intervals import (
+    LEAST_QUERIES,
+    difference_intervals,
+    mean_interval,
+    share_interval,
+    standard_error,
+    statistic_interval,
+)
+from lookalike.stats.micro_values import micro_values
+
+
+def differences(values, n_bootstraps=1000):
+    counts = query_counts(len(values), n_bootstraps, np.random.default_rng(0))
+    return difference_intervals(np.asarray(values, float)[:, None], counts)[0]
+
+
+def test_no_interval_stands_beside_fewer_than_ten_queries():
+    rng = np.random.default_rng(0)
+    few, enough = rng.random(LEAST_QUERIES - 1), rng.random(LEAST_QUERIES)
+    for interval in (mean_interval, differences):
+        assert np.isnan(interval(few).low)
+        assert np.isnan(interval(np.append(few, np.nan)).high)
+        assert interval(enough).low < enough.mean() < interval(enough).high
+    assert np.isnan(statistic_interval(0.5, 0.1, LEAST_QUERIES - 1).low)
+    assert np.isnan(share_interval(few > 0.5, np.arange(few.size)).low)
+
+
+@pytest.mark.parametrize("n_yes", [0, 1, 12, 20])
+def test_a_measure_of_zeros_and_ones_has_wilsons_interval(n_yes):
+    found = mean_interval([1.0] * n_yes + [0.0] * (20 - n_yes))
+    theirs = binomtest(n_yes, 20).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert found.high - found.low > 0.15, "even where all queries agree"
+
+
+def test_a_symmetric_mean_has_nearly_students_interval_and_never_leaves_the_unit():
+    values = np.random.default_rng(0).uniform(0.4, 0.6, 30)
+    found = mean_interval(values)
+    half = t.ppf(0.975, 29) * standard_error(values)
+    assert (found.low, found.high) == pytest.approx(
+        (values.mean() - half, values.mean() + half), abs=1e-3
+    )
+    high = mean_interval([1.0] * 11 + [0.7])
+    assert 0 < high.low < high.high <= 1
+
+
+def test_values_that_are_all_one_and_the_same_have_no_interval():
+    assert np.isnan(mean_interval([0.4] * 30).low)
+    assert np.isnan(differences([0.25] * 30).low)
+
+
+def test_differences_of_yes_and_no_have_bonett_and_prices_interval():
+    """Of 30 queries 2 are won and 6 lost: (6 - 2)/32 ± 1.96 √((7/32 + 3/32 - (4/32)²)/32)."""
+    found = differences([1.0] * 6 + [-1.0] * 2 + [0.0] * 22)
+    half = 1.959964 * np.sqrt((10 / 32 - (4 / 32) ** 2) / 32)
+    assert (found.low, found.high) == pytest.approx((4 / 32 - half, 4 / 32 + half), abs=1e-6)
+    assert differences([0.0] * 30).high > 0.05, "no query differs: not known to be none at all"
+
+
+def test_too_few_queries_that_differ_have_no_interval():
+    assert np.isnan(differences([0.3] + [0.0] * 29).low)
+    assert not np.isnan(differences([0.3, -0.1, 0.2, 0.4, 0.1, 0.3, 0.2] + [0.0] * 23).low)
+
+
+def test_a_difference_has_no_interval_without_bootstraps():
+    assert np.isnan(differences([0.1, 0.2, 0.3] * 10, n_bootstraps=0).low)
+
+
+def test_pairs_of_one_query_are_not_counted_as_independent():
+    is_part = np.repeat([1, 0, 0, 0] * 5, 5)
+    apart = share_interval(is_part, np.arange(100))
+    together = share_interval(is_part, np.repeat(np.arange(20), 5))
+    assert together.high - together.low > 1.7 * (apart.high - apart.low)
+
+
+def test_micro_values_average_to_the_area_and_are_its_slopes():
+    rng = np.random.default_rng(0)
+    queries = np.repeat(np.arange(15), 12)
+    labels = rng.integers(0, 2, queries.size).astype(float)
+    scores = np.round(rng.normal(size=(2, queries.size)) + labels, 1)  # with ties
+    kept = np.stack([np.ones(queries.size, bool), rng.random(queries.size) < 0.6])
+    auc, ap = micro_values(scores, labels, queries, 15, kept)
+    exact = micro_auc_and_ap(scores, labels, kept.astype(float))
+    assert auc.mean(axis=2) == pytest.approx(exact.auc[:, :, 0])
+    assert ap.mean(axis=2) == pytest.approx(exact.average_precision[:, :, 0])
+    step = 1e-6
+    for q in (0, 14):
+        more = micro_auc_and_ap(scores, labels, kept * (1 + step * (queries == q)))
+        slope = (more.auc - exact.auc)[:, :, 0] / step
+        assert auc[:, :, q] == pytest.approx(exact.auc[:, :, 0] + 15 * slope, abs=1e-5)
+        slope = (more.average_precision - exact.average_precision)[:, :, 0] / step
+        assert ap[:, :, q] == pytest.approx(exact.average_precision[:, :, 0] + 15 * slope, abs=1e-5)
+
+
+def test_a_micro_area_of_one_class_has_no_values():
+    auc, ap = micro_values(
+        np.array([[0.9, 0.1]]), np.array([1.0, 1.0]), np.array([0, 1]), 2, np.ones((1, 2), bool)
+    )
+    assert np.isnan(auc).all()
+    assert np.isnan(ap).all()
