@@ -140,9 +140,9 @@ def judge_order(  # noqa: PLR0917  (what is asked, column by column)
     layout = _laid_out(blocks // queries.size, blocks % queries.size, rng)
     sizes = np.bincount(block_of, minlength=blocks.size)
     room = sizes - layout.is_first
-    chosen, targets = _sampled_mirrors(
+    by_candidate, targets = _sampled_mirrors(
         query_of[:n_pairs], candidate_ids, queries, block_of[:n_pairs],
-        blocks % queries.size, layout.rounds, _spread(room, n_mirrors, rng), rng,
+        blocks % queries.size, layout.rounds, _spread(room, n_mirrors, rng), n_mirrors, rng,
     )  # fmt: skip
     mirrors = np.bincount(targets, minlength=blocks.size)
     others = mirrors + np.bincount(block_of[n_pairs:], minlength=blocks.size)
@@ -172,13 +172,10 @@ def judge_order(  # noqa: PLR0917  (what is asked, column by column)
     place_of[asked[is_pair]] = np.flatnonzero(is_pair)
     visit = np.cumsum(np.append(True, slots[1:] != slots[:-1])[: slots.size])
     by_query = _positions(query_of[:n_pairs], queries.size)
-    by_target = _positions(targets, blocks.size)
     used: set[tuple[int, int]] = set()
     for slot in np.flatnonzero(ways != AS_IT_IS).tolist():
-        if ways[slot] == REPEATED:
-            pool = by_query[int(blocks[slots[slot]] % queries.size)]
-        else:
-            pool = chosen[by_target[int(slots[slot])]]
+        by_shown = by_query if ways[slot] == REPEATED else by_candidate
+        pool = by_shown[int(blocks[slots[slot]] % queries.size)]
         fresh = [pair for pair in pool.tolist() if (int(ways[slot]), pair) not in used]
         found = _earlier(np.array(fresh, np.int64), slot, place_of, visit, rng)
         if found is not None:
@@ -224,7 +221,7 @@ def _opened(own: Ints, is_gold: NDArray[np.bool_], with_gold: bool) -> Ints:
 
 
 def _spread(room: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Share n out by room, evenly: one draw, then every so many places; at most half of each."""
+    """Share n out by room, evenly: one draw, then every so many places; at most all of each."""
     order = rng.permutation(room.size)
     total = int(room.sum())
     if not total or not n:
@@ -232,7 +229,7 @@ def _spread(room: Ints, n: int, rng: np.random.Generator) -> Ints:
     edges = np.floor(np.cumsum(room[order]) * min(n, total) / total + rng.random()).astype(int)
     shares = np.zeros_like(room)
     shares[order] = np.diff(edges, prepend=0)
-    return np.minimum(shares, room // 2)
+    return np.minimum(shares, room)
 
 
 def _filled_up(shares: Ints, others: Ints, n: int, rng: np.random.Generator) -> Ints:
@@ -250,20 +247,24 @@ def _sampled_mirrors(  # noqa: PLR0917
     query_of_block: Ints,
     rounds: Ints,
     shares: Ints,
+    n: int,
     rng: np.random.Generator,
-) -> tuple[Ints, Ints]:
-    """Choose pairs to be swapped and the block of each swapped pair, each block its share."""
+) -> tuple[list[Ints], Ints]:
+    """Return the pairs that can be swapped by candidate, and the blocks of n that will be.
+
+    Each block has its share, as far as they go.
+    """
     at = np.minimum(np.searchsorted(queries, candidate_ids), max(queries.size - 1, 0))
-    can = np.flatnonzero(queries[at] == candidate_ids) if shares.any() else np.zeros(0, int)
+    can = np.flatnonzero(queries[at] == candidate_ids) if n else np.zeros(0, int)
     asked = query_of * queries.size + at
     can = can[~np.isin(at[can] * queries.size + query_of[can], asked)]  # asked both ways anyway
+    by_candidate = [can[places] for places in _positions(at[can], queries.size)]
     blocks_of = _positions(query_of_block, queries.size)
     target = np.array([rng.choice(blocks_of[query]) for query in at[can].tolist()], np.int64)
     is_later = rounds[target] >= rounds[block_of[can]]
-    can, target = can[is_later], target[is_later]
-    shuffled = rng.permutation(can.size)
-    chosen = shuffled[_ranks(target[shuffled]) < shares[target[shuffled]]]
-    return can[chosen], target[chosen]
+    target = rng.permutation(target[is_later])
+    excess = np.maximum(_ranks(target) - shares[target], -1)
+    return by_candidate, target[np.argsort(excess, kind="stable")[:n]]
 
 
 def _ranks(values: Ints) -> Ints:
