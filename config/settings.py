@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
@@ -82,7 +83,7 @@ def _database(url: str) -> dict[str, object]:
 
 DATABASES = {"default": _database(SERVICES.database_url)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {
+CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),

@@ -62,7 +62,7 @@ def test_the_api_answers_in_json(outage: None, visitor: Client, path: str) -> No
 )  # fmt: skip
 def test_only_a_lost_database_counts(state: str | None, is_away: bool) -> None:
     cause = psycopg.OperationalError()
-    cause.sqlstate = state  # type: ignore[misc]
+    cause.sqlstate = state
     problem = OperationalError()
     problem.__cause__ = cause
     assert is_outage(problem) == is_away

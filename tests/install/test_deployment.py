@@ -34,7 +34,7 @@ from tests.oidc_provider import SECRET, FakeProvider
 from tests.paths import ROOT
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.install
+pytestmark = [pytest.mark.install, pytest.mark.daily]
 
 HOST = "lookalike.example.org"
 NOT_FOR_THE_WEB = ("torch", "torchvision", "timm", "faiss_cpu", "numba", "scikit_learn")

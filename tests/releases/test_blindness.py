@@ -67,7 +67,7 @@ def routes(resolver: URLResolver, namespace: str = "") -> list[tuple[str, dict[s
 def addresses(world: World, release: Release) -> list[str]:
     """Every address of the site about this release, its campaign, pool, pictures and files."""
     submission = Submission.objects.get(release=release)
-    values = {
+    values: dict[str, list[Any]] = {
         "slug": [release.slug, world.campaign.slug, world.pool.slug, world.catalog.slug],
         "version": [release.version],
         "path": ["MANIFEST.json", *[line.path for line in file_lines(release)][:4]],
@@ -79,8 +79,12 @@ def addresses(world: World, release: Release) -> list[str]:
     for name, parts in routes(get_resolver()):
         if name.startswith(("account_", "mfa_", "admin:")):
             continue
-        kinds = {"IntConverter": [1], "StringConverter": ["view"], "SlugConverter": ["x"],
-                 "PathConverter": ["x"]}  # fmt: skip
+        kinds: dict[str, list[Any]] = {
+            "IntConverter": [1],
+            "StringConverter": ["view"],
+            "SlugConverter": ["x"],
+            "PathConverter": ["x"],
+        }
         choices = [
             values.get(part) or kinds.get(type(converter).__name__) or values["uid"]
             for part, converter in parts.items()
