@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from http import HTTPStatus
 
 from django.db import InterfaceError, OperationalError, close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -31,6 +30,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
         context = {"seconds": RETRY_SECONDS, "is_read": is_read(request)}
         page = loader.get_template("503.html").render(context)
         response = HttpResponse(page, status=503)
+    response.is_outage = True  # type: ignore[attr-defined]  # for second_reading
     response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"
     return response
@@ -41,7 +41,7 @@ def second_reading(get_response: Handler) -> Handler:
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE or not is_read(request):
+        if not (hasattr(response, "is_outage") and is_read(request)):
             return response
         close_old_connections()
         return get_response(request)
