@@ -13,15 +13,12 @@ from evaluation.results.inputs import ImageTable
 from lookalike.core.arrays import Ints
 from lookalike.images.paths import UnsafePathError, clean_path
 from lookalike.io.errors import InputError
+from lookalike.io.named_images import UnknownImageError
 from lookalike.io.tables import Qrels
 from pooling.models import Pool
 from pooling.pools.queries import pool_of
 
 _TWO_IMAGES = ""
-
-
-class UnknownImageError(InputError):
-    """A name that stands for no image of the campaign's catalogs, or for two."""
 
 
 @dataclass(frozen=True)

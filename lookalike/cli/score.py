@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import MissingScoresError
 from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms, parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.release.opened import Release, open_release
 
 DESCRIPTION = (
     f"Score runs against labels. Measures: {', '.join(known_forms())}. "
@@ -24,15 +25,23 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
+OF_THE_RELEASE = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
+NO_PRODUCTS = "every image for a product of its own"
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--qrels",
+    labels = parser.add_mutually_exclusive_group(required=True)
+    labels.add_argument(
+        "--qrels", type="input", metavar="FILE", help="VSD JSON, TREC, CSV or parquet"
+    )
+    labels.add_argument(
+        "--release",
         type="input",
-        required=True,
-        metavar="FILE",
-        help="VSD JSON, TREC, CSV or parquet",
+        metavar="RELEASE",
+        help="folder or zip: labels, products, measures and rules are the release's own, and so "
+        "are the numbers of its board; runs may be embeddings, too (npz, parquet), and name "
+        "images by image_id, SHA-256 or path",
     )
     parser.add_argument(
         "--min-rel",
@@ -49,7 +58,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="TREC, CSV or parquet; may be given several times",
     )
     parser.add_argument(
-        "--measures", default=",".join(DEFAULT_MEASURES), metavar="A,B", help="default: %(default)s"
+        "--measures",
+        metavar="A,B",
+        help=f"default: the release's, or {','.join(DEFAULT_MEASURES)}",
     )
     parser.add_argument(
         "--metadata", type="input", metavar="FILE", help="products: VSD JSON or CSV path,product_id"
@@ -96,19 +107,23 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: with file, line and reason, or the unknown measure.
         OSError: if a file cannot be opened.
     """
-    measures = _measures(arguments.measures)
+    if arguments.release is not None:
+        return _on_release(arguments)
+    measures = _measures(arguments.measures or ",".join(DEFAULT_MEASURES))
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
     runs = _named_apart([(path, read_run(path)) for path in arguments.run])
+    products = read_products(arguments.metadata) if arguments.metadata else None
+    _check_products(arguments, qrels, products)
     try:
         scored = score_runs(
             qrels,
             runs,
             measures,
-            products=read_products(arguments.metadata) if arguments.metadata else None,
+            products=products,
             mode=arguments.mode,
             missing=arguments.missing,
             trec=arguments.trec,
@@ -124,8 +139,85 @@ def run(arguments: argparse.Namespace) -> Report:
         text=as_text(arguments, qrels, scored),
         data=as_json(arguments, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=list(_notes(scored)),
+        notes=[*_notes(scored), *_vsd_note(measures, products)],
     )
+
+
+def _vsd_note(measures: Sequence[Measure], products: Mapping[str, str] | None) -> Iterator[str]:
+    if any(measure.name.startswith("vsd_") for measure in measures) and products is None:
+        yield (
+            "without product ids (--metadata) vsd_ measures take every image for a product of "
+            "its own: they are not those of the VSD benchmark"
+        )
+
+
+def _on_release(arguments: argparse.Namespace) -> Report:
+    """Score by the rules of a release, as its site does.
+
+    Raises:
+        InputError: also if an option contradicts the release.
+    """
+    for option in OF_THE_RELEASE:
+        if getattr(arguments, option.strip("-").replace("-", "_")) not in (None, False, "image"):
+            raise InputError(f"{option} does not go with --release, which says it itself")
+    names = None if arguments.measures is None else [m.name for m in _measures(arguments.measures)]
+    with open_release(arguments.release) as release:
+        try:
+            read = [
+                (path, release.judged.read(path, missing=arguments.missing)[0])
+                for path in arguments.run
+            ]
+        except MissingScoresError as error:
+            raise MissingScoresError(f"{error} (--missing worst)") from error
+        runs = _named_apart(read)
+        scored = release.score(runs, names, complete=arguments.complete)
+        qrels = release.labels()
+        arguments.qrels = arguments.release
+        of_release = {"name": release.info["name"], "version": release.info["version"]}
+        of_release |= {"seal": release.manifest.seal}
+        return Report(
+            title=f"{release.title}: {', '.join(run.name for run in scored)}",
+            text=as_text(arguments, qrels, scored),
+            data={"release": of_release, **as_json(arguments, qrels, scored)},
+            table=as_table(qrels, scored, by_query=arguments.by_query),
+            notes=[*_notes(scored), *_release_notes(release, scored)],
+        )
+
+
+def _release_notes(release: Release, scored: Sequence[Scored]) -> Iterator[str]:
+    if hidden := len(release.hidden_queries):
+        yield (
+            f"labels of {hidden} queries are hidden; they count on the release's site alone, "
+            "for runs submitted there"
+        )
+    if any(name.startswith("vsd_") for name in scored[0].outcomes):
+        if release.products is None:
+            yield f"{release.title} compares images of one product: vsd_ takes {NO_PRODUCTS}"
+        elif not any(release.products.values()):
+            yield f"{release.title} knows no product: vsd_ takes {NO_PRODUCTS}"
+    if names := release.other_means(scored[0]):
+        yield (
+            f"{', '.join(names)}: over other queries than on the release's board, whose means are "
+            "over those that are defined for all of its models"
+        )
+
+
+def _check_products(
+    arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
+) -> None:
+    """Refuse products of other images than those labelled: they would not count, unseen.
+
+    Raises:
+        InputError: no image of the labels is among them.
+    """
+    if products is not None and not (set(qrels.candidate_ids) | set(qrels.query_ids)) & set(
+        products
+    ):
+        raise InputError(
+            f"{arguments.metadata}: it knows none of the images of {arguments.qrels} (labels have "
+            f"{qrels.candidate_ids[0]!r}, this file {next(iter(products), '')!r}); of a release, "
+            "csv/images.csv and data/images.parquet know image_id, too, and --release all of it"
+        )
 
 
 def _measures(text: str) -> list[Measure]:

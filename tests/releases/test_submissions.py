@@ -14,14 +14,17 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
-from evaluation.runs.run_upload import Missing
 from jobs.models import Job, JobState
 from lookalike.io.errors import InputError
+from lookalike.metrics.match import Missing
+from lookalike.release.opened import open_release
+from lookalike.release.scoring import rounded
 from releases.models import Release, Submission
 from releases.site.queries import SCORE_TASK, leaderboard, quota
 from releases.storage import files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
+from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.worlds import SPECS, World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -59,7 +62,14 @@ def test_the_runs_of_a_release_get_their_own_scores_again(
         found = give(release, researcher, content, "run.parquet", f"again {model['id']}")
         assert found.coverage["n_scored"] == found.coverage["n_pairs"]
         for name, expected in results[model["id"]].items():
-            assert found.results[name]["value"] == pytest.approx(expected["value"]), name
+            assert found.results[name]["value"] == pytest.approx(expected["value"], abs=1e-9), name
+        path = files_folder(release) / f"runs/{model['id']}.parquet"
+        [scored] = open_release(files_folder(release)).score(path)
+        assert {
+            name: (rounded(of.value), of.n_defined) for name, of in scored.outcomes.items()
+        } == {name: (of["value"], of["n_queries"]) for name, of in found.results.items()}
+        for name, value in measures(files_folder(release), run_of(path)).items():
+            assert found.results[name]["value"] == pytest.approx(value, abs=1e-9), name
 
 
 def test_embeddings_rank_the_release_as_the_site_does(

@@ -218,7 +218,7 @@ def test_missing_scores_are_refused_with_the_way_out(score, files):
         ("labels.json", "q1 0 a1\n", "labels.json, line 1: 3 fields"),
         ("labels.json", "q1 0 a1 1\nq1 0 a1 0\n", "labels.json, line 2: the pair 'q1', 'a1' has"),
         ("beit.csv", "query,candidate,score\nq1,a1,nan\n", "beit.csv, line 2: score 'nan'"),
-        ("products.csv", "path\nq1\n", "products.csv, line 1: the header"),
+        ("products.csv", "path\nq1\n", "products.csv, line 1: the columns"),
         ("products.csv", "path,product_id\nq1,A\n", "metadata says nothing about image"),
     ],
 )
