@@ -80,6 +80,7 @@ def follow_groups(*, person: User, role: Role, source: str) -> None:
     person.save(update_fields=["role", "is_staff"])
     words = f"Role changed from {before} to {role.label.lower()} by {source}."
     record(person, person, CHANGE, words)
+    audit.record(person, Action.ROLE_CHANGED, person, before=before, after=role, by=source)
 
 
 @transaction.atomic

@@ -20,11 +20,13 @@ from django.contrib.admin.models import ADDITION
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import get_random_string
 
+import audit.services as audit
 from accounts.models import Role, User
 from accounts.refusal import refusal
 from accounts.services import follow_groups, record
 from accounts.sessions.services import end_sessions
 from accounts.tokens.services import end_tokens
+from audit.actions import Action
 
 Claims = dict[str, Any]
 logger = logging.getLogger(__name__)
@@ -137,6 +139,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         person: User = super().save_user(request, sociallogin, form)
         words = f"Made as {person.get_role_display().lower()} at a sign-in through"
         record(person, person, ADDITION, f"{words} {sociallogin.provider.name}.")
+        audit.record(person, Action.PERSON_MADE, person, role=person.role)
         return person
 
 

@@ -17,6 +17,8 @@ class Action(TextChoices):
     SECOND_FACTOR_REMOVED = "second_factor_removed"
     RECOVERY_CODES_MADE = "recovery_codes_made"
     SECOND_FACTOR_FAILED = "second_factor_failed"
+    SESSION_ENDED = "session_ended"
+    PERSON_MADE = "person_made"
     PERSON_INVITED = "person_invited"
     PERSON_CHANGED = "person_changed"
     ROLE_CHANGED = "role_changed"

@@ -41,6 +41,7 @@ from config.postgres_programs import (
 DATABASE_NAME = "lookalike"
 ACCOUNT = "pgserver"  # runs PostgreSQL when we are root
 START_SECONDS = 90
+ANSWER_SECONDS = 5
 _FIND_DATABASE = "select 1 from pg_database where datname = %s"
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
 
@@ -143,7 +144,7 @@ def stop_services(services: Services) -> None:
         if stopped.returncode != 0:
             raise ServiceError(f"PostgreSQL did not stop: {stopped.stdout}")
     if services.runs_broker:
-        with contextlib.suppress(redis.ConnectionError):
+        with contextlib.suppress(redis.ConnectionError, redis.TimeoutError):
             _valkey_client(services).shutdown()
 
 
@@ -167,45 +168,51 @@ def _locked(path: Path) -> Iterator[None]:
 def _valkey_client(services: Services) -> redis.Redis:
     return redis.Redis(
         unix_socket_path=services.redis_url.removeprefix("redis+socket://"),
+        socket_timeout=ANSWER_SECONDS,
         retry=Retry(NoBackoff(), 0),  # a server that is not up is no fault here
     )
 
 
 def _start_valkey(services: Services) -> None:
     client = _valkey_client(services)
-    with contextlib.suppress(redis.ConnectionError):
+    log = services.data_dir / "valkey" / "log"
+    try:
         client.ping()
-        return
-    folder = services.data_dir / "valkey"
-    folder.mkdir(parents=True, exist_ok=True)
-    socket = Path(services.redis_url.removeprefix("redis+socket://"))
-    socket.parent.mkdir(parents=True, exist_ok=True)
-    log = folder / "log"
-    arguments = {
-        "--port": "0",
-        "--unixsocket": str(socket),
-        "--unixsocketperm": "700",
-        "--dir": str(folder),
-        "--appendonly": "yes",
-        "--appendfsync": "everysec",
-        "--save": "",
-        "--logfile": str(log),
-        "--maxmemory-policy": "noeviction",
-        "--daemonize": "yes",  # leaves our session: Ctrl-C in our terminal is not meant for it
-        "--pidfile": str(folder / "pid"),
-    }
-    flat = [part for pair in arguments.items() for part in pair]
-    subprocess.run([str(get_binary_path()), *flat], stdin=subprocess.DEVNULL, check=True)
+    except (redis.TimeoutError, redis.BusyLoadingError):
+        pass  # it is there, and late: a second one would take its socket away
+    except redis.ConnectionError:
+        _run_valkey(services, log)
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
             client.ping()
         except redis.RedisError as problem:  # not listening yet, or loading its log
             if time.monotonic() > deadline:
-                raise ServiceError(f"Valkey did not start; see {log}") from problem
+                raise ServiceError(f"Valkey does not answer; see {log}") from problem
             time.sleep(0.02)
         else:
             return
+
+
+def _run_valkey(services: Services, log: Path) -> None:
+    log.parent.mkdir(parents=True, exist_ok=True)
+    socket = Path(services.redis_url.removeprefix("redis+socket://"))
+    socket.parent.mkdir(parents=True, exist_ok=True)
+    arguments = {
+        "--port": "0",
+        "--unixsocket": str(socket),
+        "--unixsocketperm": "700",
+        "--dir": str(log.parent),
+        "--appendonly": "yes",
+        "--appendfsync": "everysec",
+        "--save": "",
+        "--logfile": str(log),
+        "--maxmemory-policy": "noeviction",
+        "--daemonize": "yes",  # leaves our session: Ctrl-C in our terminal is not meant for it
+        "--pidfile": str(log.parent / "pid"),
+    }
+    flat = [part for pair in arguments.items() for part in pair]
+    subprocess.run([str(get_binary_path()), *flat], stdin=subprocess.DEVNULL, check=True)
 
 
 # ---- PostgreSQL ----

@@ -123,7 +123,10 @@ def supervise(
             with suppress(subprocess.TimeoutExpired):
                 supervisor.wait(CHECK_SECONDS)
             if supervisor.poll() is None:
-                embedded.start_services(settings.SERVICES)
+                try:
+                    embedded.start_services(settings.SERVICES)
+                except embedded.ServiceError as problem:  # tried again; the rest goes on
+                    sys.stderr.write(f"{problem}\n")
         stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
         if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
             break
@@ -170,6 +173,7 @@ def main() -> int:
         listening = listening_socket(options.host, options.port)
     except OSError as problem:
         parser.error(f"cannot listen at {options.host}:{options.port}: {problem.strerror}")
+    sys.stderr.write("Preparing the database; the first start takes a minute or two.\n")
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")
     _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx

@@ -40,6 +40,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.basetemp = config.option.basetemp or str(DATA / "tmp")
 
 
+def pytest_xdist_setupnodes() -> None:
+    """Let no worker read the settings before it has chosen its own data folder.
+
+    Given paths, this process has loaded a conftest that sets Django up, and they would inherit it.
+    """
+    os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that mostly wait, so that other workers have something to do beside."""

@@ -10,9 +10,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+import audit.services as audit
 from accounts.models import FirstAdminLink, Role, User
 from accounts.services import record
 from accounts.tokens.secret import token_digest
+from audit.actions import Action
 from lookalike.core.errors import Refused
 
 LASTS = timedelta(days=1)
@@ -65,4 +67,5 @@ def make_admin(*, username: str, email: str, password: str, how: str) -> User:
     FirstAdminLink.objects.all().delete()
     person = User.objects.create_superuser(username, email, password)
     record(person, person, ADDITION, f"Made an admin by {how}.")
+    audit.record(person, Action.PERSON_MADE, person, role=Role.ADMIN, how=how)
     return person

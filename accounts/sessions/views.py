@@ -11,10 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+import audit.services as audit
 from accounts.access import signed_in
 from accounts.services import record
 from accounts.sessions import services
 from accounts.sessions.devices import device_name
+from audit.actions import Action
 
 
 @require_safe
@@ -33,6 +35,7 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
     person = signed_in(request)
     session = get_object_or_404(UserSession, user=person, pk=pk)
     record(person, person, CHANGE, f"Ended a session at {session.ip}.")
+    audit.record(request, Action.SESSION_ENDED, person, device=device_name(session.user_agent))
     if session.is_current():
         get_adapter(request).logout(request)
     else:
@@ -47,6 +50,7 @@ def end_all(request: HttpRequest) -> HttpResponse:
     """End all own sessions, this one too."""
     person = signed_in(request)
     record(person, person, CHANGE, "Signed out everywhere.")
+    audit.record(request, Action.SESSION_ENDED, person, device="all")
     get_adapter(request).logout(request)
     services.end_sessions(person=person)
     return redirect("account_login")

@@ -104,6 +104,7 @@ def end_tokens(*, owner: User, why: str) -> None:
     now = timezone.now()
     usable = AccessToken.objects.filter(owner=owner, revoked_at=None, expires_at__gt=now)
     if n_ended := usable.update(revoked_at=now):
+        audit.record(None, Action.TOKEN_REVOKED, owner, n=n_ended, why=why)
         record(owner, owner, CHANGE, f"Ended {n_ended} access token{'s'[: n_ended > 1]}: {why}.")
 
 

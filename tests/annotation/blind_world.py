@@ -213,4 +213,5 @@ def differences(before: dict[str, bytes], after: dict[str, bytes]) -> list[objec
 def settled(content: bytes) -> bytes:
     """Leave out what is random in each reply."""
     content = re.sub(rb'("X-CSRFToken": "|csrfmiddlewaretoken" value=")\w+', rb"\1", content)
+    content = re.sub(rb"(?s)(<time[^>]*>).*?</time>", rb"\1", content)  # "2 seconds ago"
     return re.sub(rb"(?m)^(Date|Content-Length|Expires|X-Request-ID): .*$", b"", content)

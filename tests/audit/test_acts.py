@@ -14,11 +14,13 @@ from allauth.mfa.totp.internal.auth import (
     hotp_value,
     yield_hotp_counters_from_time,
 )
+from allauth.usersessions.models import UserSession
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from accounts.first_admin.services import make_admin
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.tokens.services import create_token
 from annotation.models import Campaign, Question
@@ -67,6 +69,11 @@ UNRECORDED = {
     "api:upload_run": ENQUEUES,
     "api:submit_run": ENQUEUES,
     "pooling:settle": "questions that it opens are recorded by `add_questions`, tested below",
+    "accounts:first_admin": "makes an admin, which `make_admin` records, tested below",
+    "openid_connect_login": "leads to the institution's sign-in",
+    "openid_connect_callback": "ends in a sign-in, which is recorded, or in a refusal",
+    "socialaccount_connections": UNUSED,
+    "usersessions_list": SHOWS,
     "account_signup": UNUSED,
     "account_email": "leads to the profile",
     "account_set_password": "leads to the change of the password, which everybody has here",
@@ -129,16 +136,13 @@ def is_let_in(reply: Any) -> bool:
 
 def test_every_address_that_takes_a_post_is_recorded_or_says_why_not(db: None) -> None:
     admin = User.objects.create_user("ada", role=Role.ADMIN, is_superuser=True, is_staff=True)
-    browsers = [
-        Client(),
-        signed_in(User.objects.create_user("pia", role=Role.ANNOTATOR)),
-        signed_in(admin),
-    ]
+    pia = User.objects.create_user("pia", role=Role.ANNOTATOR)
     changing = set()
     for name, pattern, above in patterns(get_resolver().url_patterns):
         if name.startswith("admin:"):
             continue  # registered models are looked at; the one that can be changed is below
         path = address(name, pattern, above)
+        browsers = (Client(), signed_in(pia), signed_in(admin))  # an address may sign them out
         if any(is_let_in(browser.post(path)) for browser in browsers):
             changing.add(name)
     unknown = changing - STEPS.keys() - UNRECORDED.keys()
@@ -247,6 +251,11 @@ def zip_of_nothing() -> SimpleUploadedFile:
     return SimpleUploadedFile("pictures.zip", b"PK\x05\x06" + b"\0" * 18)
 
 
+def end_session(scene: Scene) -> None:
+    Client().post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+    scene.post("accounts:end_session", UserSession.objects.get(user=scene.admin).pk)
+
+
 def reset_password(scene: Scene) -> None:
     """Use a link as an invited person does."""
     scene.post("accounts:link", scene.pia.pk)
@@ -346,6 +355,7 @@ STEPS: dict[str, Step] = {
         ),
         "password_changed",
     ),
+    "accounts:end_session": (end_session, "session_ended"),
     "account_reset_password_from_key": (reset_password, "password_changed"),
     "mfa_activate_totp": (Scene.with_second_factor, "second_factor_added"),
     "mfa_deactivate_totp": (deactivate, "second_factor_removed"),
@@ -512,3 +522,9 @@ def test_what_is_done_there_is_recorded(db: None, subtests: pytest.Subtests) -> 
                 assert made.actor_name == "ada"
         transaction.savepoint_rollback(before)
         assert Entry.objects.count() == n_before
+
+
+def test_whoever_makes_an_admin_without_a_page_is_recorded(db: None) -> None:
+    person = make_admin(username="ada", email="", password=PASSWORD, how="a command")
+    entry = Entry.objects.get(action="person_made")
+    assert (entry.subject_label, entry.details["how"]) == (str(person), "a command")

@@ -99,6 +99,23 @@ def test_killed_servers_come_back_with_their_data(services: embedded.Services) -
     let_go(user)
 
 
+@pytest.mark.faults
+def test_a_broker_that_is_late_is_waited_for_and_not_replaced(
+    services: embedded.Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = hold(services)
+    pid = int(broker(services).info()["process_id"])
+    monkeypatch.setattr(embedded, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(embedded, "START_SECONDS", 0)
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(embedded.ServiceError, match="does not answer"):
+        embedded.start_services(services)
+    os.kill(pid, signal.SIGCONT)
+    embedded.start_services(services)
+    assert broker(services).info()["process_id"] == pid
+    let_go(user)
+
+
 def test_two_data_folders_do_not_meet(services: embedded.Services, tmp_path: Path) -> None:
     other = embedded.service_urls(tmp_path / "other", database_url=None, redis_url=None)
     one, two = hold(services), hold(other)

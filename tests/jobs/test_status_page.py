@@ -17,7 +17,8 @@ def test_admins_see_queues_jobs_disk_and_version_and_nobody_else_does(db: None) 
     Job.objects.create(task="t", subject="s", title="t")
     page = signed_in(User.objects.create_user("ada", role=Role.ADMIN)).get("/jobs/")
     text = page.content.decode()
-    for words in ("Messages in light", "Messages in device", "Disk free", "Database", __version__):
+    queues = ("in the queue light", "in the queue device")
+    for words in (*queues, "Disk free", "Database", __version__):
         assert words in text
     assert page.context["status"].jobs["queued"].n == 1
     assert page.context["status"].database_bytes > 1_000_000

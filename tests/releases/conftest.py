@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 
 from accounts.models import Role, User
 from releases.models import Release
@@ -18,6 +19,12 @@ from tests.worlds import (
     judge_world,
     request_for,
 )
+
+
+@pytest.fixture(autouse=True)
+def fresh_limits() -> None:
+    """Requests of another test count for nothing."""
+    cache.clear()
 
 
 @pytest.fixture

@@ -81,12 +81,10 @@ def test_a_damaged_file_is_named_with_what_to_do(
     assert np.array_equal(load_details(sha256).heads, details.heads)
 
 
-def test_intervals_hold_their_means_and_tests_name_every_two_models(judged_world: World) -> None:
+def test_few_queries_have_no_intervals_and_tests_name_every_two_models(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=200)
     for model in found.summary.as_json()["models"]:
-        hit = model["measures"]["vsd_hr@5"]
-        assert hit["interval"]["low"] <= hit["value"] <= hit["interval"]["high"]
-        assert model["measures"]["micro_roc_auc"]["interval"] is None
+        assert model["measures"]["vsd_hr@5"]["interval"]["low"] is None
     for tests in found.summary.as_json()["tests"]:
         assert len(tests["tests"]) == 3
         for test in tests["tests"]:

@@ -35,7 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-SCORE = ["score", "--qrels", "labels.txt", "--run", "beit.csv", "--measures", "P@1,macro_roc_auc"]
+SCORE = ["score", "--qrels", "labels.txt", "--run", "beit.csv", "--measures", "P@1,macro_roc_auc",
+         "--complete"]  # fmt: skip
 
 
 def process(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -174,7 +175,8 @@ def test_a_damaged_file_is_named_as_it_was_given(
 
 
 def test_a_run_is_read_from_stdin_and_its_mistakes_are_named(folder: Path) -> None:
-    arguments = ["score", "--qrels", "labels.txt", "--run", "-", "--measures", "P@1", "--json"]
+    arguments = ["score", "--qrels", "labels.txt", "--run", "-", "--measures", "P@1", "--json",
+                 "--complete"]  # fmt: skip
     done = process(folder, RUN, *arguments)
     assert (done.returncode, done.stderr) == (0, "")
     run = json.loads(done.stdout)["runs"][0]
