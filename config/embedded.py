@@ -81,7 +81,7 @@ def hold_services(services: Services) -> None:
     Raises:
         ServiceError: ours does not start, or the one given by URL does not answer.
     """
-    _reach(services)
+    reach(services)
     if not (services.runs_database or services.runs_broker):
         return
     run_dir = services.data_dir / "run"
@@ -105,8 +105,12 @@ def hold_services(services: Services) -> None:
     atexit.register(leave)
 
 
-def _reach(services: Services) -> None:
-    """Ask the servers that are not ours whether they answer."""
+def reach(services: Services) -> None:
+    """Ask the servers that are not ours whether they answer.
+
+    Raises:
+        ServiceError: one does not.
+    """
     if not services.runs_database:
         try:
             psycopg.connect(services.database_url, connect_timeout=5).close()

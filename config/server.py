@@ -173,6 +173,7 @@ def main() -> int:
         listening = listening_socket(options.host, options.port)
     except OSError as problem:
         parser.error(f"cannot listen at {options.host}:{options.port}: {problem.strerror}")
+    embedded.reach(settings.SERVICES)  # a wrong address is told before anything is prepared
     sys.stderr.write("Preparing the database; the first start takes a minute or two.\n")
     embedded.hold_services(settings.SERVICES)
     _manage("migrate")

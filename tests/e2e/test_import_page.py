@@ -39,6 +39,7 @@ def test_wrong_rows_are_listed_and_the_good_are_kept(
     chief = open_page(make_person("chief", role=Role.ADMIN))
     chief.goto("/templates/")
     chief.get_by_role("link", name="Import a file").first.click()
+    expect(chief.get_by_label("File", exact=True)).to_be_visible()
     assert serious_problems(chief) == []
     send(chief, file, keep_good=False)
     told = chief.get_by_text("answers.csv: 20 of 21 entries cannot go in").first
