@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from lookalike.cli.output import Report
-from lookalike.cli.score_report import as_json, as_table, as_text
-from lookalike.io.errors import InputError
+from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
+from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
+from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
+from lookalike.io.vectors import holds_vectors, read_vectors
+from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import MissingScoresError
-from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms, parse_measure
-from lookalike.metrics.scoring import Scored, score_runs
-from lookalike.release.opened import Release, open_release
+from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms
+from lookalike.metrics.scoring import score_runs
 
 DESCRIPTION = (
     f"Score runs against labels. Measures: {', '.join(known_forms())}. "
@@ -25,8 +26,7 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
-OF_THE_RELEASE = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
-NO_PRODUCTS = "every image for a product of its own"
+N_PRODUCTS = 20  # cut-offs of embeddings up to here are exact
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="FILE",
-        help="TREC, CSV or parquet; may be given several times",
+        help="TREC, CSV or parquet; or embeddings as npz or parquet, which rank all images that "
+        "they hold; may be given several times",
     )
     parser.add_argument(
         "--measures",
@@ -108,16 +109,16 @@ def run(arguments: argparse.Namespace) -> Report:
         OSError: if a file cannot be opened.
     """
     if arguments.release is not None:
-        return _on_release(arguments)
-    measures = _measures(arguments.measures or ",".join(DEFAULT_MEASURES))
+        return score_on_release(arguments)
+    measures = parse_measures(arguments.measures or ",".join(DEFAULT_MEASURES))
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
-    runs = _named_apart([(path, read_run(path)) for path in arguments.run])
     products = read_products(arguments.metadata) if arguments.metadata else None
     _check_products(arguments, qrels, products)
+    runs = named_apart([(path, _run(path, qrels, products)) for path in arguments.run])
     try:
         scored = score_runs(
             qrels,
@@ -136,10 +137,30 @@ def run(arguments: argparse.Namespace) -> Report:
         raise MissingScoresError(f"{error}; {hint}") from error
     return Report(
         title=f"{arguments.qrels}: {', '.join(run.name for run in scored)}",
-        text=as_text(arguments, qrels, scored),
-        data=as_json(arguments, qrels, scored),
+        text=as_text(arguments.qrels, qrels, scored, by_query=arguments.by_query),
+        data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=[*_notes(scored), *_vsd_note(measures, products)],
+        notes=[*list_notes(scored), *_vsd_note(measures, products)],
+    )
+
+
+def _run(path: Path, qrels: Qrels, products: Mapping[str, str] | None) -> Run:
+    """Read scores; of embeddings, rank all images that the file holds."""
+    if not holds_vectors(path):
+        return read_run(path)
+    table = read_vectors(path)
+    row_of = rows_by_image(path, table, str)
+    queries = [query for query in qrels.query_ids if query in row_of]
+    if not queries:
+        raise FormatError(path, None, NOTHING_TO_RANK)
+    pairs = [(query, candidate) for query, candidate, _ in qrels]
+    return embedding_run(
+        path.stem,
+        table.vectors[[row_of[query] for query in queries]],
+        table.vectors[list(row_of.values())],
+        named_gallery(queries, list(row_of), pairs, products),
+        n_products=N_PRODUCTS,
+        is_lean=True,
     )
 
 
@@ -148,57 +169,6 @@ def _vsd_note(measures: Sequence[Measure], products: Mapping[str, str] | None) -
         yield (
             "without product ids (--metadata) vsd_ measures take every image for a product of "
             "its own: they are not those of the VSD benchmark"
-        )
-
-
-def _on_release(arguments: argparse.Namespace) -> Report:
-    """Score by the rules of a release, as its site does.
-
-    Raises:
-        InputError: also if an option contradicts the release.
-    """
-    for option in OF_THE_RELEASE:
-        if getattr(arguments, option.strip("-").replace("-", "_")) not in (None, False, "image"):
-            raise InputError(f"{option} does not go with --release, which says it itself")
-    names = None if arguments.measures is None else [m.name for m in _measures(arguments.measures)]
-    with open_release(arguments.release) as release:
-        try:
-            read = [
-                (path, release.judged.read(path, missing=arguments.missing)[0])
-                for path in arguments.run
-            ]
-        except MissingScoresError as error:
-            raise MissingScoresError(f"{error} (--missing worst)") from error
-        runs = _named_apart(read)
-        scored = release.score(runs, names, complete=arguments.complete)
-        qrels = release.labels()
-        arguments.qrels = arguments.release
-        of_release = {"name": release.info["name"], "version": release.info["version"]}
-        of_release |= {"seal": release.manifest.seal}
-        return Report(
-            title=f"{release.title}: {', '.join(run.name for run in scored)}",
-            text=as_text(arguments, qrels, scored),
-            data={"release": of_release, **as_json(arguments, qrels, scored)},
-            table=as_table(qrels, scored, by_query=arguments.by_query),
-            notes=[*_notes(scored), *_release_notes(release, scored)],
-        )
-
-
-def _release_notes(release: Release, scored: Sequence[Scored]) -> Iterator[str]:
-    if hidden := len(release.hidden_queries):
-        yield (
-            f"labels of {hidden} queries are hidden; they count on the release's site alone, "
-            "for runs submitted there"
-        )
-    if any(name.startswith("vsd_") for name in scored[0].outcomes):
-        if release.products is None:
-            yield f"{release.title} compares images of one product: vsd_ takes {NO_PRODUCTS}"
-        elif not any(release.products.values()):
-            yield f"{release.title} knows no product: vsd_ takes {NO_PRODUCTS}"
-    if names := release.other_means(scored[0]):
-        yield (
-            f"{', '.join(names)}: over other queries than on the release's board, whose means are "
-            "over those that are defined for all of its models"
         )
 
 
@@ -220,26 +190,6 @@ def _check_products(
         )
 
 
-def _measures(text: str) -> list[Measure]:
-    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise InputError("--measures names no measure")
-    return [parse_measure(name) for name in names]
-
-
-def _named_apart(runs: Sequence[tuple[Path, Run]]) -> list[Run]:
-    """Return the runs, with their file in the name where two have the same name."""
-    counts = Counter(run.name for _, run in runs)
-    named = [
-        replace(run, name=f"{run.name} ({path})") if counts[run.name] > 1 else run
-        for path, run in runs
-    ]
-    repeated = [name for name, n in Counter(run.name for run in named).items() if n > 1]
-    if repeated:
-        raise InputError(f"the same run is given twice: {repeated[0]}")
-    return named
-
-
 def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
     if path is None:
         return None
@@ -247,19 +197,3 @@ def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
     if found.labels.any():
         raise InputError(f"{path}: random negatives are labels that are all 0; one is 1")
     return [(query, candidate) for query, candidate, _ in found]
-
-
-def _notes(scored: Sequence[Scored]) -> Iterator[str]:
-    for run in scored:
-        if not run.has_list:
-            yield (
-                f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
-                "too high: what counts ranks is undefined for it (--complete, if there is no more "
-                "to rank)"
-            )
-        strange = run.coverage.queries_not_in_labels
-        if strange:
-            yield (
-                f"run {run.name!r} has {len(strange)} queries without labels, "
-                f"which are ignored (first: {strange[0]!r})"
-            )

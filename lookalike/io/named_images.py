@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lookalike.io.errors import FormatError, InputError
@@ -10,11 +11,25 @@ from lookalike.io.tables import Row
 from lookalike.io.vectors import VectorTable
 
 MAX_ROWS = 10_000_000
+SHORTEST_ID = 16  # first characters of a SHA-256 that name an image in a release, at least
 NameOf = Callable[[str], str]
 
 
 class UnknownImageError(InputError):
     """A name that stands for no image of those that are meant, or for two."""
+
+
+def images_of_id(image_id: str, hashes: Sequence[str]) -> list[str]:
+    """Return the image that a release calls so, none, or the first two that it may be.
+
+    Args:
+        image_id: the beginning of a SHA-256.
+        hashes: SHA-256 of all images, ascending.
+    """
+    if len(image_id) < SHORTEST_ID:
+        return []
+    at = bisect_left(hashes, image_id)
+    return [sha256 for sha256 in hashes[at : at + 2] if sha256.startswith(image_id)]
 
 
 def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> Iterator[Row]:
@@ -41,7 +56,7 @@ def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> I
         yield Row(row.line, query, candidate, row.value)
 
 
-def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:
+def rows_by_image(path: str | Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:
     """Return the row of each image's vector; the same vector twice is one.
 
     Raises:

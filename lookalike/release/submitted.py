@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from lookalike.core.arrays import Ints
 from lookalike.io.errors import FormatError
 from lookalike.io.named_images import UnknownImageError, named_rows, rows_by_image
 from lookalike.io.runs import run_rows
 from lookalike.io.tables import Qrels, Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
-from lookalike.metrics.embedding_runs import Gallery, embedding_run
+from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import Missing
 from lookalike.metrics.pairs_scored import ScoredPairs, pairs_scored
 from lookalike.metrics.scoring import Scored
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.tables import rows_of
-from lookalike.release.labelling import pair_keys
 from lookalike.release.scoring import ranks_more, score_together
 
 N_PRODUCTS = 20
@@ -92,7 +88,7 @@ class Judged:
             if file.read(len(NPY)) == NPY:
                 raise FormatError(path, None, NAMELESS)
         if holds_vectors(path):
-            run = self._from_vectors(name or path.stem, path, read_vectors(path, None))
+            run = self.ranked(name or path.stem, read_vectors(path), path)
         else:
             rows, own_name, unit = run_rows(path)
             named = named_rows(rows, self.image, path, unit)
@@ -131,46 +127,29 @@ class Judged:
         used = public if labels is None else labels
         return score_together(self.folder, used, runs, without_list=bare, measures=measures)
 
-    def _from_vectors(self, name: str, path: Path, table: VectorTable) -> Run:
-        """Rank the candidates of the release by cosine."""
-        row_of = rows_by_image(path, table, self.image)
+    def ranked(self, name: str, table: VectorTable, source: str | Path) -> Run:
+        """Return the candidates ranked by cosine.
+
+        Args:
+            name: of the run.
+            table: vectors of images by any of their names.
+            source: where they come from.
+
+        Raises:
+            FormatError: a name that stands for no image, two vectors of one, or none to rank.
+        """
+        row_of = rows_by_image(source, table, self.image)
         images = self.folder.rows("images", "image_id", "is_candidate")
         ranked = sorted(image for image, is_ranked in images if is_ranked and image in row_of)
         queries = sorted(query for query in self.queries if query in row_of)
         if not ranked or not queries:
-            raise FormatError(
-                path, None, "it has vectors of none of the queries or of no candidate"
-            )
-        vectors = table.vectors
+            raise FormatError(source, None, NOTHING_TO_RANK)
+        pairs = self.folder.rows("pairs", "query_id", "image_id")
         return embedding_run(
             name,
-            vectors[[row_of[query] for query in queries]],
-            vectors[[row_of[image] for image in ranked]],
-            self._gallery(queries, ranked),
+            table.vectors[[row_of[query] for query in queries]],
+            table.vectors[[row_of[image] for image in ranked]],
+            named_gallery(queries, ranked, pairs, self.folder.products),
             n_products=N_PRODUCTS,
             is_lean=True,
-        )
-
-    def _gallery(self, queries: list[str], ranked: list[str]) -> Gallery:
-        products = self.folder.products or {}
-        number = {product: at for at, product in enumerate(sorted(set(products.values()) - {""}))}
-
-        def numbers(ids: list[str]) -> Ints:
-            return np.array([number.get(products.get(image, ""), -1) for image in ids], np.int64)
-
-        place = {image: row for row, image in enumerate(ranked)}
-        asked = {query: row for row, query in enumerate(queries)}
-        ids = self.folder.image_ids
-        keys = pair_keys(ids, self.folder.table("pairs", ["query_id", "image_id"]), "pairs")
-        pairs = [(ids[q], ids[c]) for q, c in zip(keys // len(ids), keys % len(ids), strict=True)]
-        kept = [(asked[q], place[c]) for q, c in pairs if q in asked and c in place]
-        both = np.array(kept, np.int64).reshape(-1, 2)
-        return Gallery(
-            query_ids=queries,
-            image_ids=ranked,
-            own=np.array([place.get(query, -1) for query in queries], np.int64),
-            query_products=numbers(queries),
-            image_products=numbers(ranked),
-            judged_queries=both[:, 0],
-            judged_images=both[:, 1],
         )

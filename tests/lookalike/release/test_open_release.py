@@ -125,41 +125,6 @@ def test_a_shipped_pool_is_read_as_proposals(folder: Path) -> None:
     assert lk.read_proposals(folder / "data/pool.parquet").generators
 
 
-def test_what_cannot_be_scored_is_refused_in_one_line(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def said(content: bytes, name: str) -> str:
-        path = tmp_path / name
-        path.write_bytes(content)
-        return refused(capsys, "score", "--release", folder, "--run", path)
-
-    image = lk.open_release(folder).image_ids[0]
-    assert "a.csv, line 2: 'x' is no image of small 1.0.0" in said(
-        b"query,candidate,score\nx,y,1\n", "a.csv"
-    )
-    row = f"{image},{image}".encode()
-    assert "b.csv, line 2: score 'nan'" in said(
-        b"query,candidate,score\n" + row + b",nan\n", "b.csv"
-    )
-    assert "needed: query,candidate,score" in said(b"a,b\n1,2\n", "c.csv")
-    assert "the file is empty" in said(b"", "d.csv")
-    assert "holds no names of images" in said(b"\x93NUMPY...", "e.npy")
-    assert "not readable as gzip" in said_of_parser(folder, tmp_path, capsys)
-    run = pq.read_table(folder / f"runs/{MODEL}.parquet")
-    pq.write_table(run.slice(0, 40), tmp_path / "f.parquet")
-    words = ("score", "--release", folder, "--run", tmp_path / "f.parquet")
-    assert "pairs put to the judges (first: query " in refused(capsys, *words)
-    assert "--trec does not go with --release" in refused(capsys, *words, "--trec")
-
-
-def said_of_parser(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    path = tmp_path / "g.csv.gz"
-    path.write_bytes(b"no gzip")
-    with pytest.raises(SystemExit, match="2"):
-        main(["score", "--release", str(folder), "--run", str(path)])
-    return capsys.readouterr().err
-
-
 def test_a_run_of_the_judged_pairs_alone_has_no_ranks(tmp_path: Path) -> None:
     release = lk.open_release(ZIPS[0])
     of = release.run(MODEL).by_query()
