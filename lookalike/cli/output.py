@@ -40,7 +40,7 @@ class Report:
         data: for `--json`; undefined values are None or NaN, and become null.
         table: for CSV, and in documents in place of the text.
         status: 0, or `WANTING`.
-        notes: remarks, which go to stderr.
+        notes: remarks, which go to stderr, and into JSON and documents.
         indent: of the JSON; None puts it on one line.
     """
 
@@ -100,6 +100,8 @@ def _out_file(text: str) -> Path:
 
 def _json(report: Report) -> str:
     data = as_json(report.data)
+    if report.notes and isinstance(data, dict):
+        data = {**data, "notes": list(report.notes)}
     return json.dumps(data, indent=report.indent, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -117,11 +119,13 @@ def _rendered(report: Report, ending: str) -> str:
 
 
 def _markdown(report: Report) -> str:
+    notes = "".join(f"\nNote: {note}\n" for note in report.notes)
     if report.table is None:
-        return f"# {report.title}\n\n```\n{report.text.strip()}\n```\n"
+        return f"# {report.title}\n\n```\n{report.text.strip()}\n```\n{notes}"
     lines = [report.table.header, ["---"] * len(report.table.header)]
     lines += [[_cell(cell).replace("|", "\\|") for cell in row] for row in report.table.rows]
-    return f"# {report.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"# {report.title}\n\n{rows}{notes}"
 
 
 def _page(report: Report) -> str:
@@ -132,6 +136,7 @@ def _page(report: Report) -> str:
         lines = [_html_row("th", report.table.header)]
         lines += [_html_row("td", [_cell(cell) for cell in row]) for row in report.table.rows]
         body = "<table>\n" + "\n".join(lines) + "\n</table>"
+    body += "".join(f"\n<p>Note: {html.escape(note)}</p>" for note in report.notes)
     head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n'
     return f"{head}<h1>{title}</h1>\n{body}\n"
 

@@ -31,7 +31,8 @@ RUNS = (
     *("--run", "small/runs/descriptor-colour-histogram.parquet"),
     *("--missing", "worst"),
 )
-SCORE = ("score", "--qrels", "small/trec/qrels.txt", *RUNS)
+METADATA = ("--metadata", "small/csv/images.csv")
+SCORE = ("score", "--qrels", "small/trec/qrels.txt", *METADATA, *RUNS)
 BIAS = (
     *("bias", "--qrels", "small/data/qrels.parquet", "--proposals", "pool.csv", *RUNS),
     *("--bootstraps", "200", "--permutations", "500"),
