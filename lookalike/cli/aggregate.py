@@ -7,7 +7,8 @@ import json
 
 from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
 from lookalike.agreement.votes import read_truth, read_votes
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
 
 DESCRIPTION = "Give each item one label from its votes, with agreement, and accuracy against truth."
 EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from lookalike.cli.output import WANTING, Report, Table
+from lookalike.cli.output import WANTING, Report
+from lookalike.io.documents import Table
 from lookalike.release.verify import Verdict, verify
 
 DESCRIPTION = (

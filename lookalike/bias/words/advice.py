@@ -16,9 +16,10 @@ from lookalike.bias.outsiders import (
     model_badge,
     undeclared_relatives,
 )
+from lookalike.metrics.leaderboard import ALL, NOBODY
 
 JUDGED_FLOOR = 0.8
-POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
+POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
 UNRELATED = "models without relatives"
 
 
