@@ -96,9 +96,14 @@ def _notes(model: ModelScores) -> list[str]:
     return notes if model.has_list else [*notes, NO_LIST]
 
 
-def interval_chart(board: Leaderboard, method: str) -> Chart:
-    """Return the sorted column as dots with intervals, made by one of `METHODS`."""
+def interval_chart(board: Leaderboard, method: str) -> Chart | None:
+    """Return the sorted column as dots with intervals, made by one of `METHODS`.
+
+    None where no value of it is shown.
+    """
     at = board.sorted_at
+    if all(line.cells[at].shown is None for line in board.lines):
+        return None
     title = board.columns[at].title
     rows = [
         {"label": line.model.name, "badge": line.model.badge, "value": line.cells[at].shown,

@@ -14,7 +14,7 @@ from evaluation.model_pages.content import paired_test
 from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.details import details_path
-from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key
+from evaluation.results.leaderboard import COLUMNS, interval_chart, leaderboard, model_key
 from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport
@@ -130,8 +130,10 @@ def test_the_judges_stand_beside_the_models(
 
 
 def test_the_chart_says_how_its_intervals_were_made(
-    result: Result, client: Client, researcher: User
+    result: Result, client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert interval_chart(leaderboard(StoredResult(result)), "score") is None  # too few queries
+    monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
     client.force_login(researcher)
     address = f"/results/{result.campaign.slug}/"
     page = client.get(address).content.decode()
