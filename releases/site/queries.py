@@ -211,59 +211,6 @@ def quota(person: User, release: Release) -> Quota:
     return Quota(max(0, DAILY_QUOTA - recent.count()), wait)
 
 
-@dataclass(frozen=True)
-class BoardLine:
-    """A model on the leaderboard of a release.
-
-    Attributes:
-        name: as shown.
-        badge: pooled, sibling, outsider, or submitted.
-        values: by measure, None where undefined.
-        submission: where it came from, None for a model of the release.
-    """
-
-    name: str
-    badge: str
-    values: dict[str, float | None]
-    submission: Submission | None = None
-
-    @property
-    def coverage(self) -> float | None:
-        """The share of the pairs that a submission scores, None for a model of the release."""
-        coverage = self.submission.coverage if self.submission else {}
-        return coverage["n_scored"] / coverage["n_pairs"] if coverage.get("n_pairs") else None
-
-
-def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool) -> list[BoardLine]:
-    """Return the models and the visible submissions, best by a measure first.
-
-    Args:
-        release: whose.
-        person: who looks: one's own private submissions are in one's own leaderboard.
-        measure: to sort by.
-        hidden: by the hidden labels rather than the public ones.
-    """
-    of = {model["id"]: model for model in release.entrants}
-    results = release.hidden_results if hidden else release.results
-    lines = [
-        BoardLine(
-            of[model["id"]]["name"],
-            of[model["id"]]["badge"],
-            {name: outcome["value"] for name, outcome in model["measures"].items()},
-        )
-        for model in results.get("models", [])
-    ]
-    for submission in visible_submissions(release, person).filter(scored_at__isnull=False):
-        outcomes = submission.hidden_results if hidden else submission.results
-        values = {name: outcome["value"] for name, outcome in outcomes.items()}
-        lines.append(BoardLine(submission.name, "submitted", values, submission))
-    return sorted(lines, key=lambda line: _falling(line.values.get(measure)))
-
-
-def _falling(value: float | None) -> tuple[bool, float]:
-    return (value is None, -(value or 0.0))
-
-
 def freeze_jobs() -> QuerySet[Job]:
     """Return the freezes that are queued, running or failed, newest first."""
     return Job.objects.filter(task=FREEZE_TASK).exclude(state="succeeded").order_by("-id")

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
 from catalog.images.blobs import read_preview
-from evaluation.results.leaderboard import TITLES
+from evaluation.results.leaderboard import HEADINGS
 from jobs.services import JobConflictError
 from lookalike.release.documents.citation import bibtex, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
@@ -24,6 +24,7 @@ from releases.models import AskedRelease, Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
+from releases.site.leaderboard import leaderboard
 from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
@@ -32,7 +33,6 @@ from releases.site.queries import (
     file_lines,
     freeze_jobs,
     is_reader,
-    leaderboard,
     line_or_404,
     list_versions,
     n_downloads,
@@ -44,6 +44,7 @@ from releases.site.queries import (
 from releases.storage import files_folder
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
+COLUMNS = [(name, HEADINGS.get(name, name)) for name in BOARD]
 
 
 def page_facts(release: Release) -> Facts:
@@ -85,13 +86,9 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "release": release,
         "facts": facts,
         "labels": release.statistics["labels"]["label"],
-        "columns": [(name, TITLES.get(name, name)) for name in BOARD],
-        "by": by,
         "hidden": hidden,
-        "board": [
-            (line, [line.values.get(name) for name in BOARD])
-            for line in leaderboard(release, person, by, hidden=hidden)
-        ],
+        "board": leaderboard(release, person, COLUMNS, by, hidden=hidden),
+        "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),
         "groups": _grouped(files),
         "n_files": len(files),

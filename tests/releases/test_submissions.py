@@ -9,6 +9,7 @@ from datetime import timedelta
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -18,7 +19,8 @@ from evaluation.runs.run_upload import Missing
 from jobs.models import Job, JobState
 from lookalike.io.errors import InputError
 from releases.models import Release, Submission
-from releases.site.queries import SCORE_TASK, leaderboard, quota
+from releases.site.leaderboard import leaderboard
+from releases.site.queries import SCORE_TASK, quota
 from releases.storage import files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
@@ -240,7 +242,14 @@ def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
 def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
     content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     give(release, researcher, content, "run.parquet")
-    lines = leaderboard(release, researcher, "P@5", hidden=False)
-    values = [line.values["P@5"] or 0.0 for line in lines]
-    assert values == sorted(values, reverse=True)
-    assert {line.badge for line in lines} >= {"pooled", "submitted"}
+    columns = [("P@5", "P@5"), ("macro_roc_auc", "AUC")]
+    board = leaderboard(release, researcher, columns, "P@5", hidden=False)
+    for section in board.sections:
+        values = [line.cells[0].value or 0.0 for line in section.lines]
+        assert values == sorted(values, reverse=True)
+    assert board.badges >= {"pooled", "submitted"}
+    own = next(line for line in board.lines if line.model.badge == "submitted")
+    assert own.model.notes == ["only you see it"]
+    assert [cell.comparable_with for cell in own.cells] == ["nobody", "outsiders"]
+    stranger = leaderboard(release, AnonymousUser(), columns, "P@5", hidden=False)
+    assert "submitted" not in stranger.badges

@@ -77,7 +77,7 @@ def advice(
         One entry per column.
     """
     badge = model_badge(evidence, model)
-    columns = [_cutoff_advice(badge, cutoffs, evidence.depth), _annotated_advice(badge)]
+    columns = [_cutoff_advice(badge, cutoffs, evidence.depth), annotated_advice(badge)]
     columns += _outsider_advice(evidence, model)
     if has_random:
         columns.append(
@@ -192,7 +192,8 @@ def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
     )
 
 
-def _annotated_advice(badge: str) -> ColumnAdvice:
+def annotated_advice(badge: str) -> ColumnAdvice:
+    """Return with whom annotated AUC and AP' of a model of this part in the pool are compared."""
     column = "annotated AUC and AP"
     if badge == POOLED:
         return ColumnAdvice(
