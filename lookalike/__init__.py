@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lookalike.metrics.score import score
     from lookalike.pooling.eds import pool
     from lookalike.release.diff import diff
-    from lookalike.release.format.folder import open_release
+    from lookalike.release.opened import open_release
     from lookalike.release.verify import verify
     from lookalike.search.nearest import nearest_images, top_k
 
@@ -79,7 +79,7 @@ _PLACES = {
     "lookalike.metrics.score": "score",
     "lookalike.pooling.eds": "pool",
     "lookalike.release.diff": "diff",
-    "lookalike.release.format.folder": "open_release",
+    "lookalike.release.opened": "open_release",
     "lookalike.release.verify": "verify",
     "lookalike.search.nearest": "nearest_images top_k",
 }

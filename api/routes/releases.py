@@ -17,9 +17,9 @@ from api.errors import ApiError, errors
 from api.job_schemas import JobOut
 from api.limits import UPLOADS, spend
 from api.paging import Page, PageQuery, Part, Text, read_part
-from evaluation.runs.run_upload import Missing
 from jobs.services import JobError
 from lookalike.io.errors import InputError
+from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
 from releases.models import Release, Submission
 from releases.site.downloads import download

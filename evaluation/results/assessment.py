@@ -23,19 +23,19 @@ from evaluation.results.stored import (
     ModelScores,
     QueryValues,
     SampleEstimates,
-    ScoredPairs,
     Summary,
     defined,
 )
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
 from lookalike.agreement.human_line import HumanLine, human_line
-from lookalike.bias.evidence.assemble import Extras, assemble_evidence
+from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
 from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
 from lookalike.stats.bootstrap import Resampling
@@ -49,7 +49,6 @@ MEASURES = (
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
-MAX_ATTRIBUTE_VALUES = 30
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def _bias(
         families=models.families,
         products=inputs.products,
         votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
-        attributes=_attributes(inputs),
+        attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
         n_candidates=pool.catalog.images.count() - 1,
     )
     evidence = assemble_evidence(
@@ -166,20 +165,6 @@ def _bias(
     )
     settings = BiasSettings(n_bootstraps=n_bootstraps)
     return bias_report(evidence, np.random.default_rng(seed), settings)
-
-
-def _attributes(inputs: EvaluationInputs) -> dict[str, dict[str, str]]:
-    """Return the attributes that divide the images into few enough groups to compare."""
-    by_key: dict[str, dict[str, str]] = {}
-    for name, attributes in zip(inputs.images.names, inputs.images.attributes, strict=True):
-        for key, value in attributes.items():
-            by_key.setdefault(key, {})[name] = value
-    n_images = len(inputs.images.names)
-    return {
-        key: values
-        for key, values in sorted(by_key.items())
-        if 1 < len(set(values.values())) <= MAX_ATTRIBUTE_VALUES and len(values) >= n_images / 2
-    }
 
 
 def _model_scores(

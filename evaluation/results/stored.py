@@ -14,6 +14,7 @@ from lookalike.agreement.human_line import HumanLine
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.prevalence.strata import StratifiedPrevalence, WeightedPrevalence
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, PairedTest
@@ -79,19 +80,6 @@ class MeasureValue:
         details = dict(stored)
         value, n_defined, ends = (details.pop(k) for k in ("value", "n_defined", "interval"))
         return cls(value, n_defined, ends and from_json(Interval, ends), details)
-
-
-@dataclass(frozen=True)
-class ScoredPairs:
-    """How many labelled pairs are compared, and how many of them a model scores."""
-
-    n_pairs: int
-    n_scored: int
-
-    @property
-    def share(self) -> float:
-        """The scored part."""
-        return self.n_scored / self.n_pairs if self.n_pairs else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

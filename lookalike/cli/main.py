@@ -1,7 +1,7 @@
 """The command `lookalike`: one door to everything that runs without the site.
 
 A sub-command's module is imported only when that sub-command is called, so `--help` is quick and
-torch is loaded by `embed` alone.
+torch is loaded by `embed` and `evaluate` alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "score": "score runs against labels",
+    "evaluate": "embed a release's images by a model, rank and score them",
     "bias": "lay open the bias of a pool",
     "negatives": "draw random negatives into a file",
     "verify": "check a release: recompute every hash and every number",

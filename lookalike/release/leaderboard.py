@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lookalike.bias.outsiders import POOLED
-from lookalike.bias.words.advice import NOBODY, POOLED_ONLY, annotated_advice
+from lookalike.bias.words.advice import POOLED_ONLY, annotated_advice
 from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import (
     ALL,
+    NOBODY,
     Cell,
     Entrant,
     Leaderboard,

@@ -43,7 +43,7 @@ def leaderboard(
     shown = [(str(one.uid), one.name, one.is_published) for one in submitted]
     words = json.dumps([release.seal, shown, list(columns), by, hidden])
     key = f"release-leaderboard:{sha256(words.encode()).hexdigest()}"
-    made = caches["process"].get(key)
+    made: Leaderboard | None = caches["process"].get(key)
     if made is None:
         scores = _hidden(release, submitted) if hidden else _public(release, submitted)
         made = release_leaderboard(scores, columns, by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,15 +16,19 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
-from evaluation.runs.run_upload import Missing
+from annotation.models import Campaign
 from jobs.models import Job, JobState
+from lookalike.cli.main import main
 from lookalike.io.errors import InputError
+from lookalike.metrics.match import Missing
+from lookalike.release.opened import open_release
 from releases.models import Release, Submission
 from releases.site.leaderboard import leaderboard
 from releases.site.queries import SCORE_TASK, quota
-from releases.storage import files_folder
+from releases.storage import archive_path, files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
+from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.worlds import SPECS, World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -52,16 +57,45 @@ def give(  # noqa: PLR0917
     return submission
 
 
-def test_the_runs_of_a_release_get_their_own_scores_again(
-    release: Release, researcher: User
+def test_command_python_page_api_and_hand_give_the_numbers_of_the_board(
+    release: Release, researcher: User, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    reader = Client()
+    reader.force_login(researcher)
+    folder = files_folder(release)
     results = {one["id"]: one["measures"] for one in release.results["models"]}
+    evaluated = release_campaign(release)
     for model in release.entrants[:2]:
-        content = (files_folder(release) / f"runs/{model['id']}.parquet").read_bytes()
-        found = give(release, researcher, content, "run.parquet", f"again {model['id']}")
+        path = folder / f"runs/{model['id']}.parquet"
+        name = f"again {model['id']}"
+        found = give(release, researcher, path.read_bytes(), "run.parquet", name)
         assert found.coverage["n_scored"] == found.coverage["n_pairs"]
-        for name, expected in results[model["id"]].items():
-            assert found.results[name]["value"] == pytest.approx(expected["value"]), name
+        words = ["score", "--release", archive_path(release), "--run", path, "--json"]
+        assert main([str(word) for word in words]) == 0
+        printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
+        [scored] = open_release(folder).score(path)
+        served = reader.get(f"/api/v1/submissions/{found.uid}").json()["results"]
+        page = reader.get(BASE)
+        [shown] = [values for line, values in page.context["board"] if line.name == name]
+        by_page = dict(zip(dict(page.context["columns"]), shown, strict=True))
+        by_hand = measures(folder, run_of(path))
+        assert by_hand.keys() & by_page.keys()
+        for measure, expected in results[model["id"]].items():
+            wanted = pytest.approx(expected["value"], abs=1e-9)
+            ways = [printed[measure], served[measure], found.results[measure]]
+            ways.append({"value": scored.outcomes[measure].value})
+            ways.append(evaluated[model["name"]][measure])
+            ways += [{"value": of[measure]} for of in (by_page, by_hand) if measure in of]
+            assert [way["value"] for way in ways] == [wanted] * len(ways), measure
+            assert printed[measure]["n_defined"] == expected["n_queries"]
+
+
+def release_campaign(release: Release) -> dict[str, dict[str, Any]]:
+    """What the results page of the release's campaign says, by model and measure."""
+    campaign = Campaign.objects.get(slug=release.info["campaigns"][0]["slug"])
+    result = campaign.results.order_by("-id").first()
+    assert result is not None
+    return {model["name"]: model["measures"] for model in result.summary["models"]}
 
 
 def test_embeddings_rank_the_release_as_the_site_does(

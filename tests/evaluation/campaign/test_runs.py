@@ -40,6 +40,10 @@ def by_uid(world: World, row: int) -> str:
     return str(world.images[row].uid)
 
 
+def by_release_id(world: World, row: int) -> str:
+    return world.images[row].sha256[:16]
+
+
 def runs_page(client: Client, world: World) -> str:
     return client.get(f"/results/{world.campaign.slug}/runs/").content.decode()
 
@@ -52,7 +56,7 @@ def put(world: World, path: Path, **options: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", [by_path, by_uid, by_sha256])
+@pytest.mark.parametrize("name", [by_path, by_uid, by_sha256, by_release_id])
 def test_the_same_scores_get_the_same_measures_however_images_are_named(
     judged_world: World, tmp_path: Path, name: Name
 ) -> None:
@@ -134,6 +138,7 @@ BAD = [
     ("nan.csv", text(HEAD, f"{FIRST},NaN"), r"nan\.csv, line 2: score 'NaN' is not finite"),
     ("inf.csv", text(HEAD, f"{FIRST},-inf"), r"inf\.csv, line 2: .*not finite"),
     ("word.csv", text(HEAD, f"{FIRST},high"), r"word\.csv, line 2: .*not a number"),
+    ("short.csv", text(HEAD, f"{'0' * 15},views of/1.png,1"), r"line 2: '0{15}' is no image"),
     (
         "who.csv",
         text(HEAD, f"{FIRST},1", "no.png,views of/1.png,1"),
