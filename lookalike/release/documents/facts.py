@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from lookalike.release.format.columns import Table
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import has_sets, list_tables
@@ -24,6 +26,7 @@ class Facts:
         findings: sentences of the bias report, empty without one.
         hashes: SHA-256 of each data file.
         conditional: conditional.json, empty where the release has no templates or triplets.
+        filled: names of the tables that have rows.
     """
 
     info: dict[str, Any]
@@ -34,6 +37,7 @@ class Facts:
     findings: list[str]
     hashes: Mapping[str, str]
     conditional: dict[str, Any]
+    filled: frozenset[str]
 
     @classmethod
     def of(cls, folder: Folder, hashes: Mapping[str, str]) -> Facts:
@@ -47,6 +51,11 @@ class Facts:
             findings=folder.json("bias.json")["findings"],
             hashes=hashes,
             conditional=folder.json("conditional.json") if has_sets(folder.info) else {},
+            filled=frozenset(
+                table.name
+                for table in list_tables(folder.info)
+                if pq.read_metadata(folder.path / table.path).num_rows
+            ),
         )
 
     @property
