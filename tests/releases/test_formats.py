@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
-import mlcroissant
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -27,16 +26,6 @@ from tests.worlds import World, freeze_now, request_for
 def results_of(folder: Path) -> dict[str, dict[str, Any]]:
     found = json.loads((folder / "results.json").read_text())
     return {model["id"]: model["measures"] for model in found["models"]}
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_mlcroissant_validates_and_loads_the_metadata(folder: Path) -> None:
-    found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
-    assert not found.metadata.ctx.issues.errors
-    assert not found.metadata.ctx.issues.warnings
-    records = list(found.records("judgements"))
-    assert len(records) == pq.read_metadata(folder / "data/judgements.parquet").num_rows
-    assert records[0]["judgements/annotator"] in {b"a01", "a01"}
 
 
 def with_similar(folder: Path) -> dict[str, dict[str, int]]:
