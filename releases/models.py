@@ -44,6 +44,9 @@ class Release(models.Model):
     seal = models.CharField(max_length=64, help_text="Of the manifest: names the content.")
     archive_sha256 = models.CharField(max_length=64)
     archive_bytes = models.PositiveBigIntegerField()
+    doi = models.CharField(
+        max_length=100, blank=True, default="", help_text="Under which it was deposited."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -20,8 +20,8 @@ from annotation.models import CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import MANIFEST
-from lookalike.release.format.manifest import Entry, Manifest, parse_manifest
+from lookalike.release.format.layout import MANIFEST, SIGNATURE
+from lookalike.release.format.manifest import Entry, Manifest, make_entry, parse_manifest
 from releases.freeze.requests import parse_version
 from releases.models import AskedRelease, Release, Submission, Visibility
 from releases.storage import archive_path, files_folder
@@ -158,6 +158,9 @@ def line_or_404(release: Release, path: str) -> FileLine:
         size = (files_folder(release) / MANIFEST).stat().st_size
         return FileLine(release, MANIFEST, MANIFEST, release.seal, size)
     entry = manifest_of_release(release).files.get(path)
+    signature = files_folder(release) / SIGNATURE
+    if path == SIGNATURE and signature.exists():
+        entry = make_entry(signature)
     if entry is None:
         raise Http404
     return FileLine.of(release, path, entry)

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('releases', '0002_released_pairs'),
+        ('releases', '0003_doi'),
     ]
 
     operations = [
