@@ -69,6 +69,8 @@ class Action(TextChoices):
     RELEASE_FROZEN = "release_frozen"
     RELEASE_SHOWN = "release_shown"
     RELEASE_HIDDEN = "release_hidden"
+    RELEASE_DEPOSITED = "release_deposited"
+    RELEASE_PUSHED = "release_pushed"
 
     EXPORTED = "exported"
     DOWNLOADED = "downloaded"

@@ -12,6 +12,11 @@ app_name = "evaluation"
 urlpatterns = [
     path("results/", views.home, name="home"),
     path("results/<slug:slug>/", views.results, name="results"),
+    path(
+        "results/<slug:slug>/leaderboard.<slug:ending>",
+        views.leaderboard_file,
+        name="leaderboard_file",
+    ),
     path("results/<slug:slug>/evaluate/", views.evaluate, name="evaluate"),
     path("results/<slug:slug>/labels/<slug:name>/", views.export, name="export"),
     path("results/<slug:slug>/models/<slug:key>/", model_views.model, name="model"),

@@ -28,6 +28,7 @@ from evaluation.results.stored import (
 )
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.human_line import HumanLine, human_line
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
@@ -44,7 +45,7 @@ from lookalike.stats.significance import MeasureTests
 
 MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
-    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
@@ -120,6 +121,7 @@ def assess(
             tests=tuple(tests),
             models=_model_scores(scored, intervals, models, report),
             sample=_sample(inputs),
+            human=_human(inputs),
         ),
         report=report,
         by_query=_by_query(inputs.qrels, scored),
@@ -199,6 +201,18 @@ def _sample(inputs: EvaluationInputs) -> SampleEstimates | None:
     if sample is None:
         return None
     return sample_estimates(sample, inputs.all_labels, pooled_at_draw(sample))
+
+
+def _human(inputs: EvaluationInputs) -> HumanLine | None:
+    """Return how the judges of the labelled pairs do against each other."""
+    places = {(query, candidate): at for at, (query, candidate, _) in enumerate(inputs.qrels)}
+    rows = [
+        (places[query, candidate], who, answer)
+        for query, candidate, who, answer in inputs.vote_table.rows
+        if (query, candidate) in places
+    ]
+    pairs, judges, answers = np.array(rows, np.int64).reshape(-1, 3).T
+    return human_line(inputs.qrels.queries[pairs], pairs, judges, answers.astype(np.bool_))
 
 
 def _label_counts(inputs: EvaluationInputs) -> LabelCounts:

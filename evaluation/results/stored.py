@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluation.models import Result
 from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.human_line import HumanLine
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
@@ -165,6 +166,7 @@ class Summary:
         left_out: uploaded runs that could not be scored.
         tests: paired tests of some measures.
         sample: None without a sample below the pool.
+        human: the judges against each other; None where no pair has a majority of others.
     """
 
     labels: LabelCounts
@@ -174,6 +176,7 @@ class Summary:
     tests: tuple[MeasureTests, ...] = ()
     models: tuple[ModelScores, ...]
     sample: SampleEstimates | None = None
+    human: HumanLine | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it ready to be stored; without a sample, nothing is said of one."""

@@ -7,7 +7,8 @@ import json
 
 from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
 from lookalike.agreement.votes import read_truth, read_votes
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.release.opened import open_release
 

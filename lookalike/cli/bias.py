@@ -14,8 +14,9 @@ from lookalike.bias.evidence.files import read_attribute, read_families, read_pr
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lookalike.cli.output import Table
+from lookalike.io.documents import Table
 from lookalike.io.tables import Qrels
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.text_tables import table

@@ -19,10 +19,11 @@ from lookalike.release.format.folder import Folder
 
 MEASURES = (  # those of the results pages
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
-    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 FIRST_THAT_TELLS_LISTS = 3  # schema version
+FIRST_THAT_KNOWS_ASKED = 4  # also of runs that score pairs without a label, asked all the same
 DIGITS = 12  # what is written; the same on every machine
 HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
 
@@ -60,12 +61,14 @@ def compute_results(
         progress: told what is done now.
     """
     labels = folder.qrels() if qrels is None else qrels
+    knows_asked = folder.info["schema_version"] >= FIRST_THAT_KNOWS_ASKED
+    asked = folder.questions if knows_asked else None
     scored = []
     for model in folder.scored:
         progress.note(f"Scoring {model['name']}")
         run = folder.run(model["id"])
         is_upload = model["kind"] == "scores" and tells_lists(folder)
-        is_listed = not is_upload or ranks_more(folder, labels, run)
+        is_listed = not is_upload or ranks_more(folder, labels, run, asked)
         bare = () if is_listed else (run.name,)
         scored += score_together(folder, labels, [run], without_list=bare)
     return combine_scores(folder, labels, scored)
@@ -77,7 +80,7 @@ def tells_lists(folder: Folder) -> bool:
 
 
 def ranks_more(folder: Folder, labels: Qrels, run: Run, asked: Qrels | None = None) -> bool:
-    """Whether a run ranks other candidates, too, than those that were labelled or asked."""
+    """Whether a run ranks other candidates, too, than those that were labelled, or asked."""
     used = (labels,) if asked is None else (labels, asked)
     return has_list(*(match_run(pairs, run, products=folder.products) for pairs in used))
 

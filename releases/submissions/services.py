@@ -124,19 +124,20 @@ def score(progress: JobProgress) -> dict[str, Any]:
         missing = arguments.get("missing", "worst")  # what those queued by an older version meant
         run, scored = judged.read(path, submission.name, missing=missing)
         progress.update(1, 2, "Computing measures")
-        results, hidden_results = score_submission(judged, hidden, run)
+        scores = score_submission(judged, hidden, run)
     except InputError as problem:
         raise JobError(message_with_names(problem, {path: arguments["file_name"]})) from problem
     progress.check()
     Submission.objects.filter(pk=submission.pk).update(
         coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
-        results=results,
-        hidden_results=hidden_results,
+        results=scores.results,
+        by_query=scores.by_query,
+        hidden_results=scores.hidden_results,
         scored_at=timezone.now(),
     )
     drop_run_file(arguments["file"])
     progress.update(2, 2, "Scored")
-    return {"submission": str(submission.uid), "results": results}
+    return {"submission": str(submission.uid), "results": scores.results}
 
 
 def publish(*, submission: Submission, is_published: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,40 @@ def hidden_qrels(judged: Judged, hidden: Path | None) -> Qrels | None:
     return make_qrels(judged.folder.compared(labels=Folder(hidden).table("labels")))
 
 
-def score_submission(
-    judged: Judged, hidden: Path | None, run: Run
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the results of a run, exact on public labels and rounded on hidden ones.
+@dataclass(frozen=True)
+class SubmissionScores:
+    """What is kept of a submission.
 
-    Of hidden labels there are means alone, in coarse steps: never a value of a query.
+    Attributes:
+        results: by measure, on the public labels.
+        by_query: by measure, the value of each of their queries.
+        hidden_results: by measure, on the hidden labels: means alone, in coarse steps.
     """
+
+    results: dict[str, Any]
+    by_query: dict[str, list[float | None]]
+    hidden_results: dict[str, Any]
+
+
+def score_submission(judged: Judged, hidden: Path | None, run: Run) -> SubmissionScores:
+    """Return the results of a run, exact on public labels and rounded on hidden ones."""
     [public] = judged.score([run])
     results = {
         name: {"value": rounded(outcome.value), "n_queries": outcome.n_defined}
         for name, outcome in public.outcomes.items()
     }
+    by_query = {
+        name: [rounded(value) for value in outcome.by_query.tolist()]
+        for name, outcome in public.outcomes.items()
+        if outcome.by_query is not None
+    }
     kept_back = hidden_qrels(judged, hidden)
     if not kept_back:
-        return results, {}
+        return SubmissionScores(results, by_query, {})
     [of_hidden] = judged.score([run], labels=kept_back)
     n = len(kept_back.query_ids)
-    return results, {
+    hidden_results = {
         name: {"value": coarse(outcome.value, outcome.n_defined or n)}
         for name, outcome in of_hidden.outcomes.items()
     }
+    return SubmissionScores(results, by_query, hidden_results)

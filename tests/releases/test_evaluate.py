@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,9 @@ def photo_world(transactional_db: None) -> World:
     return close_world(judge_world(World(catalog, [], {}, pool, campaign, judges)))
 
 
-def evaluated(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[list[dict], str]:
+def evaluated(
+    capsys: pytest.CaptureFixture[str], *words: object
+) -> tuple[list[dict[str, Any]], str]:
     """What the command says of each model, and its remarks."""
     assert main(["evaluate", *map(str, words), "--json"]) == 0
     printed = capsys.readouterr()

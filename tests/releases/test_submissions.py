@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -22,7 +23,8 @@ from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
 from lookalike.release.opened import open_release
 from releases.models import Release, Submission
-from releases.site.queries import SCORE_TASK, leaderboard, quota
+from releases.site.leaderboard import leaderboard
+from releases.site.queries import SCORE_TASK, quota
 from releases.storage import archive_path, files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
@@ -74,8 +76,11 @@ def test_command_python_page_api_and_hand_give_the_numbers_of_the_board(
         [scored] = open_release(folder).score(path)
         served = reader.get(f"/api/v1/submissions/{found.uid}").json()["results"]
         page = reader.get(BASE)
-        [shown] = [values for line, values in page.context["board"] if line.name == name]
-        by_page = dict(zip(dict(page.context["columns"]), shown, strict=True))
+        board = page.context["board"]
+        [line] = [line for line in board.lines if line.model.name == name]
+        by_page = {
+            column.name: cell.value for column, cell in zip(board.columns, line.cells, strict=True)
+        }
         by_hand = measures(folder, run_of(path))
         assert by_hand.keys() & by_page.keys()
         for measure, expected in results[model["id"]].items():
@@ -271,10 +276,20 @@ def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
     assert "no lists to cut off" in page
 
 
-def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
+def test_the_leaderboard_is_sorted_and_holds_ones_own(
+    release: Release, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
     content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     give(release, researcher, content, "run.parquet")
-    lines = leaderboard(release, researcher, "P@5", hidden=False)
-    values = [line.values["P@5"] or 0.0 for line in lines]
-    assert values == sorted(values, reverse=True)
-    assert {line.badge for line in lines} >= {"pooled", "submitted"}
+    columns = [("P@5", "P@5"), ("macro_roc_auc", "AUC")]
+    board = leaderboard(release, researcher, columns, "P@5", hidden=False)
+    for section in board.sections:
+        values = [line.cells[0].value or 0.0 for line in section.lines]
+        assert values == sorted(values, reverse=True)
+    assert board.badges >= {"pooled", "submitted"}
+    own = next(line for line in board.lines if line.model.badge == "submitted")
+    assert own.model.notes == ["only you see it"]
+    assert [cell.comparable_with for cell in own.cells] == ["nobody", "outsiders"]
+    stranger = leaderboard(release, AnonymousUser(), columns, "P@5", hidden=False)
+    assert "submitted" not in stranger.badges

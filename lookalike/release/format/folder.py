@@ -105,6 +105,11 @@ class Folder:
         """Return the pairs put to the judges that models are compared by: query_id, image_id."""
         return self._without_drawn(self.table("pairs", ["query_id", "image_id"]))
 
+    @cached_property
+    def questions(self) -> Qrels:
+        """Every pair put to the judges, as if it were labelled."""
+        return Qrels.of((q, c, 0) for q, c in self.rows("pairs", "query_id", "image_id"))
+
     def _without_drawn(self, table: pa.Table) -> pa.Table:
         if not self.below_pool:
             return table

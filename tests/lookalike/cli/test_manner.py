@@ -98,7 +98,7 @@ def test_listing_the_commands_loads_none_of_them() -> None:
         (["scor"], "lookalike has no command 'scor'. Did you mean score?"),
         (["conditional", "align"], "no command 'align'. Did you mean alignment?"),
         (["score", "--qrels"], "argument --qrels: expected one argument"),
-        ([*SCORE, "--out", "report.pdf"], "'report.pdf' does not end in .json, .csv, .md, .html"),
+        ([*SCORE, "--out", "report.pdf"], "does not end in .json, .csv, .md, .tex, .html"),
     ],
 )
 def test_a_command_line_that_cannot_be_understood_is_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,8 +13,8 @@ from sklearn.metrics import roc_auc_score
 Scores = dict[str, dict[str, float]]
 
 
-def rows(path: Path) -> list[dict]:
-    return pq.read_table(path).to_pylist()
+def rows(path: Path) -> list[dict[str, Any]]:
+    return list(pq.read_table(path).to_pylist())
 
 
 def run_of(path: Path) -> Scores:

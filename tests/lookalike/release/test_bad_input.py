@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,8 @@ TWO = sorted(RELEASE.run(MODEL).by_query().items())[:2]
 
 def npz(ids: Sequence[str], vectors: np.ndarray, name: str = "vectors") -> bytes:
     file = io.BytesIO()
-    np.savez(file, ids=np.array(ids), **{name: vectors})
+    arrays: dict[str, Any] = {"ids": np.array(ids), name: vectors}
+    np.savez(file, **arrays)
     return file.getvalue()
 
 
