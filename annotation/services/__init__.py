@@ -14,7 +14,12 @@ from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.imports import import_judgements
 from annotation.services.lent_pairs import claim_questions, reap_leases
 from annotation.services.reconciling import reconcile
-from annotation.services.settings import change_settings, publish_guidelines, set_member_active
+from annotation.services.settings import (
+    change_settings,
+    hide_labels,
+    publish_guidelines,
+    set_member_active,
+)
 from annotation.services.stages import admit
 
 __all__ = [
@@ -28,6 +33,7 @@ __all__ = [
     "close_campaign",
     "consensus_gold",
     "create_campaign",
+    "hide_labels",
     "import_judgements",
     "open_campaign",
     "pause_campaign",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.models import User
 from annotation.errors import CampaignError
@@ -120,3 +121,8 @@ def set_member_active(*, member: PanelMember, is_active: bool) -> None:
     action = Action.PANEL_RESTORED if is_active else Action.PANEL_REMOVED
     record(None, action, campaign, judge=member.annotator)
     recount_pairs(campaign)
+
+
+def hide_labels(*, campaigns: QuerySet[Campaign]) -> None:
+    """Show the labels of some campaigns, and what follows from them, to admins alone from now."""
+    campaigns.update(labels_hidden=True)
