@@ -9,10 +9,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from annotation.models import Campaign, PanelMember
+from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
@@ -104,6 +105,14 @@ class EvaluationInputs:
     sources: list[PoolSource]
     vote_table: VoteTable
     hashes: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def asked(self) -> Qrels:
+        """Every pair put to the judges, judged or not, as if it were labelled."""
+        pairs = self.campaign.questions.filter(kind=QuestionKind.PAIR)
+        ids = np.array(list(pairs.values_list("query_id", "candidate_id")), np.int64)
+        named = [self.images.named(column) for column in ids.reshape(-1, 2).T]
+        return Qrels.of((query, candidate, 0) for query, candidate in zip(*named, strict=True))
 
     @property
     def products(self) -> dict[str, str] | None:

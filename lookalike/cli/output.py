@@ -29,7 +29,7 @@ class Report:
         data: for `--json`; undefined values are None or NaN, and become null.
         table: for CSV, and in documents in place of the text.
         status: 0, or `WANTING`.
-        notes: remarks, which go to stderr.
+        notes: remarks, which go to stderr, and into JSON and documents.
         indent: of the JSON; None puts it on one line.
     """
 
@@ -89,6 +89,8 @@ def _out_file(text: str) -> Path:
 
 def _json(report: Report) -> str:
     data = as_json(report.data)
+    if report.notes and isinstance(data, dict):
+        data = {**data, "notes": list(report.notes)}
     return json.dumps(data, indent=report.indent, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -104,13 +106,14 @@ def _rendered(report: Report, ending: str) -> str:
 
 def _markdown(report: Report) -> str:
     body = as_markdown(report.table) if report.table else f"```\n{report.text.strip()}\n```\n"
-    return f"# {report.title}\n\n{body}"
+    notes = "".join(f"\nNote: {note}\n" for note in report.notes)
+    return f"# {report.title}\n\n{body}{notes}"
 
 
 def _page(report: Report) -> str:
     title = html.escape(report.title)
-    body = (
-        as_html(report.table) if report.table else f"<pre>{html.escape(report.text.strip())}</pre>"
-    )
+    text = f"<pre>{html.escape(report.text.strip())}</pre>"
+    body = as_html(report.table) if report.table else text
+    body += "".join(f"\n<p>Note: {html.escape(note)}</p>" for note in report.notes)
     head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n'
     return f"{head}<h1>{title}</h1>\n{body}\n"

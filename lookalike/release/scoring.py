@@ -76,9 +76,10 @@ def tells_lists(folder: Folder) -> bool:
     return bool(folder.info["schema_version"] >= FIRST_THAT_TELLS_LISTS)
 
 
-def ranks_more(folder: Folder, pairs: Qrels, run: Run) -> bool:
-    """Whether a run ranks other candidates than those of some pairs, too."""
-    return has_list(match_run(pairs, run, products=folder.products))
+def ranks_more(folder: Folder, labels: Qrels, run: Run, asked: Qrels | None = None) -> bool:
+    """Whether a run ranks other candidates, too, than those that were labelled or asked."""
+    used = (labels,) if asked is None else (labels, asked)
+    return has_list(*(match_run(pairs, run, products=folder.products) for pairs in used))
 
 
 def score_together(

@@ -118,11 +118,11 @@ class Judged:
             complete: there is no more to rank than the pairs put to the judges.
         """
         public = self.folder.qrels()
+        asked = Qrels.of((q, c, 0) for q, c in self.folder.rows("pairs", "query_id", "image_id"))
         bare = [
             run.name
             for run in runs
-            if not complete
-            and not all(ranks_more(self.folder, pairs, run) for pairs in (public, self.pairs))
+            if not complete and not ranks_more(self.folder, public, run, asked)
         ]
         used = public if labels is None else labels
         return score_together(self.folder, used, runs, without_list=bare, measures=measures)

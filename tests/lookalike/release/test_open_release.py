@@ -60,7 +60,7 @@ def test_command_python_board_and_hand_agree(
             assert scored.outcomes[name].value == pytest.approx(value, abs=1e-9), name
 
 
-def test_precision_is_that_of_ir_measures() -> None:
+def test_measures_of_lists_are_those_of_ir_measures() -> None:
     release = lk.open_release(ZIPS[0])
     qrels, run = release.labels(), release.run(MODEL)
     products = release.product_of
@@ -68,12 +68,20 @@ def test_precision_is_that_of_ir_measures() -> None:
         query: {c: s for c, s in of.items() if products[c] != products[query]}
         for query, of in run.by_query().items()
     }
-    wanted = ir_measures.calc_aggregate([ir_measures.P @ 5], qrels.by_query(), lists)
-    [scored] = release.score(run, ["P@5"])
-    positive = scored.outcomes["P@5"].n_defined
-    assert positive
-    mean = float(wanted[ir_measures.P @ 5]) * len(qrels.query_ids) / positive
-    assert scored.outcomes["P@5"].value == pytest.approx(mean, abs=1e-9)
+    theirs = {
+        "P@5": ir_measures.P @ 5,
+        "Success@1": ir_measures.Success @ 1,
+        "Success@5": ir_measures.Success @ 5,
+        "MRR@5": ir_measures.RR @ 5,
+        "AP'": ir_measures.AP(judged_only=True),
+    }
+    wanted = ir_measures.calc_aggregate(theirs.values(), qrels.by_query(), lists)
+    [scored] = release.score(run, list(theirs))
+    for name, measure in theirs.items():
+        outcome = scored.outcomes[name]
+        assert outcome.n_defined
+        mean = float(wanted[measure]) * len(qrels.query_ids) / outcome.n_defined  # of those with 1
+        assert outcome.value == pytest.approx(mean, abs=1e-9), name
 
 
 def test_the_votes_of_a_release_aggregate_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +111,7 @@ def test_the_bias_report_is_made_again_by_command_and_in_python(
 
 
 def test_the_shipped_files_never_give_a_vsd_number_without_products(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = folder / f"runs/{MODEL}.parquet"
     by_path = ("--metadata", folder / "vsd/metadata.json")
@@ -117,8 +125,15 @@ def test_the_shipped_files_never_give_a_vsd_number_without_products(
             assert main([str(word) for word in words]) == 0
             printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]["vsd_hr@5"]
             assert printed["value"] == pytest.approx(scored.outcomes["vsd_hr@5"].value, abs=1e-9)
-    assert main([str(word) for word in (*files, "--measures", "vsd_hr@5")]) == 0
-    assert "every image for a product of its own" in capsys.readouterr().err
+    words = [str(word) for word in (*files, "--measures", "vsd_hr@5")]
+    said = "every image for a product of its own"
+    assert main([*words, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert said in json.loads(printed.out)["notes"][0]
+    for name in ("report.md", "report.html"):
+        assert main([*words, "--out", str(tmp_path / name)]) == 0
+        assert said in (tmp_path / name).read_text()
 
 
 def test_a_shipped_pool_is_read_as_proposals(folder: Path) -> None:
