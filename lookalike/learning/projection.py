@@ -108,6 +108,25 @@ class Layers:
             mapped[start : start + BLOCK] = unit_rows(rows)
         return mapped
 
+    def followed_by(self, other: Layers) -> Layers:
+        """Return both as one, with the card of the other and beneath it one's own.
+
+        Exact, since a linear map without a bias turns a row the same way whatever its length.
+
+        Raises:
+            Refused: the other is no single layer without a bias, or does not fit.
+        """
+        if other.n_in != self.dim:
+            raise Refused("projection", f"{self.dim} numbers come out and {other.n_in} go in")
+        if len(other.layers) != 1 or other.layers[0].bias.any():
+            raise Refused("projection", "only a linear one without a bias can follow another")
+        card = {**other.card, "after": {"fingerprint": self.fingerprint, **self.card}}
+        if not self.layers:
+            return Layers(self.n_in, other.layers, card, self.slope)
+        W, last = other.layers[0].weight, self.layers[-1]
+        joined = Layer(W @ last.weight, W @ last.bias)
+        return Layers(self.n_in, (*self.layers[:-1], joined), card, self.slope)
+
     def save(self, path: Path) -> None:
         """Write it whole or not at all, as safetensors."""
         arrays = self._arrays() or {"none": np.empty(0, np.float32)}

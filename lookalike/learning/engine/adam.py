@@ -15,7 +15,7 @@ class Adam:
 
     Args:
         parameters: changed in place by each step.
-        rate: of learning.
+        rate: of learning; may be changed between steps.
         weight_decay: L2 penalty, added to the gradient.
     """
 
@@ -25,7 +25,7 @@ class Adam:
         self._parameters = [parameter.requires_grad_() for parameter in parameters]
         self._first = [torch.zeros_like(parameter) for parameter in parameters]
         self._second = [torch.zeros_like(parameter) for parameter in parameters]
-        self._rate, self._weight_decay = rate, weight_decay
+        self.rate, self._weight_decay = rate, weight_decay
         self.n_steps = 0
 
     def state(self) -> dict[str, torch.Tensor]:
@@ -44,7 +44,7 @@ class Adam:
         gradients = torch.autograd.grad(loss, self._parameters)
         self.n_steps += 1
         one, two = BETAS
-        size = self._rate / (1 - one**self.n_steps)
+        size = self.rate / (1 - one**self.n_steps)
         root = (1 - two**self.n_steps) ** 0.5
         with torch.no_grad():
             for parameter, gradient, first, second in zip(

@@ -44,8 +44,8 @@ def test_adam_goes_on_with_the_same_bytes():
 
 
 def test_a_stream_depends_on_seed_purpose_and_step_alone():
-    def first(*key: object) -> float:
-        return float(stream(*key).random())
+    def first(seed: int, purpose: str, step: int) -> float:
+        return float(stream(seed, purpose, step).random())
 
     assert first(0, "batches", 3) == first(0, "batches", 3)
     keys = [(0, "batches", 3), (1, "batches", 3), (0, "captions", 3), (0, "batches", 4)]

@@ -53,12 +53,12 @@ def test_the_golden_losses_and_projections(U, loss, Z):
 def test_the_arccos_is_zero_at_one_with_a_finite_slope_everywhere():
     x = torch.tensor([1.0, -1.0, 1.0000001, 0.5, 0.0], requires_grad=True)
     angles = safe_arccos(x)
-    angles.sum().backward()
+    (slopes,) = torch.autograd.grad(angles.sum(), [x])
     assert float(angles[0].detach()) == 0.0
     expected = [0.0, math.pi, 0.0, math.pi / 3, math.pi / 2]
     assert_allclose(angles.detach(), expected, atol=1e-3)
-    assert torch.isfinite(x.grad).all()
-    assert (x.grad < 0).all()
+    assert torch.isfinite(slopes).all()
+    assert bool((slopes < 0).all())
 
 
 def test_an_orthonormal_basis_of_the_prompts_loses_nothing():
@@ -93,7 +93,10 @@ def test_pictures_come_out_with_length_one_whatever_length_they_had(fit):
 
 def test_the_length_of_prompts_does_not_matter():
     lengths = np.array([[0.5], [2], [4]], np.float32)
-    a, b = fit_indirect(np.array(X, np.float32), 2, seed=1), fit_indirect(X * lengths, 2, seed=1)
+    a, b = (
+        fit_indirect(np.array(X, np.float32), 2, seed=1),
+        fit_indirect(np.array(X, np.float32) * lengths, 2, seed=1),
+    )
     assert b.loss == pytest.approx(a.loss, abs=1e-4)
 
 
