@@ -134,7 +134,8 @@ def _named(row: NotionScores) -> list[str]:
 def _percent(row: NotionScores, measure: str) -> str:
     score = row.scores[measure]
     mean = TEXT.number(100 * score.mean, 1)
-    return mean if score.std == 0 else f"{mean} ± {100 * score.std:.1f}"
+    spread = f"{100 * score.std:.1f}"
+    return mean if spread == "0.0" else f"{mean} ± {spread}"
 
 
 def _numbers(text: str) -> list[int]:
