@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 
 from annotation.bulk import copy_rows
 from annotation.models import Campaign, QuestionKind
@@ -104,7 +104,7 @@ def note_campaign(*, campaign: Campaign) -> None:
 def known_queries(view: Snapshot, campaigns: Sequence[int]) -> list[KnownQuery]:
     """Return the queries of campaigns of which releases have labels, of any pair they ask."""
     voted = asked_pairs().filter(campaign__in=campaigns, kind=QuestionKind.PAIR)
-    columns = voted.values_list("query__sha256", "content_pair")
+    columns = voted.annotate(sha256=F("query__sha256")).values_list("sha256", "content_pair")
     queries_of: dict[int, set[str]] = defaultdict(set)
     for asked in view.rows(_AskedPair, *columns.query.sql_with_params()):
         queries_of[asked.content_pair].add(asked.sha256)
