@@ -197,6 +197,7 @@ def list_answers(
     statement = PART.format(joins=joins, wanted=conditions).replace("%(n)s", str(n + 1))
     values = {
         **vars(wanted),
+        "campaign": campaign.pk,
         "ms": None if wanted.seconds is None else wanted.seconds * 1000,
         "members": list(panel.values_list("pk", flat=True)),
         "before": LATEST if before is None else before,
@@ -248,8 +249,9 @@ def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
         conditions.append("j.is_surplus and j.answer in ('similar', 'different')")
     if wanted.shows == Shows.MISSED:
         joins.append(KNOWN)
-        conditions.append(
-            "j.answer in ('similar', 'different') and j.answer <> coalesce(g.answer, own.answer)"
+        conditions.append(  # checks are few, and have an index
+            "q.campaign_id = %(campaign)s and q.kind <> 'pair' and j.answer in ('similar', "
+            "'different') and j.answer <> coalesce(g.answer, own.answer)"
         )
     if wanted.shows == Shows.DISAGREES:
         joins.append(OTHERS)

@@ -1,6 +1,7 @@
 """An answer that is excluded counts neither in a release nor where the release is imported."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -49,10 +50,10 @@ def test_an_exclusion_survives_a_release_and_its_import(rules, campaign_of, peop
          "visible_ms": 0, "guideline_version": 1}
         for row in frozen
     ]  # fmt: skip
-    folder = SimpleNamespace(
+    folder: Any = SimpleNamespace(
         table=lambda _: pa.Table.from_pylist(rows), info={"name": "small", "samples": []}
     )
-    images = SimpleNamespace(pair=lambda row: (row["query"], row["image"]))
+    images: Any = SimpleNamespace(pair=lambda row: (row["query"], row["image"]))
     store_judgements(folder, {"slug": other.slug}, other, images, judges)
     assert [row[2:] for row in labels(other)] == [row[2:] for row in table]
     assert reconcile(campaign=other) == []

@@ -53,9 +53,9 @@ def live(campaign, chance, admin):
             with suppress(CampaignError):  # the judge has answered again
                 count_again(campaign=campaign, events=[chance.choice(events)], by=admin)
     elif act in {"exclude", "again"}:
-        held = list(member.judgements.values_list("event__uuid", flat=True))
-        if held:
-            exclude_answers(campaign=campaign, events=[chance.choice(held)], reason="x", by=admin,
+        given = list(member.judgements.values_list("event__uuid", flat=True))
+        if given:
+            exclude_answers(campaign=campaign, events=[chance.choice(given)], reason="x", by=admin,
                             asks_again=act == "again")  # fmt: skip
     elif member.is_active:
         recent = [one for one in browser.get("recent", n=200)["answers"] if one["is_current"]]
