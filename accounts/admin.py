@@ -13,7 +13,6 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
@@ -78,12 +77,5 @@ class UserAdmin(LookingAdmin):
         after = {name: form.cleaned_data[name] for name in form.changed_data}
         record(request, Action.PERSON_CHANGED, obj, **after)
 
-
-@admin.register(LogEntry)
-class LogEntryAdmin(LookingAdmin):
-    """The audit log: who changed what, and when."""
-
-    list_display = ["action_time", "user", "content_type", "object_repr", "change_message"]
-    list_filter = ["content_type", "action_flag"]
-    search_fields = ["object_repr", "change_message", "user__username"]
-    date_hierarchy = "action_time"
+    def log_change(self, *_: object) -> None:
+        """Keep no second log."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib.admin.models import LogEntry
-from django.contrib.contenttypes.models import ContentType
 from django.db.models import Count, Q, QuerySet
 
 from accounts.models import AccessToken, Role, User
+from audit.actions import Action
+from audit.models import Entry
 
+COMING_AND_GOING = (Action.SIGNED_IN, Action.SIGNED_OUT, Action.SIGN_IN_FAILED)
 SHOWN = {"active": Q(is_active=True), "inactive": Q(is_active=False), "all": Q()}
 
 
@@ -32,15 +33,11 @@ def people_per_role() -> dict[str, int]:
     return dict.fromkeys(Role.values, 0) | {row["role"]: row["n"] for row in counted}
 
 
-def read_history(person: User) -> QuerySet[LogEntry]:
-    """Return what was done to an account, latest first."""
-    return (
-        LogEntry.objects.filter(
-            content_type=ContentType.objects.get_for_model(User), object_id=str(person.pk)
-        )
-        .select_related("user")
-        .order_by("-action_time")
-    )
+def read_history(person: User) -> QuerySet[Entry]:
+    """Return what the audit log has of an account, latest first, but for signing in and out."""
+    kind = str(User._meta.verbose_name)
+    entries = Entry.objects.filter(subject_kind=kind, subject_id=str(person.pk))
+    return entries.exclude(action__in=COMING_AND_GOING)
 
 
 def list_tokens(person: User) -> QuerySet[AccessToken]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from allauth.account.forms import default_token_generator
 from allauth.account.models import EmailAddress
 from allauth.account.utils import user_pk_to_url_str
-from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.exceptions import PermissionDenied
 from django.core.mail import send_mail
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-import audit.services as audit
 from accounts.models import Role, User
 from audit.actions import Action
+from audit.services import record
 from lookalike.core.errors import Refused
 
 
@@ -45,8 +44,7 @@ def invite_person(
     )
     person.set_unusable_password()
     person.save()
-    record(actor, person, ADDITION, f"Invited as {role.label.lower()}.")
-    audit.record(actor, Action.PERSON_INVITED, person, role=role)
+    record(actor, Action.PERSON_INVITED, person, role=role)
     return person
 
 
@@ -65,8 +63,7 @@ def change_role(*, actor: User, person: User, role: Role) -> None:
     person.role = role
     person.is_staff = person.is_superuser or role == Role.ADMIN
     person.save(update_fields=["role", "is_staff"])
-    record(actor, person, CHANGE, f"Role changed from {before.lower()} to {role.label.lower()}.")
-    audit.record(actor, Action.ROLE_CHANGED, person, before=before.lower(), after=role)
+    record(actor, Action.ROLE_CHANGED, person, before=before.lower(), after=role)
 
 
 @transaction.atomic
@@ -78,9 +75,7 @@ def follow_groups(*, person: User, role: Role, source: str) -> None:
     before = person.get_role_display().lower()
     person.role, person.is_staff = role, role == Role.ADMIN
     person.save(update_fields=["role", "is_staff"])
-    words = f"Role changed from {before} to {role.label.lower()} by {source}."
-    record(person, person, CHANGE, words)
-    audit.record(person, Action.ROLE_CHANGED, person, before=before, after=role, by=source)
+    record(person, Action.ROLE_CHANGED, person, before=before, after=role, by=source)
 
 
 @transaction.atomic
@@ -95,8 +90,7 @@ def set_active(*, actor: User, person: User, is_active: bool) -> None:
         return
     person.is_active = is_active
     person.save(update_fields=["is_active"])
-    record(actor, person, CHANGE, "Reactivated." if is_active else "Deactivated.")
-    audit.record(actor, Action.ACCOUNT_OPENED if is_active else Action.ACCOUNT_CLOSED, person)
+    record(actor, Action.ACCOUNT_OPENED if is_active else Action.ACCOUNT_CLOSED, person)
 
 
 @transaction.atomic
@@ -119,8 +113,7 @@ def change_details(
     person.first_name, person.last_name, person.email = first_name, last_name, email
     person.save(update_fields=["first_name", "last_name", "email"])
     if changed:
-        record(actor, person, CHANGE, f"Changed {', '.join(changed)}.")
-        audit.record(actor, Action.PERSON_CHANGED, person, changed=changed)
+        record(actor, Action.PERSON_CHANGED, person, changed=changed)
 
 
 @transaction.atomic
@@ -145,8 +138,7 @@ def password_link(*, actor: User, person: User, site: str) -> str:
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(person), "key": key},
     )
-    record(actor, person, CHANGE, "Made a link to choose a password.")
-    audit.record(actor, Action.PASSWORD_LINK_MADE, person)
+    record(actor, Action.PASSWORD_LINK_MADE, person)
     return site.rstrip("/") + path
 
 
@@ -178,14 +170,3 @@ def _locked(actor: User, person: User) -> User:
     if not may_change(actor=actor, person=fresh):
         raise PermissionDenied
     return fresh
-
-
-def record(actor: User, person: User, flag: int, message: str) -> None:
-    """Write what was done to an account into the audit log."""
-    LogEntry.objects.log_actions(
-        user_id=actor.pk,
-        queryset=[person],
-        action_flag=flag,
-        change_message=message,
-        single_object=True,
-    )

@@ -16,17 +16,16 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
-from django.contrib.admin.models import ADDITION
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import get_random_string
 
-import audit.services as audit
 from accounts.models import Role, User
 from accounts.refusal import refusal
-from accounts.services import follow_groups, record
+from accounts.services import follow_groups
 from accounts.sessions.services import end_sessions
 from accounts.tokens.services import end_tokens
 from audit.actions import Action
+from audit.services import record
 
 Claims = dict[str, Any]
 logger = logging.getLogger(__name__)
@@ -137,9 +136,8 @@ class SingleSignOn(DefaultSocialAccountAdapter):
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
         """Make an account at the first sign-in."""
         person: User = super().save_user(request, sociallogin, form)
-        words = f"Made as {person.get_role_display().lower()} at a sign-in through"
-        record(person, person, ADDITION, f"{words} {sociallogin.provider.name}.")
-        audit.record(person, Action.PERSON_MADE, person, role=person.role)
+        how = f"a sign-in through {sociallogin.provider.name}"
+        record(person, Action.PERSON_MADE, person, role=person.role, how=how)
         return person
 
 

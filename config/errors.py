@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from http import HTTPStatus
 
-from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db import InterfaceError, OperationalError, close_old_connections
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template import loader
 from django.views import defaults
 
-from config.middleware import API
+from config.middleware import API, Handler
 
 RETRY_SECONDS = 5
 MESSAGE = "The database is not reached at the moment; ask again in some seconds."
@@ -27,12 +28,30 @@ def server_error(request: HttpRequest) -> HttpResponse:
             {"code": "unavailable", "message": MESSAGE, "details": []}, status=503
         )
     else:
-        context = {"seconds": RETRY_SECONDS, "is_read": request.method in {"GET", "HEAD"}}
+        context = {"seconds": RETRY_SECONDS, "is_read": is_read(request)}
         page = loader.get_template("503.html").render(context)
         response = HttpResponse(page, status=503)
     response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def second_reading(get_response: Handler) -> Handler:
+    """Answer once more what only reads, where the database went away under it."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE or not is_read(request):
+            return response
+        close_old_connections()
+        return get_response(request)
+
+    return respond
+
+
+def is_read(request: HttpRequest) -> bool:
+    """Whether a request asks for nothing to be done."""
+    return request.method in {"GET", "HEAD"}
 
 
 def is_outage(problem: BaseException) -> bool:

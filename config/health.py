@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
@@ -61,14 +61,14 @@ def probes(get_response: Handler) -> Handler:
         if request.path_info == "/livez":
             return _uncached(HttpResponse("alive\n", content_type="text/plain"))
         if request.path_info == "/readyz":
-            return _uncached(_ready())
+            return _uncached(_ready(request.GET.getlist("exclude")))
         return get_response(request)
 
     return respond
 
 
-def _ready() -> JsonResponse:
-    parts = readiness.parts()
+def _ready(excluded: Sequence[str]) -> JsonResponse:
+    parts = {name: works for name, works in readiness.parts().items() if name not in excluded}
     failing = [name for name, works in parts.items() if not works]
     told = {"ready": not failing, "failing": failing, "parts": parts}
     return JsonResponse(told, status=503 if failing else 200)

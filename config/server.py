@@ -25,10 +25,11 @@ from config import embedded, settings
 from config.claim import claim
 from config.devices import DeviceWorker, workers_for
 from config.env import StartError
+from config.processes import MARK, is_web, marked_processes
 from config.web import listening_socket
 
-MARK = "LOOKALIKE_SERVER"  # set in the environment of every process under our supervisor
-CHECK_SECONDS = 2.0
+LOOK_SECONDS = 0.2  # whether the embedded services' processes live
+CHECK_SECONDS = 2.0  # whether they answer
 FAILS_TO_START_SECONDS = 10.0  # a supervisor that ends sooner will not run
 WEB_PROCESSES = 2
 SOCKET = 512  # its number in every process: supervisord closes those below
@@ -119,32 +120,43 @@ def supervise(
     signal.signal(signal.SIGTERM, stop)
     while not is_told_to_stop:
         began = time.monotonic()
-        while supervisor.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                supervisor.wait(CHECK_SECONDS)
-            if supervisor.poll() is None:
-                try:
-                    embedded.start_services(settings.SERVICES)
-                except embedded.ServiceError as problem:  # tried again; the rest goes on
-                    sys.stderr.write(f"{problem}\n")
-        stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
+        _keep_services_while(supervisor)
         if is_told_to_stop or time.monotonic() - began < FAILS_TO_START_SECONDS:
             break
-        supervisor = started_supervisor()  # it was killed
+        stop_leftovers(
+            mark, keeps_web=True
+        )  # it was killed; others will relieve those (config.web)
+        supervisor = started_supervisor()
+    stop_leftovers(mark)  # a worker told to stop while it starts may leave what it just forked
     configuration.unlink(missing_ok=True)
     return 0 if is_told_to_stop else 1
 
 
-def stop_leftovers(mark: str) -> None:
-    """Kill what a killed supervisor of this mark left behind."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.environ().get(MARK) == mark:
-                process.kill()
-                found.append(process)
-        except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
+def _keep_services_while(supervisor: subprocess.Popen[bytes]) -> None:
+    """Start embedded services again whenever they are gone, until the supervisor has ended."""
+    due = time.monotonic() + CHECK_SECONDS
+    while supervisor.poll() is None:
+        with suppress(subprocess.TimeoutExpired):
+            supervisor.wait(LOOK_SECONDS)
+        if supervisor.poll() is not None or (
+            time.monotonic() < due and embedded.are_running(settings.SERVICES)
+        ):
             continue
+        try:
+            embedded.start_services(settings.SERVICES)
+        except embedded.ServiceError as problem:  # tried again; the rest goes on
+            sys.stderr.write(f"{problem}\n")
+            with suppress(subprocess.TimeoutExpired):
+                supervisor.wait(CHECK_SECONDS)
+        due = time.monotonic() + CHECK_SECONDS
+
+
+def stop_leftovers(mark: str, *, keeps_web: bool = False) -> None:
+    """Kill what a killed supervisor of this mark left behind, but for web processes if wanted."""
+    found = [process for process in marked_processes(mark) if not (keeps_web and is_web(process))]
+    for process in found:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     psutil.wait_procs(found, timeout=10)
 
 

@@ -73,9 +73,9 @@ def _database(url: str) -> dict[str, object]:
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
         raise env.EnvError(f"DATABASE_URL must start with postgresql://, not {parts.scheme!r}.")
-    options = dict(parse_qsl(parts.query))
+    options = {"connect_timeout": "5", **dict(parse_qsl(parts.query))}
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "config.database",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
@@ -183,6 +183,7 @@ MIDDLEWARE = [
     "config.health.probes",
     "audit.middleware.request_ids",
     "config.metrics.measured",
+    "config.errors.second_reading",
     "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -22,6 +22,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
+from config.processes import relieve_orphans
 from config.rsgi import STALL_SECONDS, Adapter
 
 BACKLOG = 1024
@@ -56,9 +57,9 @@ class InheritedServer(Server):
         self._shd = SocketHolder(self.descriptor, False, BACKLOG)  # type: ignore[call-arg, assignment]  # its stubs are behind
 
 
-async def serve(adapter: Adapter, descriptor: int) -> None:
-    """Answer requests until told to stop."""
-    server = InheritedServer(
+def server_on(descriptor: int, adapter: Adapter) -> InheritedServer:
+    """Return the server of this process; what it says itself goes where the site's log goes."""
+    return InheritedServer(
         adapter,
         descriptor,
         http=HTTPModes.http1,
@@ -69,7 +70,13 @@ async def serve(adapter: Adapter, descriptor: int) -> None:
         websockets=False,
         backpressure=_connections(),
         log_level=LogLevels.error,
+        log_dictconfig={"loggers": {}, "handlers": {}, "formatters": {}},  # none of its own
     )
+
+
+async def serve(adapter: Adapter, descriptor: int) -> None:
+    """Answer requests until told to stop."""
+    server = server_on(descriptor, adapter)
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, server.stop)
@@ -100,6 +107,7 @@ def main() -> int:
     adapter = Adapter(
         getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS
     )
+    relieve_orphans()
     asyncio.run(serve(adapter, descriptor))
     adapter.close()
     return 0

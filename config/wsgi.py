@@ -4,8 +4,12 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from config.database.base import outage
 from config.reporting import start_reporting
+
+PATIENCE = 10.0  # seconds for which requests wait for a database that is away
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start_reporting()
+outage.patience = PATIENCE
 application = get_wsgi_application()

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from annotation.models import Campaign
+from annotation.services import hide_labels
 from audit.actions import Action
 from audit.services import record
 from jobs.models import Job
@@ -105,7 +106,7 @@ def _publish(request: FreezeRequest, folder: Path, owner: User | None) -> Releas
             row.campaigns.set(campaigns)
             record(owner, Action.RELEASE_FROZEN, row, seal=row.seal, visibility=row.visibility)
             if row.has_hidden_labels:
-                campaigns.update(labels_hidden=True)
+                hide_labels(campaigns=campaigns)
             note_release(release=row, hidden=_hidden_queries(Folder(folder / "files")))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(target, ignore_errors=True)  # of a freeze that died before its row

@@ -5,16 +5,14 @@ from __future__ import annotations
 import secrets
 from datetime import timedelta
 
-from django.contrib.admin.models import ADDITION
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-import audit.services as audit
 from accounts.models import FirstAdminLink, Role, User
-from accounts.services import record
 from accounts.tokens.secret import token_digest
 from audit.actions import Action
+from audit.services import record
 from lookalike.core.errors import Refused
 
 LASTS = timedelta(days=1)
@@ -66,6 +64,5 @@ def make_admin(*, username: str, email: str, password: str, how: str) -> User:
     """Make an admin who may make others; no link makes a first one after that."""
     FirstAdminLink.objects.all().delete()
     person = User.objects.create_superuser(username, email, password)
-    record(person, person, ADDITION, f"Made an admin by {how}.")
-    audit.record(person, Action.PERSON_MADE, person, role=Role.ADMIN, how=how)
+    record(person, Action.PERSON_MADE, person, role=Role.ADMIN, how=how)
     return person

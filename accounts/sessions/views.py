@@ -5,18 +5,16 @@ from __future__ import annotations
 from allauth.account.adapter import get_adapter
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
-from django.contrib.admin.models import CHANGE
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-import audit.services as audit
 from accounts.access import signed_in
-from accounts.services import record
 from accounts.sessions import services
 from accounts.sessions.devices import device_name
 from audit.actions import Action
+from audit.services import record
 
 
 @require_safe
@@ -34,8 +32,7 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
     """End one of the own sessions; somebody else's looks as if there were none."""
     person = signed_in(request)
     session = get_object_or_404(UserSession, user=person, pk=pk)
-    record(person, person, CHANGE, f"Ended a session at {session.ip}.")
-    audit.record(request, Action.SESSION_ENDED, person, device=device_name(session.user_agent))
+    record(request, Action.SESSION_ENDED, person, device=device_name(session.user_agent))
     if session.is_current():
         get_adapter(request).logout(request)
     else:
@@ -49,8 +46,7 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
 def end_all(request: HttpRequest) -> HttpResponse:
     """End all own sessions, this one too."""
     person = signed_in(request)
-    record(person, person, CHANGE, "Signed out everywhere.")
-    audit.record(request, Action.SESSION_ENDED, person, device="all")
+    record(request, Action.SESSION_ENDED, person, device="all")
     get_adapter(request).logout(request)
     services.end_sessions(person=person)
     return redirect("account_login")

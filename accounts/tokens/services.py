@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 
-from django.contrib.admin.models import CHANGE
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-import audit.services as audit
 from accounts.access import SECOND_FACTOR, lacks_second_factor
 from accounts.models import AccessToken, Role, Scope, User
-from accounts.services import record
 from accounts.tokens.secret import new_token, read_prefix, token_digest
 from audit.actions import Action
+from audit.services import record
 from lookalike.core.errors import Refused
 
 MAX_USABLE = 20
@@ -77,13 +75,7 @@ def create_token(
         scopes=sorted(scopes),
         expires_at=timezone.now() + timedelta(days=days),
     )
-    record(
-        owner,
-        owner,
-        CHANGE,
-        f"Made the access token {made}: {', '.join(made.scopes)}, {days} days.",
-    )
-    audit.record(owner, Action.TOKEN_MADE, made, scopes=made.scopes, days=days)
+    record(owner, Action.TOKEN_MADE, owner, token=made, scopes=made.scopes, days=days)
     return made, token
 
 
@@ -94,8 +86,7 @@ def revoke_token(*, token: AccessToken) -> None:
         revoked_at=timezone.now()
     )
     if n_revoked:
-        record(token.owner, token.owner, CHANGE, f"Revoked the access token {token}.")
-        audit.record(None, Action.TOKEN_REVOKED, token, owner=token.owner)
+        record(None, Action.TOKEN_REVOKED, token.owner, token=token)
 
 
 @transaction.atomic
@@ -104,8 +95,7 @@ def end_tokens(*, owner: User, why: str) -> None:
     now = timezone.now()
     usable = AccessToken.objects.filter(owner=owner, revoked_at=None, expires_at__gt=now)
     if n_ended := usable.update(revoked_at=now):
-        audit.record(None, Action.TOKEN_REVOKED, owner, n=n_ended, why=why)
-        record(owner, owner, CHANGE, f"Ended {n_ended} access token{'s'[: n_ended > 1]}: {why}.")
+        record(None, Action.TOKEN_REVOKED, owner, n=n_ended, why=why)
 
 
 def use_token(*, token: str) -> AccessToken:

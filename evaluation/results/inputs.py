@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from annotation.models import Campaign, QuestionKind
+from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
@@ -120,14 +120,14 @@ class EvaluationInputs:
         return self.images.products_apart(self.pool)
 
 
-def read_inputs(campaign: Campaign) -> EvaluationInputs:
-    """Read a campaign's labels, votes and pool.
+def read_inputs(campaign: Campaign, *, without: PanelMember | None = None) -> EvaluationInputs:
+    """Read a campaign's labels, votes and pool, the votes of one judge left out if wanted.
 
     Raises:
         InputError: no pair has a decided label yet.
     """
     pool = pool_of(campaign)
-    all_labels = labels(campaign)
+    all_labels = labels(campaign, without=without)
     table = without_pairs(all_labels, drawn_beside_pool(campaign))
     if not table.is_decided.any():
         raise InputError(
@@ -139,7 +139,7 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
     sources, stored = stored_proposals(pool) if pool else ([], None)
-    cast = votes(campaign)
+    cast = votes(campaign, without=without)
     return EvaluationInputs(
         campaign=campaign,
         pool=pool,

@@ -112,9 +112,8 @@ def _markdown(report: Report) -> str:
 
 def _page(report: Report) -> str:
     title = html.escape(report.title)
-    body = (
-        as_html(report.table) if report.table else f"<pre>{html.escape(report.text.strip())}</pre>"
-    )
+    text = f"<pre>{html.escape(report.text.strip())}</pre>"
+    body = as_html(report.table) if report.table else text
     body += "".join(f"\n<p>Note: {html.escape(note)}</p>" for note in report.notes)
     head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n'
     return f"{head}<h1>{title}</h1>\n{body}\n"

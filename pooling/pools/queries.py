@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from django.db import connection
 from django.db.models import Count, QuerySet
 
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
+from catalog.images.content_pairs import content_pair
 from catalog.models import Catalog, Image, SourceFile
 from catalog.queries import with_attributes
 from lookalike.pooling.eds import Proposals
@@ -31,6 +33,13 @@ def pools_for_pages() -> QuerySet[Pool]:
 def pool_of(campaign: Campaign) -> Pool | None:
     """Return the pool that a campaign judges, None for a campaign without one."""
     return Pool.objects.filter(campaign_links__campaign=campaign).first()
+
+
+def proposed_pairs(campaigns: Iterable[Campaign]) -> Any:
+    """Return what was proposed for the pools of campaigns, each with its `content_pair`."""
+    pair = content_pair("query__sha256", "candidate__sha256")
+    pools = Pool.objects.filter(campaign_links__campaign__in=campaigns)
+    return Proposal.objects.filter(pool__in=pools).annotate(content_pair=pair).order_by()
 
 
 def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:

@@ -8,59 +8,28 @@ page asks one indexed question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Count, F, Q
 
-from annotation.models import Campaign
+from annotation.bulk import copy_rows
+from annotation.models import Campaign, QuestionKind
+from annotation.queries.asked_pairs import asked_pairs, pairs_put_to_judges, voted_pairs
+from annotation.services import hide_labels
 from jobs.snapshot import Snapshot
-from releases.models import Release
+from pooling.pools.queries import proposed_pairs
+from releases.models import AskedRelease, Release, ReleasedPair
 
 _LOCK = 0x10_0CA1F  # PostgreSQL advisory lock: a release and a campaign see each other
-PAIR = """('x' || left(md5(least(a.sha256 collate "C", b.sha256 collate "C")
-    || greatest(a.sha256 collate "C", b.sha256 collate "C")), 16))::bit(64)::bigint"""
-STORE = f"""
-insert into releases_releasedpair (release_id, pair, shows_label, hides_label)
-select %(release)s, pair, bool_or(is_judged and not is_hidden), bool_or(is_judged and is_hidden)
-from (
-    select {PAIR} as pair, a.sha256 = any(%(hidden)s) as is_hidden,
-           exists (select from annotation_judgement j where j.question_id = q.id) as is_judged
-    from annotation_question q
-    join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
-    where q.campaign_id = any(%(campaigns)s) and q.kind = 'pair'
-    union all
-    select {PAIR}, false, false
-    from pooling_proposal o
-    join pooling_poolcampaign l on l.pool_id = o.pool_id
-    join catalog_image a on a.id = o.query_id join catalog_image b on b.id = o.candidate_id
-    where l.campaign_id = any(%(campaigns)s)
-) told group by pair
-"""  # noqa: S608  (constants)
-ASKED = f"""
-from annotation_question q join annotation_campaign c on c.id = q.campaign_id
-join catalog_image a on a.id = q.query_id join catalog_image b on b.id = q.candidate_id
-join releases_releasedpair p on p.pair = {PAIR}
-"""
-COUNT = f"""
-insert into releases_askedrelease (release_id, campaign_id, n_pairs)
-select p.release_id, q.campaign_id, count(distinct p.pair) {ASKED}
-where c.state in ('open', 'paused') and q.kind <> 'example' and {{which}}
-group by p.release_id, q.campaign_id
-on conflict (release_id, campaign_id) do update set n_pairs = excluded.n_pairs
-"""
-HIDE = f"""
-update annotation_campaign set keeps_labels_back = true where not keeps_labels_back and id in (
-    select q.campaign_id {ASKED} where p.hides_label and q.kind = 'pair' and {{which}}
-)
-"""  # noqa: S608
-KNOWN = f"""
-select a.sha256, r.slug, r.title, concat_ws('.', r.major, r.minor, r.patch) as version,
-       count(distinct p.pair) filter (where p.shows_label) as n_shown,
-       count(distinct p.pair) filter (where p.hides_label) as n_hidden
-{ASKED} join releases_release r on r.id = p.release_id
-where q.campaign_id = any(%s) and q.kind = 'pair' and (p.shows_label or p.hides_label)
-group by a.sha256, r.id order by r.slug, r.major, r.minor, r.patch
+KNOWN = """
+select p.pair, r.slug, r.title, concat_ws('.', r.major, r.minor, r.patch) as version,
+       p.shows_label, p.hides_label
+from releases_releasedpair p join releases_release r on r.id = p.release_id
+where p.pair = any(%s) and (p.shows_label or p.hides_label)
+order by r.slug, r.major, r.minor, r.patch
 """
 
 
@@ -75,6 +44,20 @@ class KnownQuery(NamedTuple):
     n_hidden: int
 
 
+class _KnownPair(NamedTuple):
+    pair: int
+    slug: str
+    title: str
+    version: str
+    shows_label: bool
+    hides_label: bool
+
+
+class _AskedPair(NamedTuple):
+    sha256: str
+    content_pair: int
+
+
 @transaction.atomic
 def note_release(*, release: Release, hidden: Sequence[str]) -> None:
     """Note of which pairs a new release tells, who asks them now, and whose labels must hide.
@@ -83,26 +66,74 @@ def note_release(*, release: Release, hidden: Sequence[str]) -> None:
         release: just listed, with its campaigns.
         hidden: SHA-256 of the queries whose labels it keeps back.
     """
-    campaigns = list(release.campaigns.values_list("pk", flat=True))
-    with connection.cursor() as cursor:
-        cursor.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
-        cursor.execute(
-            STORE, {"release": release.pk, "campaigns": campaigns, "hidden": list(hidden)}
-        )
-        cursor.execute(COUNT.format(which="p.release_id = %s"), [release.pk])
-        cursor.execute(HIDE.format(which="p.release_id = %s"), [release.pk])
+    _lock()
+    campaigns = release.campaigns.all()
+    voted = voted_pairs(campaigns)
+    is_hidden = Q(query__sha256__in=hidden)
+    told = _pairs(voted) | _pairs(proposed_pairs(campaigns))
+    judged = voted.filter(is_judged=True)
+    shown, kept_back = _pairs(judged.exclude(is_hidden)), _pairs(judged.filter(is_hidden))
+    copy_rows(
+        ReleasedPair,
+        ("release_id", "pair", "shows_label", "hides_label"),
+        [(release.pk, pair, pair in shown, pair in kept_back) for pair in sorted(told)],
+    )
+    asked = pairs_put_to_judges().filter(content_pair__in=release.pairs.values("pair"))
+    counted = asked.values_list("campaign").annotate(n=Count("content_pair", distinct=True))
+    _store_counts((release.pk, campaign, n) for campaign, n in counted)
+    if kept_back:
+        hiding = release.pairs.filter(hides_label=True).values("pair")
+        asking = asked_pairs().filter(kind=QuestionKind.PAIR, content_pair__in=hiding)
+        hide_labels(campaigns=Campaign.objects.filter(pk__in=asking.values("campaign")))
 
 
 @transaction.atomic
 def note_campaign(*, campaign: Campaign) -> None:
     """Count the pairs of releases that an open campaign asks; hide its labels if any hides them."""
-    with connection.cursor() as cursor:
-        cursor.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
-        cursor.execute(COUNT.format(which="q.campaign_id = %s"), [campaign.pk])
-        cursor.execute(HIDE.format(which="q.campaign_id = %s"), [campaign.pk])
-        campaign.labels_hidden = campaign.labels_hidden or cursor.rowcount > 0
+    _lock()
+    asked = pairs_put_to_judges().filter(campaign=campaign)
+    known = ReleasedPair.objects.filter(pair__in=asked.values("content_pair"))
+    counted = known.values_list("release").annotate(n=Count("pair"))
+    _store_counts((release, campaign.pk, n) for release, n in counted)
+    voted = voted_pairs([campaign]).values("content_pair")
+    if ReleasedPair.objects.filter(hides_label=True, pair__in=voted).exists():
+        hide_labels(campaigns=Campaign.objects.filter(pk=campaign.pk))
+        campaign.labels_hidden = True
 
 
 def known_queries(view: Snapshot, campaigns: Sequence[int]) -> list[KnownQuery]:
     """Return the queries of campaigns of which releases have labels, of any pair they ask."""
-    return view.rows(KnownQuery, KNOWN, [list(campaigns)])
+    voted = asked_pairs().filter(campaign__in=campaigns, kind=QuestionKind.PAIR)
+    columns = voted.annotate(sha256=F("query__sha256")).values_list("sha256", "content_pair")
+    queries_of: dict[int, set[str]] = defaultdict(set)
+    for asked in view.rows(_AskedPair, *columns.query.sql_with_params()):
+        queries_of[asked.content_pair].add(asked.sha256)
+    counts: dict[tuple[str, str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+    for known in view.rows(_KnownPair, KNOWN, [list(queries_of)]):
+        for query in queries_of[known.pair]:
+            count = counts[query, known.slug, known.title, known.version]
+            count[0] += known.shows_label
+            count[1] += known.hides_label
+    return [KnownQuery(*key, *count) for key, count in counts.items()]
+
+
+def _lock() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_xact_lock(%s)", [_LOCK])
+
+
+def _pairs(rows: Any) -> set[int]:
+    return set(rows.values_list("content_pair", flat=True).distinct())
+
+
+def _store_counts(counts: Iterable[tuple[int, int, int]]) -> None:
+    """Store how many pairs of a release a campaign asks: release, campaign, number."""
+    AskedRelease.objects.bulk_create(
+        [
+            AskedRelease(release_id=release, campaign_id=campaign, n_pairs=n)
+            for release, campaign, n in counts
+        ],
+        update_conflicts=True,
+        unique_fields=["release", "campaign"],
+        update_fields=["n_pairs"],
+    )

@@ -8,7 +8,6 @@ from io import StringIO
 
 import pytest
 from allauth.usersessions.models import UserSession
-from django.contrib.admin.models import LogEntry
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -17,6 +16,8 @@ from accounts.models import AccessToken, Role, Scope, User
 from accounts.services import password_link, set_active
 from accounts.sessions.devices import device_name
 from accounts.tokens.services import TokenRefusedError, create_token, use_token
+from audit.actions import Action
+from audit.models import Entry
 from tests.clients import PASSWORD
 
 LOGIN = "/accounts/login/"
@@ -109,7 +110,7 @@ def test_signing_out_everywhere_leaves_no_session(make_person):
     assert browsers[0].post("/profile/sessions/end/")["Location"] == LOGIN
     assert [is_in(client) for client in [*browsers, stays]] == [False, False, False, True]
     assert not UserSession.objects.filter(user=person).exists()
-    assert LogEntry.objects.filter(change_message="Signed out everywhere.").count() == 1
+    assert Entry.objects.filter(action=Action.SESSION_ENDED, details__device="all").count() == 1
 
 
 def test_a_session_is_noted_once_in_five_minutes_and_forgotten_after_sixty_days(make_person):
@@ -163,9 +164,8 @@ def test_a_new_password_ends_tokens_and_other_sessions(researcher, token):
     assert not is_in(there)
     assert "iPhone" not in text(here.get("/profile/sessions/"))
     assert not opens(token)
-    assert (
-        "1 access token: the password was changed" in LogEntry.objects.latest("pk").change_message
-    )
+    entry = Entry.objects.get(action=Action.TOKEN_REVOKED)
+    assert entry.details == {"n": 1, "why": "the password was changed"}
 
 
 def test_a_password_by_link_ends_tokens_and_sessions(researcher, token, make_person, stranger):

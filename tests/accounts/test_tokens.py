@@ -6,7 +6,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
@@ -19,6 +18,8 @@ from accounts.tokens.services import (
     revoke_token,
     use_token,
 )
+from audit.actions import Action
+from audit.models import Entry
 from lookalike.core.errors import Refused
 from tests.clients import PASSWORD
 
@@ -53,7 +54,7 @@ def test_only_the_hash_is_kept(made):
     kept = " ".join(str(value) for value in AccessToken.objects.values().get(pk=row.pk).values())
     assert token not in kept
     assert token.rpartition(f"{row.prefix}_")[2] not in kept
-    log = " ".join(LogEntry.objects.values_list("change_message", flat=True))
+    log = " ".join(str(entry.details) for entry in Entry.objects.all())
     assert token not in log
     assert row.prefix in log
 
@@ -90,7 +91,7 @@ def test_a_revoked_token_is_refused_and_revoking_twice_is_recorded_once(made):
     revoke_token(token=row)
     revoke_token(token=row)
     assert refused(token) == "token_revoked"
-    assert LogEntry.objects.filter(change_message__startswith="Revoked").count() == 1
+    assert Entry.objects.filter(action=Action.TOKEN_REVOKED).count() == 1
 
 
 def test_a_token_of_a_closed_account_is_refused(made, researcher):

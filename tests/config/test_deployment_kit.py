@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -131,3 +132,21 @@ def test_the_document_names_every_variable_that_the_settings_read() -> None:
     assert "X_ACCEL_PREFIX" in ours
     assert [name for name in sorted(ours) if f"`{name}`" not in document] == []
     assert settings.X_ACCEL_PREFIX == ""
+
+
+def test_setup_installs_nothing_where_a_link_leads(tmp_path: Path) -> None:
+    for name in ("script/setup", "requirements.txt", "constraints.txt", "pyproject.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    elsewhere = tmp_path / "elsewhere" / "bin"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "python").write_text("#!/bin/sh\nexit 9\n")
+    (elsewhere / "python").chmod(0o700)
+    (tmp_path / ".venv").symlink_to(elsewhere.parent)
+    refused = subprocess.run(
+        ["bash", tmp_path / "script" / "setup"],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHON": sys.executable},
+    )  # fmt: skip
+    assert refused.returncode == 1
+    assert refused.stderr == ".venv is a link: remove it, or install where it leads to.\n"
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["bin"]

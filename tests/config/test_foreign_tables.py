@@ -25,7 +25,6 @@ LAYERS = (
 FOLDERS = (*LAYERS, "releases", "api", "config", "demo")
 EXCEPTIONS = {
     "config/backup.py": "locks the tables of the whole site whose rows name files",
-    "releases/blindness/pairs.py": "marks a hundred thousand pairs by content in one statement",
 }
 
 

@@ -22,6 +22,8 @@ from accounts.models import Role, User
 from config import env
 from config.health import Readiness, readiness
 from config.reporting import require_packages, start_reporting
+from config.rsgi import Adapter
+from config.web import server_on
 from jobs import status
 from jobs.models import SILENT_AFTER, Job, Worker
 from jobs.services import enqueue, run_job
@@ -85,6 +87,7 @@ def test_a_part_that_fails_is_named_and_nothing_else(
     assert reply.status_code == 503
     assert reply.json()["failing"] == [part]
     assert b"hunter2" not in reply.content
+    assert Client().get("/readyz", {"exclude": part}).status_code == 200
 
 
 def test_each_check_finds_its_part_broken(workers: Worker, monkeypatch, settings) -> None:
@@ -115,6 +118,13 @@ def test_asking_a_thousand_times_asks_the_database_once(workers: Worker, monkeyp
         assert fresh.parts() == {"database": True}
     assert len(n_asked) == 1
     assert readiness is not fresh
+
+
+def test_the_web_server_itself_logs_as_the_site_does() -> None:
+    server_on(0, Adapter(lambda environ, start: [], threads=1, upload_threads=1))
+    log = logging.getLogger("_granian")
+    assert log.propagate
+    assert log.handlers == []
 
 
 def scrape(**headers: str) -> tuple[int, str]:

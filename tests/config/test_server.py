@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 
+import psutil
 import pytest
 
 from tests.site import Site
@@ -20,6 +25,60 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("site") / "var")
     yield site
     site.end()
+
+
+def database_processes(site: Site) -> list[psutil.Process]:
+    """The embedded PostgreSQL, and what it has started for each connection."""
+    pid_file = site.data_dir / "postgres" / "postmaster.pid"
+    postmaster = psutil.Process(int(pid_file.read_text().split()[0]))
+    connections = [child for child in postmaster.children() if "[local]" in child.cmdline()[0]]
+    return [postmaster, *connections]
+
+
+class Visitors:
+    """Ten requests a second, each of which asks the database."""
+
+    def __init__(self, site: Site) -> None:
+        self.url = f"{site.url}/releases/"
+        self.answers: list[str] = []
+
+    def come(self, n: int) -> None:
+        """Ask n times, and wait for the answers."""
+        visits = [threading.Thread(target=self._ask) for _ in range(n)]
+        for visit in visits:
+            visit.start()
+            time.sleep(0.1)
+        for visit in visits:
+            visit.join()
+
+    def _ask(self) -> None:
+        request = urllib.request.Request(self.url, headers={"Cookie": f"sessionid={'a' * 32}"})  # noqa: S310  (our own address)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+                self.answers.append(str(reply.status))
+        except (urllib.error.URLError, ConnectionError, TimeoutError) as problem:
+            self.answers.append(repr(problem))
+
+
+def test_whichever_process_is_killed_requests_are_answered(site: Site) -> None:
+    site.start()
+    visitors = Visitors(site)
+    visitors.come(10)
+    for find in (
+        lambda: database_processes(site)[0],
+        lambda: database_processes(site)[1],
+        lambda: site.processes("config.web")[0],
+        lambda: site.processes("supervisord")[0],
+    ):
+        coming = threading.Thread(target=visitors.come, args=[30])
+        coming.start()
+        time.sleep(1)
+        find().kill()
+        coming.join()
+        wait_until(lambda: len(site.processes("config.web")) == 2)
+    failed = [answer for answer in visitors.answers if answer != "200"]
+    assert len(failed) <= len(visitors.answers) // 100, failed
+    assert site.interrupt() == 0
 
 
 def test_killed_processes_come_back_and_ctrl_c_stops_all(site: Site) -> None:

@@ -32,8 +32,7 @@ RUNS = (
     *("--run", "small/runs/descriptor-colour-histogram.parquet"),
     *("--missing", "worst"),
 )
-METADATA = ("--metadata", "small/csv/images.csv")
-SCORE = ("score", "--qrels", "small/trec/qrels.txt", *METADATA, *RUNS)
+SCORE = ("score", "--qrels", "small/trec/qrels.txt", *RUNS)
 BIAS = (
     *("bias", "--qrels", "small/data/qrels.parquet", "--proposals", "pool.csv", *RUNS),
     *("--bootstraps", "200", "--permutations", "500"),

@@ -63,13 +63,22 @@ test("an empty queue has no head, no group, and wants more", () => {
 test("a full reply is topped up early, a short one when half of it is used", () => {
   const full = filled(ASK_N);
   assert.equal(full.isLow, false);
-  for (let i = 1; i <= 80; i += 1) full.remove(`u${i}`);
+  for (let i = 1; i <= 6; i += 1) full.remove(`u${i}`);
   assert.equal(full.isLow, true);
 
-  const short = filled(20);
+  const short = filled(8);
   assert.equal(short.isLow, false);
-  for (let i = 1; i <= 9; i += 1) short.remove(`u${i}`);
+  for (let i = 1; i <= 3; i += 1) short.remove(`u${i}`);
   assert.equal(short.isLow, false);
-  short.remove("u10");
+  short.remove("u4");
   assert.equal(short.isLow, true);
+});
+
+test("a question that is asked again comes in again, a late reply does not", () => {
+  const queue = filled(3);
+  const [first] = queue.ahead(1);
+  queue.remove(first.uid);
+  assert.equal(queue.push([first]), 0);
+  assert.equal(queue.push([{ ...first, position: 99 }]), 1);
+  assert.equal(queue.ahead(3).at(-1).position, 99);
 });

@@ -6,6 +6,8 @@ import itertools
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.exceptions import NoReverseMatch
@@ -23,7 +25,7 @@ from annotation.services import (
 from catalog.models import Catalog, Image
 from jobs.services import JobError
 from pooling.pools.yields import compute_yields
-from releases.models import Release, Submission
+from releases.models import AskedRelease, Release, ReleasedPair, Submission
 from releases.site.pictures import covers
 from releases.site.queries import campaigns_asking, file_lines
 from tests.clients import signed_in
@@ -206,6 +208,29 @@ def test_a_campaign_over_hidden_pairs_hides_its_labels_too(world: World, researc
     later = campaign_about(pairs, judge, "later")
     assert later.labels_hidden
     assert Campaign.objects.get(pk=later.pk).labels_hidden
+
+
+def noted() -> tuple[set[Any], set[Any], set[Any]]:
+    """What is noted of the pairs of releases, of who asks them and of whose labels are hidden."""
+    return (
+        set(ReleasedPair.objects.values_list("release", "pair", "shows_label", "hides_label")),
+        set(AskedRelease.objects.values_list("release", "campaign", "n_pairs")),
+        set(Campaign.objects.filter(labels_hidden=True).values_list("pk")),
+    )
+
+
+def test_an_upgrade_notes_the_same_of_the_releases_there_are(world: World) -> None:
+    judge = User.objects.create_user("newcomer", role=Role.ANNOTATOR)
+    campaign_about(copies_of(world, 30), judge)
+    release = freeze_now(request_for(world, hidden_percent=50))
+    before = noted()
+    assert all(before)
+    Campaign.objects.exclude(releases=release).update(labels_hidden=False)
+    with connection.cursor() as cursor:
+        cursor.execute("set constraints all immediate")  # no table is changed while one is due
+    call_command("migrate", "releases", "0001", verbosity=0)
+    call_command("migrate", "releases", verbosity=0)
+    assert noted() == before
 
 
 def test_researchers_see_no_sum_of_labels_that_are_hidden(world: World, researcher: User) -> None:

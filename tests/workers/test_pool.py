@@ -20,7 +20,7 @@ import pytest
 
 from catalog.embeddings import shard_path
 from config import settings
-from config.server import MARK
+from config.processes import MARK
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from lookalike import __version__
-from lookalike.cli.main import COMMANDS, CONDITIONAL, main
+from lookalike.cli.main import COMMANDS, CONDITIONAL, GROUPS, main
 from tests.paths import GOLDEN_RELEASES, ROOT
 
-EVERY = [[name] for name in COMMANDS if name != "conditional"]
-EVERY += [["conditional", name] for name in CONDITIONAL]
+EVERY = [[name] for name in COMMANDS if name not in GROUPS]
+EVERY += [[group, name] for group, names in GROUPS.items() for name in names]
 LABELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 0\nq2 0 b 1\n"
 RUN = "query,candidate,score\nq1,a,2\nq1,b,1\nq2,a,2\nq2,b,1\n"
 

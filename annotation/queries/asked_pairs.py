@@ -1,0 +1,31 @@
+"""What campaigns ask, by the content of the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from annotation.models import Campaign, CampaignState, Judgement, Question, QuestionKind
+from catalog.images.content_pairs import content_pair
+
+ASKING = (CampaignState.OPEN, CampaignState.PAUSED)
+
+
+def asked_pairs() -> Any:
+    """Return all questions, each with its `content_pair` (`catalog.images.content_pairs`)."""
+    pair = content_pair("query__sha256", "candidate__sha256")
+    return Question.objects.annotate(content_pair=pair).order_by()
+
+
+def pairs_put_to_judges() -> Any:
+    """Return what campaigns that take answers ask now: of pairs and controls, not of examples."""
+    return asked_pairs().filter(campaign__state__in=ASKING).exclude(kind=QuestionKind.EXAMPLE)
+
+
+def voted_pairs(campaigns: Iterable[Campaign]) -> Any:
+    """Return the pairs of some campaigns that vote, with `is_judged`: whether anybody has."""
+    judgements = Judgement.objects.filter(question=OuterRef("pk"))
+    pairs = asked_pairs().filter(campaign__in=campaigns, kind=QuestionKind.PAIR)
+    return pairs.annotate(is_judged=Exists(judgements))
