@@ -68,6 +68,7 @@ class Scope(models.TextChoices):
 
     READ = "read", "Read catalogs, pools, campaigns, runs, results and releases"
     JUDGEMENTS = "judgements:read", "Read single judgements and pooled pairs (admins)"
+    REVIEW = "judgements:write", "Exclude judgements from counting and pause judges (admins)"
     RUNS = "runs:write", "Upload runs to be scored"
     AUDIT = "audit:read", "Read the audit log (admins)"
 

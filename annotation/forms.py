@@ -87,6 +87,13 @@ class GuidelinesForm(forms.Form):
     )
 
 
+REASONS = (
+    "The guidelines decide it",
+    "Plain to see when looked at closely",
+    "Most judges have it right",
+    "One of the pictures misleads",
+)
+MAX_DRAFTS = 20
 PURPOSES = [
     (QuestionKind.TRAINING, "Training, with feedback and the reason"),
     (QuestionKind.QUALIFICATION, "Qualification round"),
@@ -156,4 +163,43 @@ class RulingForm(forms.Form):
 
     question = forms.UUIDField(widget=forms.HiddenInput)
     answer = forms.ChoiceField(choices=[("similar", "Similar"), ("different", "Different")])
-    reason = forms.CharField(max_length=500, widget=forms.TextInput)
+    preset = forms.ChoiceField(
+        choices=[(reason, reason) for reason in REASONS],
+        required=False,
+        initial=REASONS[0],
+        widget=forms.RadioSelect,
+        label="Why",
+    )
+    reason = forms.CharField(
+        max_length=500, required=False, widget=forms.TextInput, label="In other words"
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Take the words that were typed, else the reason that was chosen."""
+        given = super().clean() or {}
+        preset = given.pop("preset", "")
+        given["reason"] = given.get("reason", "").strip() or preset
+        return given
+
+
+class GoldFromRulingForm(forms.Form):
+    """What a ruling becomes gold for: an example here, or any purpose in a draft."""
+
+    use = forms.ChoiceField(label="Use as")
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        drafts = Campaign.objects.filter(state=CampaignState.DRAFT).exclude(pk=campaign.pk)
+        here = (f"{campaign.slug}:{QuestionKind.EXAMPLE}", "Worked example here")
+        there = [
+            (f"{draft.slug}:{kind}", f"{words}, in “{draft}”")
+            for draft in drafts[:MAX_DRAFTS]
+            for kind, words in PURPOSES
+        ]
+        cast("forms.ChoiceField", self.fields["use"]).choices = [here, *there]
+
+    @property
+    def target(self) -> tuple[Campaign, str]:
+        """The campaign, and what the pair is for there."""
+        slug, _, purpose = self.cleaned_data["use"].rpartition(":")
+        return Campaign.objects.get(slug=slug), purpose

@@ -2,7 +2,7 @@ from django.urls import path
 
 from annotation.views import campaign_changes as changes
 from annotation.views import campaigns as pages
-from annotation.views import judging
+from annotation.views import judging, review
 
 app_name = "annotation"
 urlpatterns = [
@@ -13,6 +13,7 @@ urlpatterns = [
     path("judge/<uuid:campaign_uid>/next", judging.questions, name="next"),
     path("judge/<uuid:campaign_uid>/answers", judging.answers, name="answers"),
     path("judge/<uuid:campaign_uid>/recent", judging.recent, name="recent"),
+    path("judge/<uuid:campaign_uid>/stops", judging.stops, name="stops"),
     path("judge/<uuid:campaign_uid>/guidelines", judging.guidelines, name="guidelines"),
     path(
         "judge/<uuid:campaign_uid>/images/<slug:key>/<str:size>",
@@ -25,6 +26,9 @@ urlpatterns = [
     path("campaigns/<slug:slug>/panel/", pages.panel, name="panel"),
     path("campaigns/<slug:slug>/guidelines/", pages.guidelines, name="edit_guidelines"),
     path("campaigns/<slug:slug>/gold/", pages.gold, name="gold"),
+    path("campaigns/<slug:slug>/answers/", review.answers, name="answers_given"),
+    path("campaigns/<slug:slug>/answers/change", review.change_answers, name="change_answers"),
+    path("campaigns/<slug:slug>/pairs/<uuid:uid>/", review.pair, name="pair"),
     path("campaigns/<slug:slug>/quality/", pages.quality, name="quality"),
     path("campaigns/<slug:slug>/agreement/", pages.agreement, name="agreement"),
     path("campaigns/<slug:slug>/adjudication/", pages.adjudication, name="adjudication"),
@@ -47,6 +51,11 @@ urlpatterns = [
         "campaigns/<slug:slug>/adjudication/<uuid:uid>/withdraw",
         changes.withdraw,
         name="withdraw",
+    ),
+    path(
+        "campaigns/<slug:slug>/adjudication/<uuid:uid>/gold",
+        changes.ruling_to_gold,
+        name="ruling_to_gold",
     ),
     path("campaigns/<slug:slug>/agreement/compare", changes.compare, name="compare"),
 ]

@@ -110,6 +110,7 @@ class PublicAccess(TokenAccess):
 
 reads = TokenAccess(Scope.READ)
 reads_judgements = TokenAccess(Scope.JUDGEMENTS)
+reviews_judgements = TokenAccess(Scope.REVIEW)
 uploads_runs = TokenAccess(Scope.RUNS)
 reads_audit = TokenAccess(Scope.AUDIT)
 reads_public = PublicAccess(Scope.READ)

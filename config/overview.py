@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.access import admin_required
 from annotation.models import Campaign, CampaignState
+from annotation.queries.numbers import campaign_numbers
 from catalog.models import Catalog
 from jobs.models import OPEN_STATES, Job, JobState
 from pooling.models import Pool
@@ -29,20 +29,6 @@ class Step:
     url: str
 
 
-@dataclass(frozen=True)
-class RunningCampaign:
-    """An open campaign with the part that its panel has answered."""
-
-    campaign: Campaign
-    n_done: int
-    n_total: int
-
-    @property
-    def share_done(self) -> float:
-        """The part answered, 0 to 1."""
-        return self.n_done / self.n_total if self.n_total else 0.0
-
-
 @admin_required
 def overview_page(request: HttpRequest) -> HttpResponse:
     """Show what needs attention, or the first steps as long as one of them was never done."""
@@ -56,7 +42,9 @@ def overview_page(request: HttpRequest) -> HttpResponse:
         "running": list(jobs.filter(state__in=OPEN_STATES)[:MAX_SHOWN]),
         "failed": _failed_last(),
         "to_open": [pool for pool in pools if pool.has_ended and not pool.campaign_links.all()],
-        "campaigns": _running_campaigns(),
+        "campaigns": campaign_numbers(
+            Campaign.objects.filter(state=CampaignState.OPEN)[:MAX_SHOWN]
+        ),
         "pools": pools,
     }
     return render(request, "overview.html", {"overview": overview})
@@ -67,20 +55,6 @@ def _failed_last() -> list[Job]:
     latest = Job.objects.order_by("task", "subject", "-id").distinct("task", "subject")
     failed = Job.objects.filter(pk__in=latest.values("pk"), state=JobState.FAILED)
     return list(failed.order_by("-finished_at")[:MAX_SHOWN])
-
-
-def _running_campaigns() -> list[RunningCampaign]:
-    campaigns = Campaign.objects.filter(state=CampaignState.OPEN).annotate(
-        n_answered=Sum("panel__n_done"), n_wanted=Sum("panel__n_total")
-    )
-    return [
-        RunningCampaign(
-            campaign=campaign,
-            n_done=campaign.n_answered or 0,
-            n_total=campaign.n_wanted or 0,
-        )
-        for campaign in campaigns[:MAX_SHOWN]
-    ]
 
 
 def first_steps() -> list[Step]:

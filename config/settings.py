@@ -51,6 +51,12 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+HUB_URL = env.text("HF_ENDPOINT", "https://huggingface.co")
+HUB_TOKEN = env.optional("HF_TOKEN")
+ZENODO_URL = env.text("ZENODO_URL", "https://zenodo.org")
+ZENODO_TOKEN = env.optional("ZENODO_TOKEN")
+# of minisign, without a password; the public one lies beside it as NAME.pub
+SIGNING_KEY = Path(_key).expanduser() if (_key := env.optional("SIGNING_KEY")) else None
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")

@@ -9,6 +9,8 @@ from django.utils.module_loading import import_string
 from annotation.models import Campaign
 from evaluation.below_pool.services import SAMPLE_TASK
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
+from evaluation.without_judge import comparison
+from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
 from jobs.job_task import job_task
 from jobs.services import JobProgress
 
@@ -26,6 +28,13 @@ def evaluate(progress: JobProgress) -> dict[str, Any]:
 def add_run(progress: JobProgress) -> dict[str, Any]:
     """Check the run that a job names."""
     found: dict[str, Any] = import_string("evaluation.runs.upload_job.check_upload")(progress)
+    return found
+
+
+@job_task(WITHOUT_TASK)
+def rank_without_judge(progress: JobProgress) -> dict[str, Any]:
+    """Rank the models with and without the judge that a job names."""
+    found: dict[str, Any] = comparison.rank_without_judge(progress)
     return found
 
 

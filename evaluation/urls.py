@@ -7,17 +7,24 @@ from evaluation.bias_report import views as bias_report_views
 from evaluation.model_pages import views as model_views
 from evaluation.results import views
 from evaluation.runs import views as runs_views
+from evaluation.without_judge import views as without_judge_views
 
 app_name = "evaluation"
 urlpatterns = [
     path("results/", views.home, name="home"),
     path("results/<slug:slug>/", views.results, name="results"),
+    path(
+        "results/<slug:slug>/leaderboard.<slug:ending>",
+        views.leaderboard_file,
+        name="leaderboard_file",
+    ),
     path("results/<slug:slug>/evaluate/", views.evaluate, name="evaluate"),
     path("results/<slug:slug>/labels/<slug:name>/", views.export, name="export"),
     path("results/<slug:slug>/models/<slug:key>/", model_views.model, name="model"),
     path("results/<slug:slug>/compare/", model_views.compare, name="compare"),
     path("results/<slug:slug>/bias/", bias_report_views.bias, name="bias"),
     path("results/<slug:slug>/below/", below_pool_views.below, name="below"),
+    path("results/<slug:slug>/without/<int:number>/", without_judge_views.without, name="without"),
     path("results/<slug:slug>/runs/", runs_views.runs, name="runs"),
     path("results/<slug:slug>/runs/<uuid:uid>/delete/", runs_views.delete, name="delete_run"),
 ]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from lookalike.metrics.score import score
     from lookalike.pooling.eds import pool
     from lookalike.release.diff import diff
-    from lookalike.release.format.folder import open_release
+    from lookalike.release.mteb_task import mteb_task
+    from lookalike.release.opened import open_release
     from lookalike.release.verify import verify
     from lookalike.search.nearest import nearest_images, top_k
 
@@ -47,6 +48,7 @@ __all__ = [
     "make_proposals",
     "make_votes",
     "measure_agreement",
+    "mteb_task",
     "nearest_images",
     "open_release",
     "pool",
@@ -79,7 +81,8 @@ _PLACES = {
     "lookalike.metrics.score": "score",
     "lookalike.pooling.eds": "pool",
     "lookalike.release.diff": "diff",
-    "lookalike.release.format.folder": "open_release",
+    "lookalike.release.opened": "open_release",
+    "lookalike.release.mteb_task": "mteb_task",
     "lookalike.release.verify": "verify",
     "lookalike.search.nearest": "nearest_images top_k",
 }

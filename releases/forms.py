@@ -45,7 +45,10 @@ class FreezeForm(forms.Form):
         help_text="For the changelog; what changed in numbers is found by itself.",
     )
     authors = forms.CharField(
-        required=False, widget=forms.Textarea(attrs={"rows": 2}), help_text="As cited; one a line."
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line: an institution, or a person as Family, Given, perhaps with an "
+        "ORCID behind.",
     )
     url = forms.URLField(
         label="Address", required=False, assume_scheme="https", help_text="Where it will be found."
@@ -96,9 +99,19 @@ class FreezeForm(forms.Form):
         "is never hidden.",
     )
     expertise = forms.CharField(required=False, help_text="Of the judges, for the datasheet.")
+    demographics = forms.CharField(
+        required=False,
+        help_text="Of the judges as a group: languages, regions, ages. Nothing that tells one.",
+    )
     payment = forms.CharField(label="Payment and consent", required=False)
     intended = forms.CharField(label="Intended use", required=False)
     excluded = forms.CharField(label="Not intended use", required=False)
+    social_impact = forms.CharField(
+        required=False, help_text="Whom results may harm, and what was done about it."
+    )
+    personal_information = forms.CharField(
+        required=False, help_text="What the images show of people: faces, names, places."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -130,7 +143,8 @@ class FreezeForm(forms.Form):
 def _request(cleaned: dict[str, Any]) -> FreezeRequest:
     names = ("slug", "title", "version", "description", "changes", "url", "label_licence",
              "image_terms", "with_images", "with_runs", "is_public", "hidden_percent",
-             "expertise", "payment", "intended", "excluded")  # fmt: skip
+             "expertise", "demographics", "payment", "intended", "excluded", "social_impact",
+             "personal_information")  # fmt: skip
     return FreezeRequest(
         campaigns=tuple(campaign.slug for campaign in cleaned["campaigns"]),
         template_sets=tuple(sorted(chosen.slug for chosen in cleaned.get("template_sets", ()))),
@@ -165,10 +179,8 @@ def first_words(campaign: Campaign | None) -> dict[str, Any]:
         "hidden_percent": info["hidden_percent"],
         "template_sets": [entry["slug"] for entry in info.get("template_sets", ())],
         "triplet_sets": [entry["slug"] for entry in info.get("triplet_sets", ())],
-        "expertise": info["panel"]["expertise"],
-        "payment": info["panel"]["payment"],
-        "intended": info["uses"]["intended"],
-        "excluded": info["uses"]["excluded"],
+        **info["panel"],
+        **info["uses"],
     }
 
 

@@ -44,6 +44,9 @@ class Release(models.Model):
     seal = models.CharField(max_length=64, help_text="Of the manifest: names the content.")
     archive_sha256 = models.CharField(max_length=64)
     archive_bytes = models.PositiveBigIntegerField()
+    doi = models.CharField(
+        max_length=100, blank=True, default="", help_text="Under which it was deposited."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -137,6 +140,9 @@ class Submission(models.Model):
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     coverage = models.JSONField(default=dict, help_text="Pairs, and how many of them it scores.")
     results = models.JSONField(default=dict, help_text="By measure, on the public labels.")
+    by_query = models.JSONField(
+        default=dict, help_text="By measure, the value of each query on the public labels."
+    )
     hidden_results = models.JSONField(default=dict, help_text="On the hidden ones, rounded.")
     scored_at = models.DateTimeField(null=True, blank=True)
     is_published = models.BooleanField(default=False)

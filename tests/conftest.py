@@ -9,6 +9,7 @@ import fcntl
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.paths import ROOT, shared
@@ -32,6 +33,12 @@ DATA = _free_data_folder()
 os.environ["LOOKALIKE_DATA"] = str(DATA)
 os.environ["UPLOADS_AN_HOUR"] = "100000"  # counts outlive a run, and so people seem to come back
 os.environ.setdefault("XDG_RUNTIME_DIR", "/tmp")  # noqa: S108
+
+# Nothing here is a timed test: on a loaded machine an example may take any time to make or to run.
+hypothesis.settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -35,7 +35,8 @@ def next_reply(
         "is_waiting": not questions and may_be_lent_more(judge),
         "progress": progress_reply(judge, n_done),
         "guideline_version": judge.guideline_version,
-        "state": judge.state,
+        "state": judge.state_shown,
+        "is_own_pause": judge.is_paused,
         "stage": judge.stage,
     }
 

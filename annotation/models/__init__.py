@@ -28,6 +28,7 @@ from annotation.models.choices import (
 )
 from annotation.models.judgements import (
     Adjudication,
+    Exclusion,
     Judgement,
     JudgementEvent,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "CampaignState",
     "Device",
     "EntryState",
+    "Exclusion",
     "Gold",
     "Guideline",
     "Judgement",

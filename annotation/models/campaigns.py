@@ -130,6 +130,12 @@ class PanelMember(models.Model):
     number = models.PositiveSmallIntegerField(help_text="Place on the panel, from 1.")
     stage = models.CharField(max_length=14, choices=Stage, default=Stage.JUDGING)
     is_active = models.BooleanField(default=True, help_text="Off: may not judge any more.")
+    is_paused = models.BooleanField(
+        default=False, db_default=False, help_text="On: gets nothing and may not answer meanwhile."
+    )
+    n_stops = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How often the page has stopped a held key."
+    )
     n_total = models.PositiveIntegerField(default=0, help_text="Questions in the queue.")
     n_done = models.PositiveIntegerField(default=0, help_text="Of these, answered.")
     last_place = models.PositiveBigIntegerField(default=0, help_text="End of the queue.")

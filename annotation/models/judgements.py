@@ -1,4 +1,4 @@
-"""What was answered: append-only events, what counts of them now, and rulings."""
+"""What was answered: append-only events, what counts of them now, exclusions and rulings."""
 
 from __future__ import annotations
 
@@ -55,15 +55,27 @@ class Judgement(models.Model):
     question = models.ForeignKey(
         Question, on_delete=models.CASCADE, related_name="judgements", db_index=False
     )
-    member = models.ForeignKey(PanelMember, on_delete=models.RESTRICT, related_name="judgements")
+    member = models.ForeignKey(
+        PanelMember, on_delete=models.RESTRICT, related_name="judgements", db_index=False
+    )
     event = models.OneToOneField(JudgementEvent, on_delete=models.CASCADE, related_name="+")
     answer = models.CharField(max_length=10, choices=Answer)
     is_surplus = models.BooleanField(
         default=False, help_text="k of n: came after k votes; kept, exported, not counted."
     )
+    is_excluded = models.BooleanField(
+        default=False, db_default=False, help_text="Excluded from counting by an admin."
+    )
+    is_counted = models.GeneratedField(
+        expression=models.Q(is_surplus=False, is_excluded=False, answer__in=VOTES),  # type: ignore[arg-type]  # it is one
+        output_field=models.BooleanField(),
+        db_persist=True,
+        help_text="A vote that counts: the only place where that is said.",
+    )
 
     class Meta:
         ordering = ["id"]
+        indexes = [models.Index(fields=["member", "event"], name="judgement_of_member")]
         constraints = [
             models.UniqueConstraint(fields=["question", "member"], name="one_judgement_per_judge"),
             models.CheckConstraint(
@@ -72,6 +84,46 @@ class Judgement(models.Model):
                 ),
                 name="judgement_answer_is_final",
             ),
+        ]
+
+
+class Exclusion(models.Model):
+    """An admin's decision that one answer is not to count, until it is ended.
+
+    It holds for that answer alone: what the judge says of the pair afterwards counts.
+    """
+
+    event = models.ForeignKey(JudgementEvent, on_delete=models.CASCADE, related_name="exclusions")
+    reason = models.CharField(max_length=500)
+    asks_again = models.BooleanField(
+        default=False, help_text="The judge is asked the pair once more."
+    )
+    promoted = models.ForeignKey(
+        JudgementEvent,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+        help_text="k of n: the surplus vote that took its place.",
+    )
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField(default=timezone.now)
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["event"],
+                condition=models.Q(ended_at__isnull=True),
+                name="one_exclusion_at_a_time",
+            )
         ]
 
 

@@ -70,6 +70,7 @@ class Gold(models.Model):
     class Source(models.TextChoices):
         ADMIN = "admin", "Set by an admin"
         CONSENSUS = "consensus", "Unanimous in an earlier campaign"
+        RULING = "ruling", "A ruling"
 
     question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="gold")
     answer = models.CharField(max_length=10, choices=Answer)

@@ -20,8 +20,8 @@ from annotation.models import (
     QueueEntry,
     Reason,
     Serving,
-    Stage,
 )
+from annotation.queries.numbers import members_at_work
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,18 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
         campaign: whose pairs.
         only_undecided: leave out pairs in which one answer has more votes.
     """
-    votes = Q(judgements__is_surplus=False)
+    votes = Q(judgements__is_counted=True)
     questions = (
         _finished(campaign)
         .annotate(
             n_similar=Count("judgements", filter=votes & Q(judgements__answer=Answer.SIMILAR)),
             n_different=Count("judgements", filter=votes & Q(judgements__answer=Answer.DIFFERENT)),
             n_unsure=Count(
-                "judgements", filter=Q(judgements__answer__in=[Answer.CANT_TELL, Answer.SKIP])
+                "judgements",
+                filter=Q(
+                    judgements__answer__in=[Answer.CANT_TELL, Answer.SKIP],
+                    judgements__is_excluded=False,
+                ),
             ),
         )
         .filter(Q(n_similar__gt=0, n_different__gt=0) | Q(n_unsure__gt=0))
@@ -64,8 +68,7 @@ def _finished(campaign: Campaign) -> QuerySet[Question]:
     pairs = campaign.questions.filter(kind=QuestionKind.PAIR, adjudication__isnull=True)
     if Campaign.objects.filter(pk=campaign.pk, state=CampaignState.CLOSED).exists():
         return pairs
-    at_work = campaign.panel.filter(is_active=True).exclude(stage=Stage.NOT_QUALIFIED)
-    members = list(at_work.values_list("pk", flat=True))
+    members = list(members_at_work(campaign).values_list("pk", flat=True))
     entries = QueueEntry.objects.filter(question=OuterRef("pk"), member__in=members)
     pairs = pairs.filter(~Exists(entries.filter(state=EntryState.OPEN)))
     if campaign.serving == Serving.EVERYONE:
@@ -82,7 +85,7 @@ def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> 
     question = questions.select_related("query", "candidate")[skipped : skipped + 1].first()
     if question is None:
         return None
-    judgements = Judgement.objects.filter(question=question)
+    judgements = Judgement.objects.filter(question=question, is_excluded=False)
     votes = Counter(judgements.values_list("answer", flat=True))
     reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))
     return OpenCase(

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, Count, Q, QuerySet, Sum, When
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 
 from accounts.models import User
-from annotation.models import (
-    Campaign,
-    CampaignState,
-    EntryState,
-    PanelMember,
-    Question,
-    QuestionKind,
-    QueueEntry,
-    Serving,
-    Stage,
-)
+from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.labels import labels, votes
 from catalog.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
@@ -29,21 +18,6 @@ from lookalike.agreement.coefficients import agreement as agreement_of
 from lookalike.agreement.consensus import majority
 
 MAX_MATRIX = 12  # judges; a wider table helps nobody
-
-
-@dataclass(frozen=True)
-class CampaignRow:
-    """One campaign of the list: answers done and wanted; of votes where k of n judge."""
-
-    campaign: Campaign
-    n_judges: int
-    n_done: int
-    n_total: int
-
-    @property
-    def share_done(self) -> float:
-        """The part done, 0..1."""
-        return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,50 +55,6 @@ def campaigns_shown_to(person: User) -> QuerySet[Campaign]:
     return campaigns if person.is_admin else campaigns.exclude(state=CampaignState.DRAFT)
 
 
-def campaign_rows(campaigns: QuerySet[Campaign] | None = None) -> list[CampaignRow]:
-    """Return campaigns with what is done of them, newest first.
-
-    Where everyone judges every pair, answers of all kinds are wanted but those to settled pairs,
-    and none any more from judges who are not at work. Where k of n judge, votes are.
-    """
-    found = (Campaign.objects.all() if campaigns is None else campaigns).order_by("-pk")
-    counted = list(found.annotate(n_judges=Count("panel", filter=Q(panel__is_active=True))))
-    done = _votes_given([c.pk for c in counted if c.serving == Serving.K_OF_N])
-    done |= _answers_given([c.pk for c in counted if c.serving == Serving.EVERYONE])
-    return [CampaignRow(c, c.n_judges, *done.get(c.pk, (0, 0))) for c in counted]
-
-
-def _votes_given(campaign_ids: list[int]) -> dict[int, tuple[int, int]]:
-    """Return the votes that count and the votes wanted, by campaign, where k of n judge."""
-    pairs = Question.objects.filter(campaign__in=campaign_ids, kind=QuestionKind.PAIR)
-    wanted = Case(When(is_settled=True, then="n_counted"), default="campaign__k")
-    sums = {"n_given": Sum("n_counted"), "n_wanted": Sum(wanted)}
-    rows = pairs.order_by().values_list("campaign").annotate(**sums)
-    return {campaign: (n_done, n_total) for campaign, n_done, n_total in rows}
-
-
-def _answers_given(campaign_ids: list[int]) -> dict[int, tuple[int, int]]:
-    """Return the answers given and wanted, by campaign, where everyone judges every pair."""
-    members = PanelMember.objects.filter(campaign__in=campaign_ids).exclude(
-        campaign__state=CampaignState.DRAFT
-    )
-    is_out = Q(is_active=False) | Q(stage=Stage.NOT_QUALIFIED)
-    wanted = Case(When(is_out, then="n_done"), default="n_total")
-    sums = {"n_given": Sum("n_done"), "n_wanted": Sum(wanted)}
-    rows = members.order_by().values_list("campaign").annotate(**sums)
-    settled = settled_entries(
-        Q(member__campaign__in=campaign_ids) & Q(member__in=members.exclude(is_out))
-    )
-    less = Counter(dict(settled.values_list("member__campaign").annotate(Count("pk"))))
-    return {campaign: (n_done, n_total - less[campaign]) for campaign, n_done, n_total in rows}
-
-
-def settled_entries(which: Q) -> QuerySet[QueueEntry]:
-    """Return the entries that need no answer, because their pairs were closed early."""
-    closing = Q(member__campaign__closes_settled=True, state=EntryState.SETTLED)
-    return QueueEntry.objects.filter(closing, which).order_by()
-
-
 def campaign_tabs(campaign: Campaign, current: str) -> list[Tab]:
     """Return the pages of a campaign, the current one marked."""
     pages = (
@@ -132,6 +62,7 @@ def campaign_tabs(campaign: Campaign, current: str) -> list[Tab]:
         ("Panel", "panel"),
         ("Guidelines", "edit_guidelines"),
         ("Gold", "gold"),
+        ("Answers", "answers_given"),
         ("Quality", "quality"),
         ("Agreement", "agreement"),
         ("Adjudication", "adjudication"),

@@ -41,7 +41,7 @@ from annotation_question where campaign_id = any(%s) and kind = 'pair'
 """
 JUDGEMENTS = """
 select q.query_id as query, q.candidate_id as image, j.member_id as member, j.answer, e.reason,
-       not j.is_surplus and j.answer in ('similar', 'different') as is_counted, e.mode,
+       j.is_counted, e.mode,
        floor(extract(epoch from e.decided_at) / 3600)::bigint as hour,
        least(round(e.visible_ms, -2), 2147483600)::int as visible_ms, e.guideline_version,
        q.campaign_id as campaign

@@ -63,12 +63,21 @@ class Judge(CountingRules):
     last_place: int
     claimed_to: int
     has_controls: bool
+    is_paused: bool
+
+    @property
+    def state_shown(self) -> str:
+        """The state of the campaign as it is for this judge."""
+        is_stopped = self.is_paused and self.state == CampaignState.OPEN
+        return CampaignState.PAUSED if is_stopped else self.state
 
     @property
     def refusal(self) -> RejectedError | None:
-        """Why nothing new is taken now; None while the campaign is open."""
-        if self.state == CampaignState.OPEN:
+        """Why nothing new is taken now; None while the campaign is open for this judge."""
+        if self.state_shown == CampaignState.OPEN:
             return None
+        if self.state == CampaignState.OPEN:
+            return RejectedError("paused", "Your judging is paused; send it again later.")
         if self.state == CampaignState.PAUSED:
             return RejectedError("paused", "The campaign is paused; send it again later.")
         return RejectedError("closed", "The campaign is closed.")
@@ -89,7 +98,8 @@ JUDGE_COLUMNS = """
     m.n_done, m.last_place, m.claimed_to,
     (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
         select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
-    )) as has_controls
+    )) as has_controls,
+    m.is_paused
 """
 JUDGE = f"""
 select {JUDGE_COLUMNS}

@@ -1,7 +1,8 @@
 """Labels and votes of a campaign, as arrays: what pools, evaluations and exports build on.
 
-A pair without a vote has no row. Surplus votes, “can't tell” and “skip” do not count. Control
-questions (gold, repeats, mirrored pairs, training) never do.
+A pair without a vote has no row. `Judgement.is_counted` says which votes count: no surplus ones,
+none that an admin has excluded, no “can't tell”, no “skip”. Control questions (gold, repeats,
+mirrored pairs, training) never do.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.models import Campaign
+from annotation.models import Adjudication, Answer, Campaign, Judgement, PanelMember, Question
 from annotation.queries.prepared import rows_of
 from lookalike.agreement import coefficients as measures
 from lookalike.agreement.consensus import majority
 from lookalike.core.arrays import Bools, Ints
 
+NOBODY = 0  # no judge has this id
 COUNTS = """
 select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),
        count(*) filter (where j.answer = 'different')
 from annotation_question q join annotation_judgement j on j.question_id = q.id
-where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
-  and j.answer in ('similar', 'different')
+where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
 group by q.id
 """
 RULINGS = """
@@ -36,8 +37,7 @@ select q.query_id, q.candidate_id, m.annotator_id, j.answer = 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
-where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
-  and j.answer in ('similar', 'different')
+where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
 order by q.query_id, q.candidate_id, m.number
 """
 
@@ -108,17 +108,22 @@ class VoteTable:
         return pairs
 
 
-def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
+def labels(
+    campaign: Campaign, rule: str | None = None, *, without: PanelMember | None = None
+) -> LabelTable:
     """Return the label of every pair with a vote or a ruling.
 
     Args:
         campaign: whose pairs.
         rule: "negative", "undecided" or "unanimous"; the campaign's own rule if None.
+        without: a judge whose votes are left out, to see what they change.
 
     Raises:
         ValueError: an unknown rule.
     """
-    counts = np.array(rows_of(COUNTS, campaign.pk), dtype=np.int64).reshape(-1, 4)
+    counts = np.array(rows_of(COUNTS, campaign.pk, _left_out(without)), dtype=np.int64).reshape(
+        -1, 4
+    )
     rulings = np.array(rows_of(RULINGS, campaign.pk), dtype=np.int64).reshape(-1, 3)
     pairs, at = np.unique(
         np.concatenate([counts[:, :2], rulings[:, :2]]), axis=0, return_inverse=True
@@ -141,9 +146,25 @@ def labels(campaign: Campaign, rule: str | None = None) -> LabelTable:
     )
 
 
-def votes(campaign: Campaign) -> VoteTable:
-    """Return every counted vote."""
-    table = np.array(rows_of(VOTES, campaign.pk), dtype=np.int64).reshape(-1, 4)
+def label_of(campaign: Campaign, question: Question) -> bool | None:
+    """Return the label of one pair; None where it is undecided or has no vote."""
+    ruling = Adjudication.objects.filter(question=question).first()
+    if ruling is not None:
+        return ruling.answer == Answer.SIMILAR
+    counted = Judgement.objects.filter(question=question, is_counted=True)
+    answers = list(counted.values_list("answer", flat=True))
+    n_similar = np.array([answers.count(Answer.SIMILAR)])
+    outcome = majority(n_similar, len(answers) - n_similar, campaign.tie_rule)
+    return bool(outcome.is_similar[0]) if answers and outcome.is_decided[0] else None
+
+
+def _left_out(without: PanelMember | None) -> int:
+    return NOBODY if without is None else without.pk
+
+
+def votes(campaign: Campaign, *, without: PanelMember | None = None) -> VoteTable:
+    """Return every counted vote, those of one judge left out where that is wanted."""
+    table = np.array(rows_of(VOTES, campaign.pk, _left_out(without)), dtype=np.int64).reshape(-1, 4)
     return VoteTable(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(bool))
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Q
 
 from annotation.models import Campaign, PanelMember
-from annotation.queries.campaigns import settled_entries
 from annotation.queries.labels import VoteTable, votes
+from annotation.queries.numbers import JudgeNumbers, numbers_of
 from annotation.queries.prepared import rows_of
 from lookalike.agreement.judge_statistics import (
     Pace,
@@ -31,7 +28,7 @@ from annotation_gold g
 join annotation_question q on q.id = g.question_id
 join annotation_queueentry e on e.question_id = q.id
 join annotation_judgement j on j.question_id = q.id and j.member_id = e.member_id
-where q.campaign_id = %s and j.answer in ('similar', 'different')
+where q.campaign_id = %s and j.is_counted
 group by 1, 2
 """
 SELF = """
@@ -40,13 +37,15 @@ from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
 where q.campaign_id = %s and q.kind in ('repeat', 'mirror')
-  and j.answer in ('similar', 'different') and o.answer in ('similar', 'different')
+  and j.is_counted and not o.is_excluded and o.answer in ('similar', 'different')
 group by 1, 2
 """
 ANSWERS = """
 select member_id, j.answer, count(*) from annotation_judgement j
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind = 'pair' group by 1, 2
+where q.campaign_id = %s and q.kind = 'pair'
+  and (j.is_counted or j.answer in ('cant_tell', 'skip') and not j.is_excluded)
+group by 1, 2
 """
 TIMELINE = """
 select e.member_id, q.query_id, j.answer, v.mode, v.visible_ms, v.load_ms, v.decided_at
@@ -54,7 +53,7 @@ from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
 join annotation_question q on q.id = j.question_id
 join annotation_queueentry e on e.question_id = q.id and e.member_id = j.member_id
-where q.campaign_id = %s and q.kind = 'pair' and v.mode <> 'import'
+where q.campaign_id = %s and q.kind = 'pair' and v.mode <> 'import' and not j.is_excluded
 order by e.member_id, v.decided_at, v.id
 """
 
@@ -64,8 +63,8 @@ class JudgeQuality:
     """One judge of a campaign; shares of nothing are empty, not zero.
 
     Attributes:
-        member: the judge.
-        answers: how many judgements of each answer.
+        numbers: how many answers and votes, as every page says it.
+        answers: how many of each answer to pairs; those that count, of similar and different.
         with_others: votes that are the majority of the other judges'.
         with_gold: silent gold answered as known.
         qualification: the same for the qualification round.
@@ -77,7 +76,7 @@ class JudgeQuality:
         by_part: share of similar in successive fifths of the work done here.
     """
 
-    member: PanelMember
+    numbers: JudgeNumbers
     answers: dict[str, int]
     with_others: Share
     with_gold: Share
@@ -88,20 +87,14 @@ class JudgeQuality:
     sequence: SequenceEffect
     by_part: list[Share]
 
-
-@dataclass(frozen=True)
-class JudgeProgress:
-    """How far one judge has come."""
-
-    member: PanelMember
-    n_done: int
-    n_total: int
-    last_answer: datetime | None
+    @property
+    def member(self) -> PanelMember:
+        """The judge."""
+        return self.numbers.member
 
 
 def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
     """Return one row for each judge, in the order of the panel."""
-    members = list(campaign.panel.select_related("annotator"))
     table = votes(campaign)
     pair_of = table.pair_of
     gold, self_ = _shares(GOLD, campaign), _shares(SELF, campaign)
@@ -114,7 +107,7 @@ def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
     none = Share(0, 0)
     return [
         JudgeQuality(
-            member,
+            numbers,
             answers.get(member.pk, {}),
             _with_others(table, pair_of, member.annotator_id),
             gold.get((member.pk, "gold"), none),
@@ -123,7 +116,8 @@ def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
             self_.get((member.pk, "mirror"), none),
             *_from_timeline(timelines.get(member.pk, [])),
         )
-        for member in members
+        for numbers in numbers_of(campaign).judges
+        for member in [numbers.member]
     ]
 
 
@@ -151,22 +145,3 @@ def _from_timeline(rows: list[tuple[Any, ...]]) -> tuple[Pace, SequenceEffect, l
 def _shares(statement: str, campaign: Campaign) -> dict[tuple[int, str], Share]:
     rows = rows_of(statement, campaign.pk)
     return {(member_id, kind): Share(n_hits, n) for member_id, kind, n_hits, n in rows}
-
-
-def progress_by_judge(campaign: Campaign) -> list[JudgeProgress]:
-    """Return how far each judge is, in the order of the panel; settled pairs are left out."""
-    members = list(campaign.panel.select_related("annotator"))
-    last = dict(
-        rows_of(
-            "select m.id, (select v.received_at from annotation_judgementevent v "
-            "where v.member_id = m.id order by v.id desc limit 1) "
-            "from annotation_panelmember m where m.campaign_id = %s",
-            campaign.pk,
-        )
-    )
-    settled = settled_entries(Q(member__campaign=campaign))
-    less = Counter(dict(settled.values_list("member").annotate(Count("pk"))))
-    return [
-        JudgeProgress(member, member.n_done, member.n_total - less[member.pk], last.get(member.pk))
-        for member in members
-    ]

@@ -1,6 +1,6 @@
 """The only writers of this app; see each module for what it raises."""
 
-from annotation.services.adjudication import adjudicate, withdraw_ruling
+from annotation.services.adjudication import adjudicate, gold_from_ruling, withdraw_ruling
 from annotation.services.answers import record_answers
 from annotation.services.campaigns import (
     add_members,
@@ -10,6 +10,7 @@ from annotation.services.campaigns import (
     open_campaign,
     pause_campaign,
 )
+from annotation.services.exclusions import count_again, exclude_answers
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.imports import import_judgements
 from annotation.services.lent_pairs import claim_questions, reap_leases
@@ -17,7 +18,10 @@ from annotation.services.reconciling import reconcile
 from annotation.services.settings import (
     change_settings,
     hide_labels,
+    note_stop,
+    pause_judge,
     publish_guidelines,
+    resume_judge,
     set_member_active,
 )
 from annotation.services.stages import admit
@@ -32,16 +36,22 @@ __all__ = [
     "claim_questions",
     "close_campaign",
     "consensus_gold",
+    "count_again",
     "create_campaign",
+    "exclude_answers",
+    "gold_from_ruling",
     "hide_labels",
     "import_judgements",
+    "note_stop",
     "open_campaign",
     "pause_campaign",
+    "pause_judge",
     "publish_guidelines",
     "reap_leases",
     "reconcile",
     "record_answers",
     "remove_gold",
+    "resume_judge",
     "set_member_active",
     "withdraw_ruling",
 ]

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from accounts.models import User
 from annotation.errors import CampaignError
-from annotation.models import VOTES, Adjudication, Campaign, Question, QuestionKind
+from annotation.models import VOTES, Adjudication, Campaign, Gold, Question, QuestionKind
+from annotation.services.gold import GoldPair, add_gold
 from audit.actions import Action
 from audit.services import record
 
@@ -37,6 +38,31 @@ def adjudicate(
     )
     record(by, Action.RULING_MADE, campaign, question=question_uid, answer=answer)
     return ruling
+
+
+@transaction.atomic
+def gold_from_ruling(
+    *, campaign: Campaign, question_uid: uuid.UUID, target: Campaign, purpose: str
+) -> None:
+    """Make a pair with a known answer of a ruling; its reason is what judges read.
+
+    Args:
+        campaign: of the ruling.
+        question_uid: ruled on.
+        target: where the pair is asked or shown: this campaign or another.
+        purpose: as `add_gold`.
+
+    Raises:
+        CampaignError: no such ruling, as `add_gold`, or the pair has that purpose already.
+    """
+    rulings = Adjudication.objects.filter(question__campaign=campaign, question__uid=question_uid)
+    ruling = rulings.select_related("question").first()
+    if ruling is None:
+        raise CampaignError("There is no such ruling.")
+    question = ruling.question
+    pair = GoldPair(question.query_id, question.candidate_id, ruling.answer, ruling.reason)
+    if not add_gold(campaign=target, purpose=purpose, pairs=[pair], source=Gold.Source.RULING):
+        raise CampaignError("The pair is that already.")
 
 
 @transaction.atomic

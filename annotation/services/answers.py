@@ -70,7 +70,8 @@ with given as (
     from changed join event on event.uuid = changed.last_uuid
     where is_done
     on conflict (question_id, member_id) do update
-    set event_id = excluded.event_id, answer = excluded.answer, is_surplus = excluded.is_surplus
+    set event_id = excluded.event_id, answer = excluded.answer, is_surplus = excluded.is_surplus,
+        is_excluded = false
 ), moved as (
     update annotation_queueentry e
     set place = changed.place, last_uuid = changed.last_uuid, decided_at = changed.decided_at,

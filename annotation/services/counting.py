@@ -22,8 +22,7 @@ select id from annotation_panelmember where campaign_id = %s order by id for no 
 """
 FULL_WITHOUT_ME = """
 select question_id from annotation_judgement
-where question_id = any(%s::bigint[]) and member_id <> %s and not is_surplus
-  and answer in ('similar', 'different')
+where question_id = any(%s::bigint[]) and member_id <> %s and is_counted
 group by question_id having count(*) >= %s
 """
 PROMOTE = """
@@ -32,17 +31,18 @@ with place as (
            row_number() over (partition by question_id order by is_surplus, event_id) as number
     from annotation_judgement
     where question_id = any(%s::bigint[]) and answer in ('similar', 'different')
+      and not is_excluded
 )
 update annotation_judgement j set is_surplus = false
 from place where place.id = j.id and place.is_surplus and place.number <= %s
+returning j.question_id, j.event_id
 """
 COUNT = """
 select q.id, count(*) filter (where j.answer = 'similar'),
        count(*) filter (where j.answer = 'different'),
-       count(*) filter (where j.answer in ('similar', 'different')
-                        and not (m.is_active and m.stage <> 'not_qualified'))
+       count(*) filter (where not (m.is_active and m.stage <> 'not_qualified'))
 from annotation_question q
-left join annotation_judgement j on j.question_id = q.id and not j.is_surplus
+left join annotation_judgement j on j.question_id = q.id and j.is_counted
 left join annotation_panelmember m on m.id = j.member_id
 where q.id = any(%s::bigint[]) group by q.id
 """
@@ -111,17 +111,22 @@ def surplus_questions(judge: Judge, question_ids: Collection[int]) -> set[int]:
 
 def count_votes(
     rules: CountingRules, question_ids: Sequence[int], *, member_id: int | None = None
-) -> None:
+) -> list[tuple[int, int]]:
     """Recount the (locked) questions after an answer, from the judgements themselves.
 
     A vote that was taken back makes room for the earliest surplus vote. A question that needs
     no more votes leaves the queues of all but `member_id`; one that needs them again comes back.
+
+    Returns:
+        (question id, event id) of each surplus vote that counts now.
     """
     if not question_ids:
-        return
+        return []
+    promoted: list[tuple[int, int]] = []
     with prepared_cursor() as cursor:
         if rules.is_leased:
             cursor.execute(PROMOTE, [list(question_ids), rules.k])
+            promoted = list(cursor.fetchall())
         counts = counted_votes(rules, question_ids)
         settled = [question for question, count in counts.items() if count.is_settled]
         asked = [question for question, count in counts.items() if not count.is_settled]
@@ -133,6 +138,7 @@ def count_votes(
         is_settled = [count.is_settled for count in counts.values()]
         wanted = [rules.k if rules.is_leased else 0 for _ in counts]
         cursor.execute(STORE, [list(counts), totals, is_settled, wanted])
+    return promoted
 
 
 def recount_pairs(campaign: Campaign) -> None:

@@ -34,6 +34,7 @@ with judge as materialized (
     select {JUDGE_COLUMNS}
     from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
+      and not m.is_paused
       and c.state = 'open' and c.serving = '{{serving}}' and not c.closes_settled
       and m.stage = 'judging' and c.guideline_version >= %(guideline_version)s
     for no key update of m skip locked

@@ -122,8 +122,7 @@ select question_id, member_id, event_id, answer,
                                 order by row) > %(k)s
 from (
     select i.*, (select count(*) from annotation_judgement j
-                 where j.question_id = i.question_id and not j.is_surplus
-                   and j.answer in ('similar', 'different')) as earlier
+                 where j.question_id = i.question_id and j.is_counted) as earlier
     from imported i where i.event_id is not null
 ) fresh
 order by event_id

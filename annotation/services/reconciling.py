@@ -30,8 +30,7 @@ where q.campaign_id = %s and q.kind = 'pair' order by q.id
 OVERFULL = """
 select q.uid::text, count(*) from annotation_judgement j
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind = 'pair' and not j.is_surplus
-  and j.answer in ('similar', 'different')
+where q.campaign_id = %s and q.kind = 'pair' and j.is_counted
 group by q.uid having count(*) > %s
 """
 UNMATCHED = """
@@ -40,8 +39,12 @@ join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
 left join annotation_queueentry e on e.question_id = j.question_id and e.member_id = j.member_id
 left join annotation_judgementevent v on v.id = j.event_id
-where q.campaign_id = %s and (e.id is null or e.state <> 'done' or e.last_uuid <> v.uuid
-                              or v.answer <> j.answer)
+where q.campaign_id = %s and (
+    e.id is null or e.state <> 'done' and not j.is_excluded or e.last_uuid <> v.uuid
+    or v.answer <> j.answer
+    or j.is_excluded <> exists (select from annotation_exclusion x
+                                where x.event_id = v.id and x.ended_at is null)
+)
 """
 DONE_WITHOUT = """
 select m.number, q.uid::text from annotation_queueentry e

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from accounts.models import User
 from annotation.errors import CampaignError
@@ -126,3 +126,49 @@ def set_member_active(*, member: PanelMember, is_active: bool) -> None:
 def hide_labels(*, campaigns: QuerySet[Campaign]) -> None:
     """Show the labels of some campaigns, and what follows from them, to admins alone from now."""
     campaigns.update(labels_hidden=True)
+
+
+@transaction.atomic
+def pause_judge(*, member: PanelMember, reason: str, by: User) -> None:
+    """Give a judge nothing more and take no answer, until `resume_judge`; nothing is lost.
+
+    What they have answered counts as before. Answers on their way wait in their browser.
+
+    Raises:
+        CampaignError: no reason, or the judge is paused already.
+    """
+    if not reason.strip():
+        raise CampaignError("Say why: the reason is kept with the campaign.")
+    _set_paused(member, True, f"Paused {member.annotator}: {reason.strip()}", by)
+    record(by, Action.JUDGE_PAUSED, member.campaign, judge=member.annotator, reason=reason.strip())
+
+
+@transaction.atomic
+def resume_judge(*, member: PanelMember, by: User) -> None:
+    """Let a paused judge go on where they were.
+
+    Raises:
+        CampaignError: the judge is not paused.
+    """
+    _set_paused(member, False, f"Let {member.annotator} go on", by)
+    record(by, Action.JUDGE_RESUMED, member.campaign, judge=member.annotator)
+
+
+def _set_paused(member: PanelMember, is_paused: bool, told: str, by: User) -> None:
+    """Hold the judge's row, so that an answer comes before or after, and note the change."""
+    held = PanelMember.objects.select_for_update(no_key=True).get(pk=member.pk)
+    if held.is_paused == is_paused:
+        raise CampaignError(
+            f"{member.annotator} is {'paused already' if is_paused else 'not paused'}."
+        )
+    PanelMember.objects.filter(pk=member.pk).update(is_paused=is_paused)
+    campaign = member.campaign
+    StateChange.objects.create(
+        campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
+        reason=told[:500],
+    )  # fmt: skip
+
+
+def note_stop(*, member_id: int) -> None:
+    """Count that the page has stopped a key that a judge held."""
+    PanelMember.objects.filter(pk=member_id).update(n_stops=F("n_stops") + 1)

@@ -18,6 +18,7 @@ from annotation.errors import CampaignError
 from annotation.forms import (
     GoldFileForm,
     GoldFromCampaignForm,
+    GoldFromRulingForm,
     GuidelinesForm,
     MembersForm,
     PlaceForm,
@@ -36,10 +37,13 @@ from annotation.services import (
     change_settings,
     close_campaign,
     consensus_gold,
+    gold_from_ruling,
     open_campaign,
     pause_campaign,
+    pause_judge,
     publish_guidelines,
     remove_gold,
+    resume_judge,
     set_member_active,
     withdraw_ruling,
 )
@@ -57,7 +61,7 @@ MAX_FILE = 5 * 2**20
 
 
 @contextmanager
-def _told(request: HttpRequest, told: str) -> Iterator[None]:
+def telling(request: HttpRequest, told: str) -> Iterator[None]:
     """Tell the admin that something is done, or why not."""
     try:
         yield
@@ -67,7 +71,7 @@ def _told(request: HttpRequest, told: str) -> Iterator[None]:
         messages.success(request, told)
 
 
-def _is_sound(request: HttpRequest, form: Form) -> bool:
+def is_sound(request: HttpRequest, form: Form) -> bool:
     """Check a form that has no page of its own, and tell what is wrong with it."""
     for errors in form.errors.values():
         for error in errors:
@@ -90,7 +94,7 @@ def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
         raise Http404
     service, told = MOVES[verb]
     campaign = campaign_named(slug)
-    with _told(request, f"“{campaign}” is {told}."):
+    with telling(request, f"“{campaign}” is {told}."):
         service(campaign=campaign, by=signed_in(request), reason=request.POST.get("reason", ""))
     return redirect("annotation:campaign", slug)
 
@@ -119,9 +123,9 @@ def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
     """Put annotators on the panel."""
     campaign = campaign_named(slug)
     form = MembersForm(request.POST, campaign=campaign)
-    if _is_sound(request, form):
+    if is_sound(request, form):
         people = list(form.cleaned_data["annotators"])
-        with _told(request, f"{len(people)} on the panel now."):
+        with telling(request, f"{len(people)} on the panel now."):
             add_members(campaign=campaign, annotators=people)
     return redirect("annotation:panel", slug)
 
@@ -129,14 +133,25 @@ def add_to_panel(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @admin_required
 def member(request: HttpRequest, slug: str, number: int, verb: str) -> HttpResponse:
-    """Take a judge off the panel, put them back, or admit them in spite of the round."""
+    """Remove a judge, restore them, let them skip the training, or pause them."""
     panel_member = get_object_or_404(PanelMember, campaign__slug=slug, number=number)
-    told = {"remove": "is off the panel", "restore": "is back", "admit": "may judge now"}
-    if verb not in told:
+    done = {
+        "remove": "is off the panel",
+        "restore": "is back",
+        "admit": "may judge now",
+        "pause": "is paused",
+        "resume": "may go on",
+    }
+    if verb not in done:
         raise Http404
-    with _told(request, f"{panel_member.annotator} {told[verb]}."):
+    with telling(request, f"{panel_member.annotator} {done[verb]}."):
         if verb == "admit":
             admit(member=panel_member)
+        elif verb == "pause":
+            reason = request.POST.get("reason", "")
+            pause_judge(member=panel_member, reason=reason, by=signed_in(request))
+        elif verb == "resume":
+            resume_judge(member=panel_member, by=signed_in(request))
         else:
             set_member_active(member=panel_member, is_active=verb == "restore")
     return redirect("annotation:panel", slug)
@@ -158,8 +173,8 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     """Put guidelines in force."""
     campaign, by = campaign_named(slug), signed_in(request)
     form = GuidelinesForm(request.POST)
-    if _is_sound(request, form):
-        with _told(request, "The guidelines are in force."):
+    if is_sound(request, form):
+        with telling(request, "The guidelines are in force."):
             publish_guidelines(campaign=campaign, text=form.cleaned_data["text"], by=by)
     return redirect("annotation:edit_guidelines", slug)
 
@@ -170,9 +185,9 @@ def gold_from_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs with known answers from a CSV file, all or none."""
     campaign = campaign_named(slug)
     form = GoldFileForm(request.POST, request.FILES, campaign=campaign)
-    if _is_sound(request, form):
+    if is_sound(request, form):
         file, purpose = form.cleaned_data["file"], form.cleaned_data["purpose"]
-        with _told(request, "The pairs are added."):
+        with telling(request, "The pairs are added."):
             if file.size > MAX_FILE:
                 raise CampaignError("The file is larger than 5 MB.")
             pairs = read_gold(file.name, file.read(), catalog_names(campaign))
@@ -186,12 +201,12 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Add pairs that an earlier panel agreed on."""
     campaign = campaign_named(slug)
     form = GoldFromCampaignForm(request.POST, campaign=campaign)
-    if _is_sound(request, form):
+    if is_sound(request, form):
         source, purpose = form.cleaned_data["source"], form.cleaned_data["purpose"]
         pairs = consensus_gold(
             source, form.cleaned_data["n"], campaign.seed, form.cleaned_data["why"]
         )
-        with _told(request, f"{len(pairs)} pairs of “{source}” are added."):
+        with telling(request, f"{len(pairs)} pairs of “{source}” are added."):
             if not pairs:
                 raise CampaignError("That panel has no pair on which two or more judges all agree.")
             add_gold(campaign=campaign, purpose=purpose, pairs=pairs, source=Gold.Source.CONSENSUS)
@@ -203,7 +218,7 @@ def gold_from_campaign(request: HttpRequest, slug: str) -> HttpResponse:
 def drop_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     """Take a question with a known answer away."""
     campaign = campaign_named(slug)
-    with _told(request, "The pair is removed."):
+    with telling(request, "The pair is removed."):
         remove_gold(campaign=campaign, question_uid=uid)
     return redirect("annotation:gold", slug)
 
@@ -214,9 +229,9 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
     """Rule on a contested pair."""
     campaign, by = campaign_named(slug), signed_in(request)
     form = RulingForm(request.POST)
-    if _is_sound(request, form):
+    if is_sound(request, form):
         question_uid = form.cleaned_data.pop("question")
-        with _told(request, "The ruling is kept."):
+        with telling(request, "The ruling is kept."):
             adjudicate(campaign=campaign, question_uid=question_uid, by=by, **form.cleaned_data)
     return _to_case(request, slug)
 
@@ -226,8 +241,21 @@ def rule(request: HttpRequest, slug: str) -> HttpResponse:
 def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
     """Take a ruling back."""
     campaign = campaign_named(slug)
-    with _told(request, "The votes decide again."):
+    with telling(request, "The votes decide again."):
         withdraw_ruling(campaign=campaign, question_uid=uid)
+    return _to_case(request, slug)
+
+
+@require_POST
+@admin_required
+def ruling_to_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
+    """Make gold of a ruling."""
+    campaign = campaign_named(slug)
+    form = GoldFromRulingForm(request.POST, campaign=campaign)
+    if is_sound(request, form):
+        target, purpose = form.target
+        with telling(request, f"The pair is gold of “{target}” now."):
+            gold_from_ruling(campaign=campaign, question_uid=uid, target=target, purpose=purpose)
     return _to_case(request, slug)
 
 
@@ -236,6 +264,6 @@ def withdraw(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the comparison with models of the judges."""
     campaign, by = campaign_named(slug), signed_in(request)
-    with _told(request, "The comparison runs in the background."):
+    with telling(request, "The comparison runs in the background."):
         start_comparison(campaign=campaign, by=by)
     return redirect("annotation:agreement", slug)

@@ -11,9 +11,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required
+from annotation.answering.keys import DEFAULT_KEYS
 from annotation.forms import (
     GoldFileForm,
     GoldFromCampaignForm,
+    GoldFromRulingForm,
     GuidelinesForm,
     MembersForm,
     ReasonForm,
@@ -23,9 +25,11 @@ from annotation.forms import (
 from annotation.markdown import to_html
 from annotation.models import Campaign, Gold
 from annotation.queries.adjudication import contested, next_case, rulings
-from annotation.queries.campaigns import agreement_report, campaign_rows, campaign_tabs, gold_counts
+from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_counts
+from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force, worked_examples
-from annotation.queries.quality import judge_qualities, progress_by_judge
+from annotation.queries.numbers import campaign_numbers, numbers_of
+from annotation.queries.quality import judge_qualities
 from annotation.services.sensitivity import TASK, job_subject
 from jobs.models import Job
 
@@ -66,7 +70,7 @@ def campaign_page(tab: str, template: str) -> Callable[[Callable[..., Context]],
 def campaigns(request: HttpRequest) -> HttpResponse:
     """List the campaigns."""
     page = Paginator(Campaign.objects.order_by("-pk"), A_PAGE).get_page(request.GET.get("page"))
-    rows = campaign_rows(Campaign.objects.filter(pk__in=[campaign.pk for campaign in page]))
+    rows = campaign_numbers(page)
     return render(request, "annotation/campaigns.html", {"page": page, "rows": rows})
 
 
@@ -74,8 +78,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 def campaign(request: HttpRequest, campaign: Campaign) -> Context:
     """Show how far a campaign is, and let it be opened, paused and closed."""
     return {
-        "row": campaign_rows(Campaign.objects.filter(pk=campaign.pk))[0],
-        "judges": progress_by_judge(campaign),
+        "row": numbers_of(campaign),
         "changes": campaign.state_changes.select_related("changed_by")[:A_PAGE],
         "reason_form": ReasonForm(),
         "counts": gold_counts(campaign),
@@ -125,7 +128,7 @@ def gold(request: HttpRequest, campaign: Campaign) -> Context:
 @campaign_page("quality", "campaign_quality")
 def quality(request: HttpRequest, campaign: Campaign) -> Context:
     """Show each judge's agreement with others, gold and self, pace and drift."""
-    return {"judges": judge_qualities(campaign)}
+    return {"judges": judge_qualities(campaign), "flagged": flagged_judges(campaign)}
 
 
 @campaign_page("agreement", "campaign_agreement")
@@ -154,6 +157,8 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "skipped": skipped,
         "case": case,
         "form": RulingForm(initial={"question": case.question.uid}) if case else None,
+        "gold_form": GoldFromRulingForm(campaign=campaign, auto_id=False),
+        "keys": DEFAULT_KEYS,
         "page": page,
     }
 

@@ -49,7 +49,7 @@ from annotation.queries.serving import (
     progress,
     recent_answers,
 )
-from annotation.services import claim_questions, record_answers
+from annotation.services import claim_questions, note_stop, record_answers
 from catalog.images.serving import image_response
 
 AHEAD = WINDOW
@@ -62,13 +62,18 @@ private = cache_control(private=True, no_store=True)
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     """List the campaigns that the person judges, with progress and a way in."""
+    person = signed_in(request)
+    paused = set(person.memberships.filter(is_paused=True).values_list("campaign_id", flat=True))
     campaigns = [
         {
             **vars(standing),
             "percent": 100 * standing.n_done // standing.n_total if standing.n_total else 0,
-            "can_judge": standing.campaign.is_open and standing.stage != Stage.NOT_QUALIFIED,
+            "is_paused": standing.campaign.is_open and standing.campaign.pk in paused,
+            "can_judge": standing.campaign.is_open
+            and standing.campaign.pk not in paused
+            and standing.stage != Stage.NOT_QUALIFIED,
         }
-        for standing in list_standings(signed_in(request).pk)
+        for standing in list_standings(person.pk)
     ]
     return render(request, "annotation/home.html", {"campaigns": campaigns})
 
@@ -84,12 +89,12 @@ def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
     keys, mode = preferred(signed_in(request).pk)
     addresses = {
         f"{name}_url": reverse(f"annotation:{name}", args=[campaign_uid])
-        for name in ("next", "answers", "recent", "guidelines")
+        for name in ("next", "answers", "recent", "guidelines", "stops")
     }
     context = {
         "campaign_name": campaign.name,
         "campaign_uid": str(campaign_uid),
-        "state": judge.state,
+        "state": judge.state_shown,
         "stage": judge.stage,
         "is_simulated": campaign.is_simulated,
         "guideline_version": judge.guideline_version,
@@ -162,6 +167,15 @@ def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         return _bad_request("“n” is a whole number from 1 to 200.")
     judge = _judge(request, campaign_uid)
     return JsonResponse(recent_reply(campaign_uid, recent_answers(judge, n=n)))
+
+
+@annotator_required
+@private
+@require_POST
+def stops(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
+    """Note that the judge's own page has stopped a held key; admins see how often."""
+    note_stop(member_id=_judge(request, campaign_uid).member_id)
+    return JsonResponse({})
 
 
 @annotator_required

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Literal
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Schema
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, StringConstraints
 
 from accounts.access import signed_in
-from annotation.models import Campaign, Judgement
+from annotation.errors import CampaignError
+from annotation.models import Campaign, Judgement, PanelMember
 from annotation.queries import labels
-from annotation.queries.campaigns import CampaignRow, campaign_rows, campaigns_shown_to
+from annotation.queries.campaigns import campaigns_shown_to
 from annotation.queries.judgements import list_judgements
-from annotation.queries.quality import JudgeProgress, progress_by_judge
-from api.access import reads, reads_judgements
-from api.errors import errors
-from api.paging import Page, PageQuery, Part, read_part
+from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
+from annotation.services import count_again, exclude_answers, pause_judge, resume_judge
+from api.access import reads, reads_judgements, reviews_judgements
+from api.errors import ApiError, errors
+from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.coefficients import Agreement
@@ -62,9 +66,12 @@ class CampaignOut(Schema):
     )
     n_pairs: int = Field(validation_alias="campaign.n_questions")
     n_judges: int
-    n_done: int = Field(description="Answers given.")
+    n_answers: int = Field(description="Answers that stand, to questions of every kind.")
+    n_votes: int = Field(description="Answers to pairs that count for labels.")
+    n_excluded: int = Field(description="Answers that an admin has excluded from counting.")
+    n_done: int = Field(description="What is done: answers, or votes where k of n judge.")
     n_wanted: int = Field(
-        validation_alias="n_total", description="Answers wanted; 0 while it is a draft."
+        validation_alias="n_total", description="As many of them are wanted; 0 of a draft."
     )
     created_at: datetime = Field(validation_alias="campaign.created_at")
 
@@ -74,8 +81,11 @@ class JudgeOut(Schema):
 
     judge: int = Field(validation_alias="member.number")
     is_active: bool = Field(validation_alias="member.is_active")
-    n_done: int
-    n_total: int
+    is_paused: bool = Field(validation_alias="member.is_paused")
+    n_done: int = Field(validation_alias="n_answers", description="Answers that stand.")
+    n_total: int = Field(description="Answers wanted, or lent so far where k of n judge.")
+    n_votes: int = Field(description="Of these answers, those that count for labels.")
+    n_excluded: int
     last_answer_at: datetime | None = Field(validation_alias="last_answer")
 
 
@@ -83,14 +93,13 @@ class ProgressOut(Schema):
     """How far a campaign is."""
 
     state: str = Field(validation_alias="campaign.state")
-    n_done: int
+    n_answers: int
+    n_votes: int
+    n_excluded: int
+    n_done: int = Field(description="Answers, or votes where k of n judge.")
     n_wanted: int = Field(validation_alias="n_total")
     share_done: float
     judges: list[JudgeOut]
-
-    @staticmethod
-    def resolve_judges(row: CampaignRow) -> list[JudgeProgress]:
-        return progress_by_judge(row.campaign)
 
 
 class AgreementOut(Schema):
@@ -125,6 +134,8 @@ class JudgementOut(Schema):
     answer: str = Field(description="similar, different, cant_tell or skip.")
     reason: str = Field(validation_alias="event.reason")
     is_surplus: bool = Field(description="Came after enough votes: kept, not counted.")
+    is_excluded: bool = Field(description="Excluded from counting by an admin.")
+    is_counted: bool = Field(description="A vote that counts, of a pair for its label.")
     guideline_version: int = Field(validation_alias="event.guideline_version")
     mode: str = Field(validation_alias="event.mode")
     device: str = Field(validation_alias="event.device")
@@ -137,22 +148,30 @@ class JudgementQuery(Schema):
     """Which judgements are wanted."""
 
     kind: Kind | None = Field(None, description="Only of this kind of question.")
+    judge: int | None = Field(
+        None, ge=1, le=2**15 - 1, description="Only of the judge with this place on the panel."
+    )
+    answer: Literal["similar", "different", "cant_tell", "skip"] | None = Field(
+        None, description="Only with this answer."
+    )
+    is_excluded: bool | None = Field(
+        None, description="Only those that an admin has excluded, or only the others."
+    )
 
 
 @router.get(
     "/campaigns", response={200: Page[CampaignOut], **errors(422)}, summary="List campaigns"
 )
-def campaigns(request: HttpRequest, page: Query[PageQuery]) -> Part[CampaignRow]:
+def campaigns(request: HttpRequest, page: Query[PageQuery]) -> Part[CampaignNumbers]:
     """Return the campaigns, newest first; drafts only to admins."""
     part = read_part(campaigns_shown_to(signed_in(request)), page, newest_first=True)
-    rows = campaign_rows(Campaign.objects.filter(pk__in=[row.pk for row in part.items]))
-    return Part(rows, part.next)
+    return Part(campaign_numbers(part.items), part.next)
 
 
 @router.get(
     "/campaigns/{slug:slug}", response={200: CampaignOut, **errors(404)}, summary="One campaign"
 )
-def campaign(request: HttpRequest, slug: str) -> CampaignRow:
+def campaign(request: HttpRequest, slug: str) -> CampaignNumbers:
     """Return a campaign with its rules and how much is done."""
     return _row(request, slug)
 
@@ -162,7 +181,7 @@ def campaign(request: HttpRequest, slug: str) -> CampaignRow:
     response={200: ProgressOut, **errors(404)},
     summary="Progress of a campaign",
 )
-def progress(request: HttpRequest, slug: str) -> CampaignRow:
+def progress(request: HttpRequest, slug: str) -> CampaignNumbers:
     """Return how far each judge is, without names."""
     return _row(request, slug)
 
@@ -196,10 +215,123 @@ def judgements(
     campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
     if not page.after:  # one line for a whole list, however many parts it is read in
         record(request, Action.EXPORTED, campaign, what="judgements", format="json")
-    return read_part(list_judgements(campaign, kind=wanted.kind or ""), page)
+    return read_part(list_judgements(campaign, **wanted.dict(exclude_none=True)), page)
 
 
-def _row(request: HttpRequest, slug: str) -> CampaignRow:
+class ExclusionIn(Schema):
+    """Judgements that are not to count."""
+
+    judgements: list[uuid.UUID] = Field(min_length=1, max_length=500)
+    reason: Annotated[Text, StringConstraints(min_length=1, max_length=500)]
+    asks_again: bool = Field(False, description="Also put the pairs before their judges again.")
+
+
+class CountedIn(Schema):
+    """Judgements that are to count again."""
+
+    judgements: list[uuid.UUID] = Field(min_length=1, max_length=500)
+
+
+class ChangedOut(Schema):
+    """How many judgements were changed."""
+
+    n: int
+
+
+@router.post(
+    "/campaigns/{slug:slug}/judgements/exclude",
+    auth=reviews_judgements,
+    response={200: ChangedOut, **errors(400, 404, 409, 422)},
+    summary="Exclude judgements from counting",
+)
+def exclude(request: HttpRequest, slug: str, given: ExclusionIn) -> dict[str, int]:
+    """Let judgements not count for votes, labels, quality and releases, until counted again.
+
+    An exclusion holds for one judgement: what the judge answers afterwards counts. For admins.
+    """
+    campaign = get_object_or_404(Campaign, slug=slug)
+    with _refusals():
+        n = exclude_answers(
+            campaign=campaign,
+            events=given.judgements,
+            reason=given.reason,
+            by=signed_in(request),
+            asks_again=given.asks_again,
+        )
+    return {"n": n}
+
+
+@router.post(
+    "/campaigns/{slug:slug}/judgements/count",
+    auth=reviews_judgements,
+    response={200: ChangedOut, **errors(400, 404, 409, 422)},
+    summary="Count excluded judgements again",
+)
+def count(request: HttpRequest, slug: str, given: CountedIn) -> dict[str, int]:
+    """End the exclusion of judgements, as if it had never been. For admins."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    with _refusals():
+        n = count_again(campaign=campaign, events=given.judgements, by=signed_in(request))
+    return {"n": n}
+
+
+class PauseIn(Schema):
+    """Why a judge is paused."""
+
+    reason: Annotated[Text, StringConstraints(min_length=1, max_length=500)]
+
+
+class PausedOut(Schema):
+    """Whether a judge is paused."""
+
+    judge: int
+    is_paused: bool
+
+
+@router.post(
+    "/campaigns/{slug:slug}/judges/{int:number}/pause",
+    auth=reviews_judgements,
+    response={200: PausedOut, **errors(400, 404, 409, 422)},
+    summary="Pause a judge",
+)
+def pause(request: HttpRequest, slug: str, number: int, given: PauseIn) -> dict[str, object]:
+    """Give a judge nothing more and take no answer, until they are let go on. For admins."""
+    member = _member(slug, number)
+    with _refusals():
+        pause_judge(member=member, reason=given.reason, by=signed_in(request))
+    return {"judge": number, "is_paused": True}
+
+
+@router.post(
+    "/campaigns/{slug:slug}/judges/{int:number}/resume",
+    auth=reviews_judgements,
+    response={200: PausedOut, **errors(404, 409, 422)},
+    summary="Let a paused judge go on",
+)
+def resume(request: HttpRequest, slug: str, number: int) -> dict[str, object]:
+    """Let a paused judge go on where they were. For admins."""
+    member = _member(slug, number)
+    with _refusals():
+        resume_judge(member=member, by=signed_in(request))
+    return {"judge": number, "is_paused": False}
+
+
+def _member(slug: str, number: int) -> PanelMember:
+    """Return a judge by the place on the panel, or answer 404."""
+    members = PanelMember.objects.select_related("campaign", "annotator")
+    return get_object_or_404(members, campaign__slug=slug, number=min(number, 2**15 - 1))
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Answer 409 where the campaign refuses."""
+    try:
+        yield
+    except CampaignError as problem:
+        raise ApiError(409, "refused", str(problem)) from problem
+
+
+def _row(request: HttpRequest, slug: str) -> CampaignNumbers:
     """Return a campaign that this person may know, or answer 404."""
     campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
-    return campaign_rows(Campaign.objects.filter(pk=campaign.pk))[0]
+    return numbers_of(campaign)

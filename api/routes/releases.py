@@ -17,9 +17,9 @@ from api.errors import ApiError, errors
 from api.job_schemas import JobOut
 from api.limits import UPLOADS, spend
 from api.paging import Page, PageQuery, Part, Text, read_part
-from evaluation.runs.run_upload import Missing
 from jobs.services import JobError
 from lookalike.io.errors import InputError
+from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
 from releases.models import Release, Submission
 from releases.site.downloads import download
@@ -33,6 +33,7 @@ from releases.site.queries import (
     submission_or_404,
     visible_releases,
 )
+from releases.site.signing import Signature, signature_of
 from releases.submissions.services import QuotaError, submit
 
 router = Router(tags=["Releases"], auth=reads_public)
@@ -81,12 +82,27 @@ class ReleaseOut(Schema):
         return archive_line(release)
 
 
+class SignatureOut(Schema):
+    """The check of a release's signature, with the key that this site signs with."""
+
+    state: str = Field(description="absent, valid, invalid, or unchecked: the site has no key.")
+    key: str = Field(description="The public key, as minisign writes it.")
+    reason: str = Field(description="Why it is invalid.")
+
+
 class ReleaseWhole(ReleaseOut):
     """A release with its files and what is known of it."""
+
+    signature: SignatureOut
+    doi: str = Field(description="Under which it was deposited; empty if it was not.")
 
     info: dict[str, Any] = Field(description="release.json.")
     statistics: dict[str, Any] = Field(description="statistics.json.")
     files: list[FileOut]
+
+    @staticmethod
+    def resolve_signature(release: Release) -> Signature:
+        return signature_of(release)
 
     @staticmethod
     def resolve_files(release: Release) -> list[FileLine]:

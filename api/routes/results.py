@@ -82,7 +82,7 @@ def upload_run(
     """Upload scores or embeddings to be checked and scored; the answer says where to look.
 
     TREC run, CSV or parquet (query, candidate, score), or embeddings as .npy (with `ids_file`),
-    .npz or parquet. Images are named by path, uid or SHA-256.
+    .npz or parquet. Images are named by path, uid, SHA-256 or a release's image_id.
     """
     owner = signed_in(request)
     campaign = get_object_or_404(campaigns_seen_by(owner), slug=slug)

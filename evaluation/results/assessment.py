@@ -23,18 +23,19 @@ from evaluation.results.stored import (
     ModelScores,
     QueryValues,
     SampleEstimates,
-    ScoredPairs,
     Summary,
     defined,
 )
 from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
-from lookalike.bias.evidence.assemble import Extras, assemble_evidence
+from lookalike.agreement.human_line import HumanLine, human_line
+from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
 from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
 from lookalike.stats.bootstrap import Resampling
@@ -44,11 +45,10 @@ from lookalike.stats.significance import MeasureTests
 
 MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
-    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
-MAX_ATTRIBUTE_VALUES = 30
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,7 @@ def assess(
             tests=tuple(tests),
             models=_model_scores(scored, intervals, models, report),
             sample=_sample(inputs),
+            human=_human(inputs),
         ),
         report=report,
         by_query=_by_query(inputs.qrels, scored),
@@ -156,7 +157,7 @@ def _bias(
         families=models.families,
         products=inputs.products,
         votes=inputs.vote_table if len(inputs.vote_table.annotators) > 1 else None,
-        attributes=_attributes(inputs),
+        attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
         n_candidates=pool.catalog.images.count() - 1,
     )
     evidence = assemble_evidence(
@@ -164,20 +165,6 @@ def _bias(
     )
     settings = BiasSettings(n_bootstraps=n_bootstraps)
     return bias_report(evidence, np.random.default_rng(seed), settings)
-
-
-def _attributes(inputs: EvaluationInputs) -> dict[str, dict[str, str]]:
-    """Return the attributes that divide the images into few enough groups to compare."""
-    by_key: dict[str, dict[str, str]] = {}
-    for name, attributes in zip(inputs.images.names, inputs.images.attributes, strict=True):
-        for key, value in attributes.items():
-            by_key.setdefault(key, {})[name] = value
-    n_images = len(inputs.images.names)
-    return {
-        key: values
-        for key, values in sorted(by_key.items())
-        if 1 < len(set(values.values())) <= MAX_ATTRIBUTE_VALUES and len(values) >= n_images / 2
-    }
 
 
 def _model_scores(
@@ -214,6 +201,18 @@ def _sample(inputs: EvaluationInputs) -> SampleEstimates | None:
     if sample is None:
         return None
     return sample_estimates(sample, inputs.all_labels, pooled_at_draw(sample))
+
+
+def _human(inputs: EvaluationInputs) -> HumanLine | None:
+    """Return how the judges of the labelled pairs do against each other."""
+    places = {(query, candidate): at for at, (query, candidate, _) in enumerate(inputs.qrels)}
+    rows = [
+        (places[query, candidate], who, answer)
+        for query, candidate, who, answer in inputs.vote_table.rows
+        if (query, candidate) in places
+    ]
+    pairs, judges, answers = np.array(rows, np.int64).reshape(-1, 3).T
+    return human_line(inputs.qrels.queries[pairs], pairs, judges, answers.astype(np.bool_))
 
 
 def _label_counts(inputs: EvaluationInputs) -> LabelCounts:

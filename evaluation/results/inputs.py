@@ -9,10 +9,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from annotation.models import Campaign
+from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
@@ -105,20 +106,28 @@ class EvaluationInputs:
     vote_table: VoteTable
     hashes: dict[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def asked(self) -> Qrels:
+        """Every pair put to the judges, judged or not, as if it were labelled."""
+        pairs = self.campaign.questions.filter(kind=QuestionKind.PAIR)
+        ids = np.array(list(pairs.values_list("query_id", "candidate_id")), np.int64)
+        named = [self.images.named(column) for column in ids.reshape(-1, 2).T]
+        return Qrels.of((query, candidate, 0) for query, candidate in zip(*named, strict=True))
+
     @property
     def products(self) -> dict[str, str] | None:
         """Product of each image, or None where the pool admits the query's own product."""
         return self.images.products_apart(self.pool)
 
 
-def read_inputs(campaign: Campaign) -> EvaluationInputs:
-    """Read a campaign's labels, votes and pool.
+def read_inputs(campaign: Campaign, *, without: PanelMember | None = None) -> EvaluationInputs:
+    """Read a campaign's labels, votes and pool, the votes of one judge left out if wanted.
 
     Raises:
         InputError: no pair has a decided label yet.
     """
     pool = pool_of(campaign)
-    all_labels = labels(campaign)
+    all_labels = labels(campaign, without=without)
     table = without_pairs(all_labels, drawn_beside_pool(campaign))
     if not table.is_decided.any():
         raise InputError(
@@ -130,7 +139,7 @@ def read_inputs(campaign: Campaign) -> EvaluationInputs:
         catalogs |= {pool.catalog_id, pool.asking.pk}
     images = ImageTable.of(catalogs)
     sources, stored = stored_proposals(pool) if pool else ([], None)
-    cast = votes(campaign)
+    cast = votes(campaign, without=without)
     return EvaluationInputs(
         campaign=campaign,
         pool=pool,

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
 from lookalike.bias.model_rows import ModelRow
-from lookalike.bias.words.advice import NOBODY, ColumnAdvice
-from lookalike.metrics.uncertainty import ALPHA, significance_letters
-from lookalike.stats.intervals import METHODS, WHAT_VARIES
-from lookalike.stats.significance import PairedTest
+from lookalike.bias.words.advice import ColumnAdvice
+from lookalike.metrics.leaderboard import (
+    ALL,
+    Cell,
+    Entrant,
+    Leaderboard,
+    Measured,
+    make_leaderboard,
+)
+from lookalike.metrics.uncertainty import order_probabilities
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.grouped_auc import common_queries
+from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
+from lookalike.stats.text_tables import PAGE
 
+NO_LIST = "no list"
 EQUAL_OUTSIDER = "equal_outsider_auc"
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5")
 ANNOTATED = ("macro_roc_auc", "AP'")
-COVERAGE = ("judged@5", "hole@5", "P_max@5")
+COVERAGE = ("judged@5", "hole@5", "P@5", "P_all@5", "P_max@5")
 COLUMNS = (*CUTOFFS, *ANNOTATED, EQUAL_OUTSIDER)
 TITLES = {
     "macro_roc_auc": "ROC-AUC macro",
@@ -29,6 +41,7 @@ TITLES = {
     "vsd_mrr@5": "VSD MRR@5",
     "vsd_hr@9": "VSD HR@9",
     "vsd_mrr@9": "VSD MRR@9",
+    "P_all@5": "P@5, all queries",
     "P_max@5": "P@5 at most",
     "judged@5": "Judged@5",
     "hole@5": "Holes@5",
@@ -45,73 +58,6 @@ ADVICE_COLUMN = {
 def model_key(name: str) -> str:
     """Return what stands for a model in addresses: names hold slashes, colons, anything."""
     return hashlib.sha256(name.encode()).hexdigest()[:12]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One value of one model.
-
-    Attributes:
-        value, low, high: the mean and the ends of its interval, None if undefined.
-        n_queries: how many queries the mean is over.
-        letters: models that share a letter in this column are not told apart.
-        comparable_with: whose values this one may be held against; "" if nothing is known.
-        reason: why.
-        is_best: whether it is the highest of the column.
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n_queries: int | None = None
-    letters: str = ""
-    comparable_with: str = ""
-    reason: str = ""
-    is_best: bool = False
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether it may be held against nobody's value."""
-        return self.comparable_with == NOBODY
-
-
-@dataclass(frozen=True)
-class Line:
-    """One model."""
-
-    model: ModelScores
-    key: str
-    badge_class: str
-    cells: list[Cell]
-
-
-@dataclass(frozen=True)
-class Column:
-    """One measure and the address that sorts by it."""
-
-    name: str
-    title: str
-    is_sorted: bool
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    """The table of a results page."""
-
-    columns: list[Column]
-    lines: list[Line]
-    sorted_by: str
-    has_groups: bool
-
-    @property
-    def badges(self) -> set[str]:
-        """The badges that occur."""
-        return {line.model.badge for line in self.lines}
-
-    @property
-    def without_list(self) -> list[str]:
-        """The models that score labelled pairs alone."""
-        return [line.model.name for line in self.lines if not line.model.has_list]
 
 
 def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
@@ -135,22 +81,32 @@ def coverage_table(result: StoredResult) -> Leaderboard:
 
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
-    cells = {name: _column(result, name) for name in names}
-    lines = [
-        Line(model, model_key(model.name), BADGES.get(model.badge, ""), list(row))
-        for model, *row in zip(result.summary.models, *cells.values(), strict=True)
+    models = [
+        Entrant(model.name, model.badge, _notes(model), model_key(model.name))
+        for model in result.summary.models
     ]
-    lines.sort(key=lambda line: _falling(line.cells[names.index(by)].value))
-    columns = [Column(name, HEADINGS.get(name, name), name == by) for name in names]
-    return Leaderboard(columns, lines, by, any(c.letters for line in lines for c in line.cells))
+    return make_leaderboard(
+        models, [_column(result, name, is_sorted=name == by) for name in names], by
+    )
 
 
-def interval_chart(board: Leaderboard, method: str) -> Chart:
-    """Return the sorted column as dots with intervals, made by one of `METHODS`."""
-    at = next(place for place, column in enumerate(board.columns) if column.is_sorted)
+def _notes(model: ModelScores) -> list[str]:
+    share = model.coverage.share
+    notes = [] if share == 1 else [f"scores {PAGE.share(share)} of the labels"]
+    return notes if model.has_list else [*notes, NO_LIST]
+
+
+def interval_chart(board: Leaderboard, method: str) -> Chart | None:
+    """Return the sorted column as dots with intervals, made by one of `METHODS`.
+
+    None where no value of it is shown.
+    """
+    at = board.sorted_at
+    if all(line.cells[at].shown is None for line in board.lines):
+        return None
     title = board.columns[at].title
     rows = [
-        {"label": line.model.name, "badge": line.model.badge, "value": line.cells[at].value,
+        {"label": line.model.name, "badge": line.model.badge, "value": line.cells[at].shown,
          "low": line.cells[at].low, "high": line.cells[at].high}
         for line in board.lines
     ]  # fmt: skip
@@ -194,31 +150,40 @@ def share_within(result: StoredResult) -> float | None:
     return next((share for share in shares if share is not None), None)
 
 
-def _column(result: StoredResult, name: str) -> list[Cell]:
-    models = result.summary.models
-    rows = [result.model_row(model.name) for model in models]
-    values = [_value(model, row, name) for model, row in zip(models, rows, strict=True)]
-    best = max((entry.value for entry in values if entry.value is not None), default=None)
-    letters = _letters(
-        result.tests(name), {m.name: v.value for m, v in zip(models, values, strict=True)}
-    )
-    cells = []
-    for model, row, entry in zip(models, rows, values, strict=True):
+def _column(result: StoredResult, name: str, *, is_sorted: bool) -> Measured:
+    cells = {}
+    for model in result.summary.models:
+        row = result.model_row(model.name)
+        entry = _value(model, row, name)
         advice = _advice(row, name)
         low, high = entry.ends
-        cells.append(
-            Cell(
-                value=entry.value,
-                low=low,
-                high=high,
-                n_queries=entry.n_defined,
-                letters=letters.get(model.name, ""),
-                comparable_with=advice.comparable_with if advice else "",
-                reason=advice.reason if advice else "",
-                is_best=entry.value is not None and entry.value == best,
-            )
+        cells[model.name] = Cell(
+            value=entry.value,
+            low=low,
+            high=high,
+            n_queries=entry.n_defined,
+            comparable_with=advice.comparable_with if advice else ALL,
+            reason=advice.reason if advice else "",
         )
-    return cells
+    kept = _kept(result, name) if is_sorted else {}
+    return Measured(name, HEADINGS.get(name, name), cells, result.tests(name), kept)
+
+
+def _kept(result: StoredResult, name: str) -> dict[tuple[str, str], float]:
+    """Return how often a bootstrap of the queries keeps each two models in their order."""
+    by_query = result.by_query.values.get(name)
+    if by_query is None:
+        return {}
+    values = np.array(list(by_query.values()), np.float64)
+    if np.count_nonzero(common_queries(values)) < LEAST_QUERIES:
+        return {}
+    settings = result.row.settings
+    resampling = Resampling.of(
+        values.shape[1],
+        n_bootstraps=settings["n_bootstraps"],
+        rng=np.random.default_rng([settings["seed"], 2]),
+    )
+    return order_probabilities(list(by_query), values, resampling)
 
 
 def _value(model: ModelScores, row: ModelRow | None, name: str) -> MeasureValue:
@@ -229,15 +194,6 @@ def _value(model: ModelScores, row: ModelRow | None, name: str) -> MeasureValue:
         return MeasureValue(None)
     column = row.equal_outsider_auc
     return MeasureValue(defined(column.value), column.n_queries, column.interval)
-
-
-def _letters(tests: Sequence[PairedTest], values: Mapping[str, float | None]) -> dict[str, str]:
-    if not tests:
-        return {}
-    ranked = sorted(values, key=lambda model: _falling(values[model]))
-    order = [model for model in ranked if values[model] is not None]
-    differs = {(test.first, test.second): test.p_holm < ALPHA for test in tests}
-    return significance_letters(order, differs)
 
 
 def _advice(row: ModelRow | None, name: str) -> ColumnAdvice | None:

@@ -10,9 +10,11 @@ from typing import Any
 
 from evaluation.models import Result
 from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.human_line import HumanLine
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
+from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.prevalence.strata import StratifiedPrevalence, WeightedPrevalence
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import MeasureTests, PairedTest
@@ -78,19 +80,6 @@ class MeasureValue:
         details = dict(stored)
         value, n_defined, ends = (details.pop(k) for k in ("value", "n_defined", "interval"))
         return cls(value, n_defined, ends and from_json(Interval, ends), details)
-
-
-@dataclass(frozen=True)
-class ScoredPairs:
-    """How many labelled pairs are compared, and how many of them a model scores."""
-
-    n_pairs: int
-    n_scored: int
-
-    @property
-    def share(self) -> float:
-        """The scored part."""
-        return self.n_scored / self.n_pairs if self.n_pairs else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,6 +166,7 @@ class Summary:
         left_out: uploaded runs that could not be scored.
         tests: paired tests of some measures.
         sample: None without a sample below the pool.
+        human: the judges against each other; None where no pair has a majority of others.
     """
 
     labels: LabelCounts
@@ -186,6 +176,7 @@ class Summary:
     tests: tuple[MeasureTests, ...] = ()
     models: tuple[ModelScores, ...]
     sample: SampleEstimates | None = None
+    human: HumanLine | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return it ready to be stored; without a sample, nothing is said of one."""

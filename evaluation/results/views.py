@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -25,7 +27,15 @@ from evaluation.results.queries import campaign_lines, latest_job, latest_result
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
+from lookalike.io.documents import as_csv, as_latex, as_markdown
 from lookalike.io.errors import InputError
+from lookalike.metrics.leaderboard import Leaderboard, numbers_table, words_table
+
+LEADERBOARD_FILES: dict[str, tuple[str, Callable[[Leaderboard], str]]] = {
+    "csv": ("text/csv", lambda board: as_csv(numbers_table(board))),
+    "md": ("text/markdown", lambda board: as_markdown(words_table(board))),
+    "tex": ("application/x-tex", lambda board: as_latex(words_table(board))),
+}
 
 
 def latest_or_404(campaign: Campaign) -> Result:
@@ -60,12 +70,29 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         board = leaderboard(stored, request.GET.get("by", ""))
         context |= {
             "board": board,
+            "sorted_by": board.columns[board.sorted_at].name,
+            "without_list": [m.name for m in stored.summary.models if not m.has_list],
             "chart": interval_chart(board, stored.intervals),
+            "human": stored.summary.human,
             "areas": area_lines(stored),
             "share_within": share_within(stored),
             "coverage": coverage_table(stored),
         }
     return render(request, "evaluation/results.html", context)
+
+
+@require_GET
+@of_campaign
+def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> HttpResponse:
+    """Download the newest leaderboard, sorted as the page is: csv, md or tex."""
+    board = leaderboard(StoredResult(latest_or_404(campaign)), request.GET.get("by", ""))
+    if ending not in LEADERBOARD_FILES:
+        raise Http404
+    content_type, written = LEADERBOARD_FILES[ending]
+    name = f"{campaign.slug}-leaderboard.{ending}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers["Cache-Control"] = "private, no-store"
+    return HttpResponse(written(board), content_type=content_type, headers=headers)
 
 
 @require_POST

@@ -27,7 +27,7 @@ class EvaluatedModels:
         families: family of each model and of each source of the pool, by name.
         hashes: SHA-256 or fingerprint of each input by name.
         left_out: the uploads that cannot be scored.
-        without_list: names of the uploads that score labelled pairs alone.
+        without_list: names of the uploads that score pairs put to the judges alone.
     """
 
     runs: list[Run] = field(default_factory=list)
@@ -84,7 +84,7 @@ def _add_upload(models: EvaluatedModels, inputs: EvaluationInputs, upload: Uploa
         return
     models.runs.append(run)
     models.aligned.append(aligned)
-    if not has_list(aligned):
+    if not has_list(aligned, match_run(inputs.asked, run, products=inputs.products)):
         models.without_list.append(upload.name)
     if upload.family:
         models.families[upload.name] = upload.family

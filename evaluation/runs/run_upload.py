@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from evaluation.results.stored import ScoredPairs
 from evaluation.runs.model_runs import N_PRODUCTS, ranking_task
-from evaluation.runs.targets import Namer, Target, UnknownImageError
+from evaluation.runs.targets import Namer, Target
 from lookalike.io.errors import FormatError, InputError
+from lookalike.io.named_images import named_rows, rows_by_image
 from lookalike.io.runs import run_rows
-from lookalike.io.tables import Qrels, Row, Run, scores_from
+from lookalike.io.tables import Run, scores_from
 from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import embedding_run
-from lookalike.metrics.match import match_run
-
-MAX_ROWS = 10_000_000
-Missing = Literal["error", "worst"]
-NameOf = Callable[[str], str]
+from lookalike.metrics.match import Missing
+from lookalike.metrics.pairs_scored import pairs_scored
 
 
 def read_arrival(
@@ -65,30 +61,6 @@ def _from_scores(target: Target, name: str, path: Path) -> tuple[Run, dict[str, 
         raise FormatError(path, None, "it scores none of the campaign’s queries")
     n_other = int((~is_asked).sum())
     return _part(whole, kept), {"kind": "scores", "n_other_queries": n_other}
-
-
-def named_rows(rows: Iterator[Row], name_of: NameOf, path: Path, unit: str) -> Iterator[Row]:
-    """Yield the rows of a file with images under their own names.
-
-    Args:
-        rows: as given.
-        name_of: the name of an image; raises UnknownImageError for what is none.
-        path: of the file.
-        unit: of a row's number: "line" or "row".
-
-    Raises:
-        FormatError: a name that stands for no image, or more than MAX_ROWS rows.
-    """
-    for number, row in enumerate(rows, 1):
-        if number > MAX_ROWS:
-            reason = f"more than {MAX_ROWS:,} scores; keep the top of each query’s list and "
-            raise FormatError(path, row.line, f"{reason}the pairs to be judged", unit=unit)
-        try:
-            query = name_of(row.query) if row.query else ""
-            candidate = name_of(row.candidate) if row.candidate else ""
-        except UnknownImageError as problem:
-            raise FormatError(path, row.line, str(problem), unit=unit) from problem
-        yield Row(row.line, query, candidate, row.value)
 
 
 def _part(run: Run, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Run:
@@ -136,51 +108,3 @@ def _from_vectors(
         "n_without_vector": without.size,
         "dim": table.vectors.shape[1],
     }
-
-
-def rows_by_image(path: Path, table: VectorTable, name_of: NameOf) -> dict[str, int]:
-    """Return the row of each image's vector; the same vector twice is one.
-
-    Raises:
-        FormatError: a name that stands for no image, or two vectors of one image.
-    """
-    row_of: dict[str, int] = {}
-    for row, name in enumerate(table.ids):
-        try:
-            image = name_of(name)
-        except UnknownImageError as problem:
-            raise FormatError(path, row + 1, str(problem), unit="row") from problem
-        first = row_of.setdefault(image, row)
-        if first != row and (table.vectors[first] != table.vectors[row]).any():
-            reason = f"{name!r} has another vector in row {first + 1}"
-            raise FormatError(path, row + 1, reason, unit="row")
-    return row_of
-
-
-def pairs_scored(
-    pairs: Qrels, run: Run, products: Mapping[str, str] | None, path: Path, missing: Missing
-) -> ScoredPairs:
-    """Return how many pairs a run scores; those of one product are never compared.
-
-    Args:
-        pairs: put to the judges.
-        run: read from `path`.
-        products: of images; None where pairs of one product are compared.
-        path: of the file.
-        missing: "error" refuses a run that lacks scores.
-
-    Raises:
-        InputError: saying how many pairs have no score, and naming the first.
-    """
-    aligned = match_run(pairs, run, products=products)
-    n = int((~aligned.is_excluded).sum())
-    absent = np.flatnonzero(~aligned.is_excluded & (aligned.judged_at < 0))
-    if absent.size and missing == "error":
-        query = aligned.query_ids[aligned.queries[absent[0]]]
-        candidate = aligned.candidate_ids[aligned.candidates[absent[0]]]
-        raise InputError(
-            f"{path}: no score for {absent.size:,} of {n:,} pairs put to the judges "
-            f"(first: query {query}, candidate {candidate}). Add them, or let missing scores "
-            "count as the worst."
-        )
-    return ScoredPairs(n, n - absent.size)

@@ -13,15 +13,12 @@ from evaluation.results.inputs import ImageTable
 from lookalike.core.arrays import Ints
 from lookalike.images.paths import UnsafePathError, clean_path
 from lookalike.io.errors import InputError
+from lookalike.io.named_images import UnknownImageError, images_of_id
 from lookalike.io.tables import Qrels
 from pooling.models import Pool
 from pooling.pools.queries import pool_of
 
 _TWO_IMAGES = ""
-
-
-class UnknownImageError(InputError):
-    """A name that stands for no image of the campaign's catalogs, or for two."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,10 @@ class Target:
 
 
 class Namer:
-    """Finds the image that a run's name stands for: a SHA-256, a uid, or a path of an import."""
+    """Finds the image that a run's name stands for.
+
+    That is a SHA-256, a uid, a path of an import, or an image_id of a release.
+    """
 
     def __init__(self, target: Target) -> None:
         name_of = dict(zip(target.images.ids.tolist(), target.images.names, strict=True))
@@ -89,6 +89,7 @@ class Namer:
         rows = Image.objects.filter(catalog_id__in=catalogs).values_list("uid", "sha256")
         for uid, sha256 in rows.iterator(chunk_size=5000):
             self._known[str(uid)] = self._known[sha256] = sha256
+        self._hashes = sorted(set(self._known.values()) - {_TWO_IMAGES})
 
     def image(self, name: str) -> str:
         """Return the SHA-256 of an image.
@@ -102,12 +103,13 @@ class Namer:
                 sha256 = self._known.get(clean_path(name))
             except UnsafePathError:
                 sha256 = None
+        if sha256 is None and (found := images_of_id(name, self._hashes)):
+            sha256 = found[0] if len(found) == 1 else _TWO_IMAGES
         if sha256 is None:
             raise UnknownImageError(
-                f"{name!r} is no image of the campaign’s catalogs (by SHA-256, uid or path)"
+                f"{name!r} is no image of the campaign’s catalogs (by SHA-256, image_id of a "
+                "release, uid or path)"
             )
         if sha256 == _TWO_IMAGES:
-            raise UnknownImageError(
-                f"{name!r} is the path of two images; name it by SHA-256 or uid"
-            )
+            raise UnknownImageError(f"{name!r} stands for two images; name it by SHA-256 or uid")
         return sha256

@@ -12,11 +12,12 @@ from evaluation.results.services import (
     add_run,
     name_problem,
 )
-from evaluation.runs.run_upload import Missing, read_arrival
+from evaluation.runs.run_upload import read_arrival
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_files import drop_run_file, kept_path
 from jobs.services import JobError, JobProgress
 from lookalike.io.errors import InputError, message_with_names
+from lookalike.metrics.match import Missing
 
 
 @dataclass(frozen=True)

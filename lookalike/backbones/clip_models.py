@@ -112,6 +112,11 @@ class ClipModel:
             vectors: NDArray[np.float32] = self._model.encode_text(tokens).float().cpu().numpy()
         return vectors
 
+    def knows(self, text: str) -> bool:
+        """Whether a text has tokens beside those that every text has."""
+        tokens, of_nothing = self._tokenizer([text, ""])
+        return not torch.equal(tokens, of_nothing)
+
 
 def load_clip(text: str, device: torch.device, folder: Path | None = None) -> ClipModel:
     """Load both towers of the open_clip model that a spec names, in float32.

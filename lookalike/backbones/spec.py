@@ -1,7 +1,8 @@
 """Names of backbones: `timm:...`, `open_clip:...`, `file:...`, `descriptor:...`.
 
-The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`. Vectors are stored
-as float16; `@stored-float32` in the end asks for float32.
+`@stages` behind a timm model or a file asks for mean and spread of each of its stages in place of
+its last layer. The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`.
+Vectors are stored as float16; `@stored-float32` in the end asks for float32.
 
 No torch here: pages and forms read specs too. Whether a library knows a model is only checked
 when the model is loaded.
@@ -28,6 +29,7 @@ DESCRIPTORS = {
 FORMS = "timm:MODEL[.TAG], open_clip:ARCH/PRETRAINED, file:PATH?arch=TIMM_MODEL or descriptor:NAME"
 PRECISIONS = ("float32", "bfloat16", "float16")
 _PRECISION = re.compile(rf"@({'|'.join(PRECISIONS)})$")
+_POOLING = re.compile(r"@(stages)$")
 _STORED = re.compile(r"@stored-(float16|float32)$")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -52,6 +54,7 @@ class Spec:
             default tag and for descriptors.
         precision: of a network's forward pass; "" for float32.
         stored: of the vectors that are kept; "" for float16.
+        pooling: "stages" for mean and spread of each stage; "" for the model's own.
     """
 
     source: Source
@@ -59,10 +62,12 @@ class Spec:
     weights: str = ""
     precision: str = ""
     stored: str = ""
+    pooling: str = ""
 
     def __str__(self) -> str:
+        pooling = f"@{self.pooling}" if self.pooling else ""
         precision = f"@{self.precision}" if self.precision else ""
-        return self._name + precision + (f"@stored-{self.stored}" if self.stored else "")
+        return self._name + pooling + precision + (f"@stored-{self.stored}" if self.stored else "")
 
     @property
     def _name(self) -> str:
@@ -91,12 +96,16 @@ def parse_spec(text: str) -> Spec:
         raise SpecError(f"{text!r} lacks a name after the colon. Write {FORMS}.")
     stored, rest = _cut(_STORED, rest)
     precision, rest = _cut(_PRECISION, rest)
+    pooling, rest = _cut(_POOLING, rest)
+    if pooling and source not in {Source.TIMM, Source.FILE}:
+        raise SpecError(f"{text!r}: @{pooling} belongs behind a timm model or a file.")
     if precision and source == Source.DESCRIPTOR:
         raise SpecError(f"{text!r}: a descriptor has no precision; leave @{precision} out.")
     return replace(
         _PARSERS[Source(source)](text, rest),
         precision="" if precision == "float32" else precision,
         stored="" if stored == "float16" else stored,
+        pooling=pooling,
     )
 
 

@@ -11,7 +11,12 @@ from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 from torch import nn
 
-from lookalike.backbones.errors import WeightsError, WeightsUnavailableError, require_known
+from lookalike.backbones.errors import (
+    UnknownModelError,
+    WeightsError,
+    WeightsUnavailableError,
+    require_known,
+)
 from lookalike.backbones.hub import Wanted, find_weights
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.backbones.spec import Spec
@@ -112,12 +117,49 @@ def _name(spec: Spec) -> str:
     return f"{spec.model}.{spec.weights}" if spec.weights else spec.model
 
 
+class StageStatistics(nn.Module):
+    """Mean and standard deviation of every stage's channels over the picture, one after another.
+
+    Each stage's numbers are scaled to length 1, so that none outweighs the others.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        stages = self.get_submodule("model").forward_intermediates(  # type: ignore[operator]
+            images, intermediates_only=True
+        )
+        parts = [torch.cat([s.mean((2, 3)), s.std((2, 3), correction=0)], 1) for s in stages]
+        return torch.cat([nn.functional.normalize(part, dim=1) for part in parts], 1)
+
+
+def _staged(spec: Spec, model: nn.Module) -> nn.Module:
+    """Return the statistics of a model's stages.
+
+    Raises:
+        UnknownModelError: it has no stages whose channels are spread over the picture.
+    """
+    try:
+        with torch.inference_mode():
+            side = 2 * max(32, getattr(model, "patch_size", 0) or 0)
+            StageStatistics(model.eval())(torch.zeros(1, 3, side, side))
+    except (AttributeError, RuntimeError, AssertionError, IndexError) as problem:
+        raise UnknownModelError(f"{spec}: {spec.model} has no stages to look at") from problem
+    return StageStatistics(model)
+
+
 def _backbone(
     spec: Spec, model: nn.Module, path: Path, device: torch.device, precision: Precision
 ) -> NetworkBackbone:
     pixels, description = timm_pixels(model, str(spec))
     config: Any = model.pretrained_cfg
     layer = getattr(model, "global_pool", None)
+    pooling = str(getattr(layer, "pool_type", layer) or "the model's own")
+    if spec.pooling:
+        model = _staged(spec, model)
+        pooling = "mean and standard deviation of each stage over its places"
     card = {
         "library": "timm",
         "library_version": timm.__version__,
@@ -126,7 +168,7 @@ def _backbone(
         "weights_licence": str(config.get("license") or "not stated"),
         "preprocessing": description,
         "input_size": description["input_size"],
-        "pooling": str(getattr(layer, "pool_type", layer) or "the model's own"),
+        "pooling": pooling,
     }
     return NetworkBackbone(
         spec=str(spec), model=model, pixels=pixels, card=card, device=device, precision=precision

@@ -14,6 +14,7 @@ from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap, ratio
 from lookalike.stats.micro_values import micro_values
 
 MACRO_AUC, MACRO_AP, MICRO_AUC, MICRO_AP = "macro_auc", "macro_ap", "micro_auc", "micro_ap"
+EQUAL_OUTSIDER = "equal_outsider_auc"
 
 
 @dataclass(frozen=True)

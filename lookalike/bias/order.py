@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.bootstrap import Resampling, bootstrap_means
+from lookalike.metrics.uncertainty import order_probabilities
+from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import mean_defined
 
 
@@ -43,21 +44,10 @@ def order_kept(
     Returns:
         n_models - 1 entries, the best models first; equal means stay in the given order.
     """
-    is_common = ~np.isnan(values).any(axis=0)
-    common = np.where(is_common, values, np.nan)
-    means, _ = mean_defined(common)
-    samples = bootstrap_means(common.T, resampling.counts)
+    means, _ = mean_defined(np.where(~np.isnan(values).any(axis=0), values, np.nan))
+    kept = order_probabilities(models, values, resampling)
     order = np.argsort(-means, kind="stable").tolist()
     return tuple(
-        NeighbourOrder(
-            models[a], models[b], float(means[a] - means[b]), _kept(samples[:, a] - samples[:, b])
-        )
+        NeighbourOrder(models[a], models[b], float(means[a] - means[b]), kept[models[a], models[b]])
         for a, b in pairwise(order)
     )
-
-
-def _kept(differences: Floats) -> float:
-    defined = differences[~np.isnan(differences)]
-    if not defined.size:
-        return float("nan")
-    return float((defined > 0).mean() + (defined == 0).mean() / 2.0)

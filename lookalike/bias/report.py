@@ -13,7 +13,7 @@ from lookalike.bias.depth import DepthRow, depth_ablation
 from lookalike.bias.discovery import Discovery, discovery
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.leave_out import LeaveOut, leave_out_report
-from lookalike.bias.measurements import MACRO_AUC, Measured, measure
+from lookalike.bias.measurements import EQUAL_OUTSIDER, MACRO_AUC, Measured, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
 from lookalike.bias.order import NeighbourOrder, order_kept
 from lookalike.bias.outsiders import equal_outsider
@@ -32,8 +32,6 @@ from lookalike.bias.words.findings import findings
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
 from lookalike.stats.significance import MeasureTests, paired_tests
-
-EQUAL_OUTSIDER = "equal_outsider_auc"
 
 
 @dataclass(frozen=True)

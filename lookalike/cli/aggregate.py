@@ -7,7 +7,10 @@ import json
 
 from lookalike.agreement.aggregate import NEGATIVES, RULES, TIES, aggregate
 from lookalike.agreement.votes import read_truth, read_votes
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
+from lookalike.io.errors import InputError
+from lookalike.release.opened import open_release
 
 DESCRIPTION = "Give each item one label from its votes, with agreement, and accuracy against truth."
 EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"
@@ -16,7 +19,17 @@ EXAMPLE = "lookalike aggregate votes.csv --rule dawid-skene --truth truth.csv"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "votes", type="input", metavar="VOTES", help="CSV with the columns item,worker,label"
+        "votes",
+        type="input",
+        nargs="?",
+        metavar="VOTES",
+        help="CSV with the columns item,worker,label",
+    )
+    parser.add_argument(
+        "--release",
+        type="input",
+        metavar="RELEASE",
+        help="folder or zip, in place of VOTES: its votes that count; an item is “query image”",
     )
     parser.add_argument(
         "--truth", type="input", metavar="FILE", help="CSV with the columns item,truth"
@@ -25,9 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tie",
         choices=TIES,
-        default="negative",
         help="negative: a tie is the negative label; undecided: it has none; split: it has none "
-        "and counts, in the accuracy, as a share of a right answer (default: %(default)s)",
+        "and counts, in the accuracy, as a share of a right answer "
+        "(default: negative, or the release's own rule)",
     )
     parser.add_argument(
         "--negative",
@@ -44,13 +57,26 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: bad rows, all of them named, or votes that the rule cannot aggregate.
     """
     truth = read_truth(arguments.truth) if arguments.truth else None
-    votes = read_votes(arguments.votes)
+    if (arguments.votes is None) == (arguments.release is None):
+        raise InputError("give either VOTES or --release")
+    tie = arguments.tie or "negative"
+    notes = []
+    if arguments.release is None:
+        votes = read_votes(arguments.votes)
+    else:
+        with open_release(arguments.release) as release:
+            votes, tie = release.votes(), arguments.tie or release.tie
+            if n_ruled := release.table("rulings").num_rows:
+                notes.append(
+                    f"these are votes alone: rulings decide {n_ruled} labels of the release"
+                )
     result = aggregate(
-        votes, rule=arguments.rule, tie=arguments.tie, negative=arguments.negative, truth=truth
+        votes, rule=arguments.rule, tie=tie, negative=arguments.negative, truth=truth
     )
     return Report(
-        title=f"Labels of {arguments.votes}",
+        title=f"Labels of {arguments.votes or arguments.release}",
         text=json.dumps(result, ensure_ascii=False, indent=1) + "\n",
         data=result,
         table=Table(("item", "label"), list(result["labels"].items())),
+        notes=notes,
     )

@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from lookalike.agreement.aggregate import measure_agreement
 from lookalike.agreement.votes import read_votes
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (

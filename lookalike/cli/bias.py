@@ -14,17 +14,24 @@ from lookalike.bias.evidence.files import read_attribute, read_families, read_pr
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
+from lookalike.release.opened import open_release
 
 DESCRIPTION = (
     "Report what a pooled label set does to the models that did and did not build it. A run named "
     "like a model of the proposals is that model."
 )
 EXAMPLE = "lookalike bias --qrels labels.json --proposals pool.csv --run beit.csv --run clip.csv"
+
+OF_THE_RELEASE = (
+    *("qrels", "proposals", "run", "families", "votes", "metadata", "attributes", "negatives"),
+    *("attribute", "contamination", "candidates"),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +40,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     def add(name: str, text: str, **options: Any) -> None:
         parser.add_argument(name, metavar="FILE", type="input", help=text, **options)
 
-    add("--qrels", "labels: VSD JSON, TREC, CSV or parquet", required=True)
-    add("--proposals", "CSV or parquet: query,candidate,model,rank", required=True)
-    add("--run", "TREC, CSV or parquet; once per model", required=True, action="append")
+    add("--release", "a release's folder or zip, in place of all other files")
+    add("--qrels", "labels: VSD JSON, TREC, CSV or parquet")
+    add("--proposals", "CSV or parquet: query,candidate,model,rank")
+    add("--run", "TREC, CSV or parquet; once per model", default=[], action="append")
     add("--families", "CSV or parquet: model,family")
     add("--votes", "CSV or parquet: query,candidate,annotator,value")
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
@@ -81,6 +89,11 @@ def run(arguments: argparse.Namespace) -> Report:
         n_permutations=_at_least("--permutations", arguments.permutations, 1),
         ks=_cutoffs(arguments.k),
     )
+    if arguments.release is not None:
+        return _of_release(arguments, settings)
+    needed = ("qrels", "proposals", "run")
+    if missing := [f"--{name}" for name in needed if not getattr(arguments, name)]:
+        raise InputError(f"{', '.join(missing)} missing: give these files, or --release alone")
     evidence = _evidence(arguments)
     report = bias_report(evidence, np.random.default_rng(arguments.seed), settings)
     return Report(
@@ -90,6 +103,25 @@ def run(arguments: argparse.Namespace) -> Report:
         table=_table(report),
         notes=list(_notes(evidence)),
     )
+
+
+def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report:
+    for name in OF_THE_RELEASE:
+        if getattr(arguments, name) not in (None, []):
+            raise InputError(f"--{name} does not go with --release, which says it itself")
+    with open_release(arguments.release) as release:
+        report = release.bias_report(seed=arguments.seed, settings=settings)
+        hidden = len(release.hidden_queries)
+        return Report(
+            title=f"Bias of the pool of {release.title}",
+            text=as_text(report),
+            data={
+                "inputs": {"release": str(arguments.release), "seed": arguments.seed},
+                **as_json(report),
+            },
+            table=_table(report),
+            notes=[f"{hidden} queries with hidden labels are left out"] if hidden else [],
+        )
 
 
 def _evidence(arguments: argparse.Namespace) -> PoolEvidence:

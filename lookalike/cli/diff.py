@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
 from lookalike.release.diff import diff, difference_text
 
 DESCRIPTION = "Compare the pairs, labels, judges, sets and scores of two releases, offline."

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
-from lookalike.cli.output import WANTING, Report, Table
+from lookalike.cli.output import WANTING, Report
 from lookalike.core.arrays import Float32s
 from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 
 DESCRIPTION = (

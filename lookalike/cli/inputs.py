@@ -6,7 +6,6 @@ import gzip
 import sys
 import tempfile
 import zlib
-from argparse import ArgumentTypeError
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
@@ -36,8 +35,7 @@ class Inputs(ExitStack):
             name: a path, or "-" for stdin. A path that ends in .gz is unpacked.
 
         Raises:
-            ArgumentTypeError: a .gz file that is not gzip, is damaged, or swells.
-            OSError: it cannot be opened.
+            OSError: it cannot be opened, or is a .gz file that is not gzip, damaged, or swells.
         """
         path = Path(name)
         if name not in self._copies:
@@ -62,9 +60,9 @@ class Inputs(ExitStack):
                 at_most = max(SMALL, MAX_RATIO * path.stat().st_size)
                 copy = self._copy(cast(IO[bytes], packed), path.stem, at_most)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
-            raise ArgumentTypeError(f"{path} is not readable as gzip: {problem}") from problem
+            raise OSError(f"{path} is not readable as gzip: {problem}") from problem
         if copy.stat().st_size > at_most:
-            raise ArgumentTypeError(f"{path} unpacks to more than {MAX_RATIO} times its size")
+            raise OSError(f"{path} unpacks to more than {MAX_RATIO} times its size")
         return copy
 
     def _copy(self, source: IO[bytes], name: str, at_most: float = inf) -> Path:

@@ -1,7 +1,7 @@
 """The command `lookalike`: one door to everything that runs without the site.
 
 A sub-command's module is imported only when that sub-command is called, so `--help` is quick and
-torch is loaded by `embed` alone.
+torch is loaded by `embed`, `evaluate` and `learn` alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from lookalike import __version__
 from lookalike.cli.inputs import Inputs
 from lookalike.cli.output import Report, output_options, write_report
 from lookalike.core.did_you_mean import did_you_mean
+from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 
 BAD_INPUT = 2
@@ -27,6 +28,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "score": "score runs against labels",
+    "evaluate": "embed a release's images by a model, rank and score them",
     "bias": "lay open the bias of a pool",
     "negatives": "draw random negatives into a file",
     "verify": "check a release: recompute every hash and every number",
@@ -34,6 +36,7 @@ COMMANDS = {
     "aggregate": "one label per item from several votes",
     "agreement": "how much the workers behind votes agree",
     "conditional": "check and score conditional similarity",
+    "learn": "learn what similar means, from words",
     "search": "find the nearest vectors of a catalog for each query",
     "embed": "turn a folder of images into vectors",
 }
@@ -43,6 +46,12 @@ CONDITIONAL = {
     "matrix": "accuracies of embeddings on conditions, which alignment reads",
     "alignment": "match conditions with embeddings (WS-CSL criterion)",
 }
+LEARN = {
+    "text-space": "let texts find pictures, from a catalog's own attributes",
+    "notion": "turn prompts into a projection of vectors",
+    "score-notions": "how well notions tell an attribute's values apart",
+}
+GROUPS = {"conditional": CONDITIONAL, "learn": LEARN}
 
 
 class Command(Protocol):
@@ -85,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return CLOSED_PIPE
         except KeyboardInterrupt:
             return INTERRUPTED
-        except (InputError, OSError) as problem:
+        except (InputError, Refused, OSError) as problem:
             sys.stderr.write(f"error: {inputs.shown(str(problem))}\n")
             return BAD_INPUT
     return status
@@ -101,9 +110,9 @@ def _command(words: list[str], inputs: Inputs) -> tuple[Command, argparse.Argume
         if word not in choices:
             _stop(program, text, choices, word)
         name, text = f"{name} {words.pop(0)}".strip(), choices[word].capitalize() + "."
-        if word != "conditional":
+        if word not in GROUPS:
             break
-        package, choices = f"{package}.conditional", CONDITIONAL
+        package, choices = f"{package}.{word}", GROUPS[word]
     try:
         command = cast(Command, import_module(f"{package}.{word.replace('-', '_')}"))
     except ModuleNotFoundError as problem:

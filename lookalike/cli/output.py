@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import html
-import io
 import json
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,20 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table, as_csv, as_html, as_latex, as_markdown
 from lookalike.io.errors import InputError
-from lookalike.io.writers import write_csv
 
-Cell = str | int | float | None
-ENDINGS = (".json", ".csv", ".md", ".html")
+ENDINGS = (".json", ".csv", ".md", ".tex", ".html")
 WANTING = 1  # the exit status for what was checked and found wanting
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows under a header; None and NaN are undefined."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
 
 
 @dataclass(frozen=True)
@@ -40,7 +29,7 @@ class Report:
         data: for `--json`; undefined values are None or NaN, and become null.
         table: for CSV, and in documents in place of the text.
         status: 0, or `WANTING`.
-        notes: remarks, which go to stderr.
+        notes: remarks, which go to stderr, and into JSON and documents.
         indent: of the JSON; None puts it on one line.
     """
 
@@ -62,7 +51,7 @@ def output_options() -> argparse.ArgumentParser:
         "--out",
         type=_out_file,
         metavar="FILE",
-        help="write the report there, by its ending as json, csv, md or html",
+        help="write the report there, by its ending as json, csv, md, tex or html",
     )
     return parent
 
@@ -100,47 +89,31 @@ def _out_file(text: str) -> Path:
 
 def _json(report: Report) -> str:
     data = as_json(report.data)
+    if report.notes and isinstance(data, dict):
+        data = {**data, "notes": list(report.notes)}
     return json.dumps(data, indent=report.indent, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def _rendered(report: Report, ending: str) -> str:
     if ending == ".json":
         return _json(report)
-    if ending == ".csv":
+    if ending in (".csv", ".tex"):
         if report.table is None:
             raise InputError("this report is no table; --out takes a .json, .md or .html file")
-        out = io.StringIO()
-        rows = [["" if _cell(c) == "" else c for c in row] for row in report.table.rows]
-        write_csv(out, rows, report.table.header)
-        return out.getvalue()
+        return as_csv(report.table) if ending == ".csv" else as_latex(report.table)
     return _markdown(report) if ending == ".md" else _page(report)
 
 
 def _markdown(report: Report) -> str:
-    if report.table is None:
-        return f"# {report.title}\n\n```\n{report.text.strip()}\n```\n"
-    lines = [report.table.header, ["---"] * len(report.table.header)]
-    lines += [[_cell(cell).replace("|", "\\|") for cell in row] for row in report.table.rows]
-    return f"# {report.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    body = as_markdown(report.table) if report.table else f"```\n{report.text.strip()}\n```\n"
+    notes = "".join(f"\nNote: {note}\n" for note in report.notes)
+    return f"# {report.title}\n\n{body}{notes}"
 
 
 def _page(report: Report) -> str:
     title = html.escape(report.title)
-    if report.table is None:
-        body = f"<pre>{html.escape(report.text.strip())}</pre>"
-    else:
-        lines = [_html_row("th", report.table.header)]
-        lines += [_html_row("td", [_cell(cell) for cell in row]) for row in report.table.rows]
-        body = "<table>\n" + "\n".join(lines) + "\n</table>"
+    text = f"<pre>{html.escape(report.text.strip())}</pre>"
+    body = as_html(report.table) if report.table else text
+    body += "".join(f"\n<p>Note: {html.escape(note)}</p>" for note in report.notes)
     head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n'
     return f"{head}<h1>{title}</h1>\n{body}\n"
-
-
-def _html_row(tag: str, cells: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _cell(cell: Cell) -> str:
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)

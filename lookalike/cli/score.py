@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lookalike.cli.output import Report
-from lookalike.cli.score_report import as_json, as_table, as_text
-from lookalike.io.errors import InputError
+from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
+from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
+from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
+from lookalike.io.vectors import holds_vectors, read_vectors
+from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
 from lookalike.metrics.match import MissingScoresError
-from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms, parse_measure
-from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms
+from lookalike.metrics.scoring import score_runs
 
 DESCRIPTION = (
     f"Score runs against labels. Measures: {', '.join(known_forms())}. "
@@ -24,15 +26,22 @@ DESCRIPTION = (
 )
 EXAMPLE = "lookalike score --qrels labels.json --run beit.csv --run clip.parquet --measures P@5,AP'"
 
+N_PRODUCTS = 20  # cut-offs of embeddings up to here are exact
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument(
-        "--qrels",
+    labels = parser.add_mutually_exclusive_group(required=True)
+    labels.add_argument(
+        "--qrels", type="input", metavar="FILE", help="VSD JSON, TREC, CSV or parquet"
+    )
+    labels.add_argument(
+        "--release",
         type="input",
-        required=True,
-        metavar="FILE",
-        help="VSD JSON, TREC, CSV or parquet",
+        metavar="RELEASE",
+        help="folder or zip: labels, products, measures and rules are the release's own, and so "
+        "are the numbers of its board; runs may be embeddings, too (npz, parquet), and name "
+        "images by image_id, SHA-256 or path",
     )
     parser.add_argument(
         "--min-rel",
@@ -46,10 +55,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="FILE",
-        help="TREC, CSV or parquet; may be given several times",
+        help="TREC, CSV or parquet; or embeddings as npz or parquet, which rank all images that "
+        "they hold; may be given several times",
     )
     parser.add_argument(
-        "--measures", default=",".join(DEFAULT_MEASURES), metavar="A,B", help="default: %(default)s"
+        "--measures",
+        metavar="A,B",
+        help=f"default: the release's, or {','.join(DEFAULT_MEASURES)}",
     )
     parser.add_argument(
         "--metadata", type="input", metavar="FILE", help="products: VSD JSON or CSV path,product_id"
@@ -96,19 +108,23 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: with file, line and reason, or the unknown measure.
         OSError: if a file cannot be opened.
     """
-    measures = _measures(arguments.measures)
+    if arguments.release is not None:
+        return score_on_release(arguments)
+    measures = parse_measures(arguments.measures or ",".join(DEFAULT_MEASURES))
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
         raise InputError(f"--min-rel {arguments.min_rel} is not 1 or more")
     qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
-    runs = _named_apart([(path, read_run(path)) for path in arguments.run])
+    products = read_products(arguments.metadata) if arguments.metadata else None
+    _check_products(arguments, qrels, products)
+    runs = named_apart([(path, _run(path, qrels, products)) for path in arguments.run])
     try:
         scored = score_runs(
             qrels,
             runs,
             measures,
-            products=read_products(arguments.metadata) if arguments.metadata else None,
+            products=products,
             mode=arguments.mode,
             missing=arguments.missing,
             trec=arguments.trec,
@@ -121,31 +137,57 @@ def run(arguments: argparse.Namespace) -> Report:
         raise MissingScoresError(f"{error}; {hint}") from error
     return Report(
         title=f"{arguments.qrels}: {', '.join(run.name for run in scored)}",
-        text=as_text(arguments, qrels, scored),
-        data=as_json(arguments, qrels, scored),
+        text=as_text(arguments.qrels, qrels, scored, by_query=arguments.by_query),
+        data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=list(_notes(scored)),
+        notes=[*list_notes(scored), *_vsd_note(measures, products)],
     )
 
 
-def _measures(text: str) -> list[Measure]:
-    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
-    if not names:
-        raise InputError("--measures names no measure")
-    return [parse_measure(name) for name in names]
+def _run(path: Path, qrels: Qrels, products: Mapping[str, str] | None) -> Run:
+    """Read scores; of embeddings, rank all images that the file holds."""
+    if not holds_vectors(path):
+        return read_run(path)
+    table = read_vectors(path)
+    row_of = rows_by_image(path, table, str)
+    queries = [query for query in qrels.query_ids if query in row_of]
+    if not queries:
+        raise FormatError(path, None, NOTHING_TO_RANK)
+    pairs = [(query, candidate) for query, candidate, _ in qrels]
+    return embedding_run(
+        path.stem,
+        table.vectors[[row_of[query] for query in queries]],
+        table.vectors[list(row_of.values())],
+        named_gallery(queries, list(row_of), pairs, products),
+        n_products=N_PRODUCTS,
+        is_lean=True,
+    )
 
 
-def _named_apart(runs: Sequence[tuple[Path, Run]]) -> list[Run]:
-    """Return the runs, with their file in the name where two have the same name."""
-    counts = Counter(run.name for _, run in runs)
-    named = [
-        replace(run, name=f"{run.name} ({path})") if counts[run.name] > 1 else run
-        for path, run in runs
-    ]
-    repeated = [name for name, n in Counter(run.name for run in named).items() if n > 1]
-    if repeated:
-        raise InputError(f"the same run is given twice: {repeated[0]}")
-    return named
+def _vsd_note(measures: Sequence[Measure], products: Mapping[str, str] | None) -> Iterator[str]:
+    if any(measure.name.startswith("vsd_") for measure in measures) and products is None:
+        yield (
+            "without product ids (--metadata) vsd_ measures take every image for a product of "
+            "its own: they are not those of the VSD benchmark"
+        )
+
+
+def _check_products(
+    arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
+) -> None:
+    """Refuse products of other images than those labelled: they would not count, unseen.
+
+    Raises:
+        InputError: no image of the labels is among them.
+    """
+    if products is not None and not (set(qrels.candidate_ids) | set(qrels.query_ids)) & set(
+        products
+    ):
+        raise InputError(
+            f"{arguments.metadata}: it knows none of the images of {arguments.qrels} (labels have "
+            f"{qrels.candidate_ids[0]!r}, this file {next(iter(products), '')!r}); of a release, "
+            "csv/images.csv and data/images.parquet know image_id, too, and --release all of it"
+        )
 
 
 def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
@@ -155,19 +197,3 @@ def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
     if found.labels.any():
         raise InputError(f"{path}: random negatives are labels that are all 0; one is 1")
     return [(query, candidate) for query, candidate, _ in found]
-
-
-def _notes(scored: Sequence[Scored]) -> Iterator[str]:
-    for run in scored:
-        if not run.has_list:
-            yield (
-                f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
-                "too high: what counts ranks is undefined for it (--complete, if there is no more "
-                "to rank)"
-            )
-        strange = run.coverage.queries_not_in_labels
-        if strange:
-            yield (
-                f"run {run.name!r} has {len(strange)} queries without labels, "
-                f"which are ignored (first: {strange[0]!r})"
-            )

@@ -5,35 +5,44 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from lookalike.cli.output import Table
+from lookalike.io.documents import Table
 from lookalike.io.tables import Qrels
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.text_tables import table
 
+SETTINGS = (
+    *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
+    *("images", "device", "batch_size"),
+)
 _SHOWN_IDS = 20
 
 
 def as_json(
-    arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]
+    arguments: argparse.Namespace,
+    labels: Path,
+    files: Sequence[object],
+    qrels: Qrels,
+    scored: Sequence[Scored],
 ) -> dict[str, Any]:
-    """Return everything at full precision; an undefined value is NaN."""
+    """Return everything at full precision; an undefined value is NaN.
+
+    Args:
+        arguments: what a command was given; its settings are among them.
+        labels: where the labels are from.
+        files: where the runs are from.
+        qrels: the labels.
+        scored: of the runs.
+    """
+    given = {name: getattr(arguments, name) for name in SETTINGS if hasattr(arguments, name)}
     return {
-        "labels": {"file": str(arguments.qrels)} | _label_counts(qrels),
-        "settings": {
-            "mode": arguments.mode,
-            "missing": arguments.missing,
-            "trec": arguments.trec,
-            "metadata": arguments.metadata and str(arguments.metadata),
-            "negatives": arguments.negatives and str(arguments.negatives),
-            "contamination": arguments.contamination,
-            "complete": arguments.complete,
-            "min_rel": arguments.min_rel,
-        },
+        "labels": {"file": str(labels)} | _label_counts(qrels),
+        "settings": {n: str(v) if isinstance(v, Path) else v for n, v in given.items()},
         "runs": [
-            {"name": run.name, "file": str(path)} | _run_as_json(run, qrels, arguments.by_query)
-            for path, run in zip(arguments.run, scored, strict=True)
+            {"name": run.name, "file": str(file)} | _run_as_json(run, qrels, arguments.by_query)
+            for file, run in zip(files, scored, strict=True)
         ],
     }
 
@@ -55,20 +64,37 @@ def as_table(qrels: Qrels, scored: Sequence[Scored], *, by_query: bool) -> Table
     return Table(header, rows)
 
 
-def as_text(arguments: argparse.Namespace, qrels: Qrels, scored: Sequence[Scored]) -> str:
+def as_text(labels: object, qrels: Qrels, scored: Sequence[Scored], *, by_query: bool) -> str:
     """Return a table: a line per measure, a column per run, the number of queries beside it."""
     counts = _label_counts(qrels)
     lines = [
-        f"Labels: {arguments.qrels}: {counts['n_queries']} queries, {counts['n_pairs']} pairs, "
+        f"Labels: {labels}: {counts['n_queries']} queries, {counts['n_pairs']} pairs, "
         f"{counts['n_positive']} positive",
         *(f"Run {run.name}: {_covered(run)}" for run in scored),
         "",
         *table(list(_measure_rows(scored))),
     ]
-    if arguments.by_query:
+    if by_query:
         for run in scored:
             lines += ["", f"By query, {run.name}", *table(list(_query_rows(run, qrels)))]
     return "\n".join(lines) + "\n"
+
+
+def list_notes(scored: Sequence[Scored]) -> Iterator[str]:
+    """Say of each run what a reader would else mistake."""
+    for run in scored:
+        if not run.has_list:
+            yield (
+                f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
+                "too high: what counts ranks is undefined for it (--complete, if there is no more "
+                "to rank)"
+            )
+        strange = run.coverage.queries_not_in_labels
+        if strange:
+            yield (
+                f"run {run.name!r} has {len(strange)} queries without labels, "
+                f"which are ignored (first: {strange[0]!r})"
+            )
 
 
 def _label_counts(qrels: Qrels) -> dict[str, int]:

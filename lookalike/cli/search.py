@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 from lookalike.io.writers import write_csv

@@ -5,19 +5,26 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from lookalike.cli.output import WANTING, Report, Table
+from lookalike.cli.output import WANTING, Report
+from lookalike.io.documents import Table
+from lookalike.release.signature import read_public_key
 from lookalike.release.verify import Verdict, verify
 
 DESCRIPTION = (
     "Recompute every hash and every number of a release, offline. The exit status is 0 if all is "
     "right, 1 if a file is not what was frozen, 2 if there is no release."
 )
-EXAMPLE = "lookalike verify shoes-1.0.0.zip"
+EXAMPLE = "lookalike verify shoes-1.0.0.zip --key museum.pub"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("release", type="input", metavar="RELEASE", help="folder or zip")
+    parser.add_argument(
+        "--key",
+        metavar="PUB",
+        help="public key (file of minisign, or its line RW…): the release must be signed by it",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -27,7 +34,8 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError: it is no release.
         OSError: it cannot be read.
     """
-    verdict = verify(arguments.release)
+    key = read_public_key(arguments.key) if arguments.key else None
+    verdict = verify(arguments.release, key=key)
     return Report(
         title=f"Check of {arguments.release}",
         text=verdict_text(verdict),
@@ -42,10 +50,11 @@ def verdict_text(verdict: Verdict) -> str:
     """Return a verdict for people."""
     lines = [str(finding) for finding in verdict.findings]
     name = f"{verdict.release} {verdict.version}".strip() or "The release"
+    signed = f", signed by {verdict.signed_by}" if verdict.signed_by else ""
     if verdict.is_right:
         lines.append(
             f"{name} is right: {verdict.n_files:,} files, every number computed again "
-            f"(seal {verdict.seal[:16]})"
+            f"(seal {verdict.seal[:16]}{signed})"
         )
     else:
         n = len(verdict.findings)

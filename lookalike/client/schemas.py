@@ -93,6 +93,9 @@ class Campaign:
     is_simulated: bool
     n_pairs: int
     n_judges: int
+    n_answers: int
+    n_votes: int
+    n_excluded: int
     n_done: int
     n_wanted: int
     created_at: datetime
@@ -102,14 +105,20 @@ class Campaign:
 class JudgeProgress:
     judge: int
     is_active: bool
+    is_paused: bool
     n_done: int
     n_total: int
+    n_votes: int
+    n_excluded: int
     last_answer_at: datetime | None
 
 
 @dataclass(frozen=True)
 class Progress:
     state: str
+    n_answers: int
+    n_votes: int
+    n_excluded: int
     n_done: int
     n_wanted: int
     share_done: float
@@ -138,6 +147,8 @@ class Judgement:
     answer: str
     reason: str
     is_surplus: bool
+    is_excluded: bool
+    is_counted: bool
     guideline_version: int
     decided_at: datetime
     visible_ms: int

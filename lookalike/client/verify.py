@@ -22,6 +22,7 @@ from lookalike.client.errors import DamagedError
 from lookalike.client.transport import BLOCK
 
 MANIFEST = "MANIFEST.json"
+SIGNATURE = f"{MANIFEST}.minisig"
 Files = dict[str, Callable[[], IO[bytes]]]  # what opens each file, by its name
 # What damaged bytes make zipfile raise; encrypted entries and unknown ways of packing, too.
 DAMAGES = (
@@ -58,7 +59,7 @@ def verify(path: str | Path) -> list[Finding]:
         except DAMAGES as problem:
             raise DamagedError(f"{path}: {MANIFEST} cannot be read: {problem}") from problem
         listed = _listed(content, str(path))
-        strangers = sorted(files.keys() - listed.keys() - {MANIFEST})
+        strangers = sorted(files.keys() - listed.keys() - {MANIFEST, SIGNATURE})
         findings += [Finding(name, "not in the manifest") for name in strangers]
         for name, entry in listed.items():
             if reason := _difference(files, name, entry):

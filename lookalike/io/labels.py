@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, trec_qrels_rows
-from lookalike.io.parquet import parquet_rows
+from lookalike.io.parquet import n_values, parquet_rows, values_of
 from lookalike.io.runs import sniff
 from lookalike.io.tables import Qrels, Row, labels_from
 from lookalike.io.vsd import vsd_products, vsd_rows
+
+IMAGE_NAMES = ("path", "image_id")
 
 
 def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
@@ -43,32 +48,53 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
 
 
 def read_products(path: str | Path) -> dict[str, str]:
-    """Return {image path: product id} from VSD metadata JSON or a CSV with path and product_id.
+    """Return {image: product id} from VSD metadata JSON, or a CSV or parquet file.
 
-    An image without a product has the empty string.
+    These name the columns product_id, and path or image_id or both; with both, as in the images
+    of a release, an image is known by either. An image without a product has the empty string.
 
     Raises:
-        FormatError: a malformed line, a missing column, an empty path, or a path with two
+        FormatError: a malformed line, a missing column, an empty name, or an image with two
             products.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
-    if sniff(path) == "json":
+    kind = sniff(path)
+    if kind == "json":
         return vsd_products(path)
-    lines = csv_lines(path)
+    unit = "row" if kind == "parquet" else "line"
+    lines = _parquet_lines(path) if kind == "parquet" else csv_lines(path)
     _, header = next(lines, (1, []))
-    if header.count("path") != 1 or header.count("product_id") != 1:
-        raise FormatError(path, 1, "the header must name the columns path and product_id")
-    image_at, product_at = header.index("path"), header.index("product_id")
+    names = [name for name in IMAGE_NAMES if header.count(name) == 1]
+    if not names or header.count("product_id") != 1:
+        reason = f"the columns are {','.join(header)!r}; needed: product_id, and path or image_id"
+        raise FormatError(path, 1, reason)
     products: dict[str, str] = {}
     for line, cells in lines:
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
-            raise FormatError(path, line, reason)
-        image, product = unprotected(cells[image_at]), unprotected(cells[product_at])
-        if not image:
-            raise FormatError(path, line, "the path is empty")
-        if products.setdefault(image, product) != product:
-            reason = f"{image!r} has product {product!r} here and {products[image]!r} before"
-            raise FormatError(path, line, reason)
+            raise FormatError(path, line, reason, unit=unit)
+        product = unprotected(cells[header.index("product_id")])
+        for name in names:
+            image = unprotected(cells[header.index(name)])
+            if not image:
+                raise FormatError(path, line, f"the {name} is empty", unit=unit)
+            if products.setdefault(image, product) != product:
+                reason = f"{image!r} has product {product!r} here and {products[image]!r} before"
+                raise FormatError(path, line, reason, unit=unit)
     return products
+
+
+def _parquet_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the header and the rows, of the columns that name images and products alone."""
+    try:
+        with pq.ParquetFile(path) as file:
+            stated = file.schema_arrow.names
+            header = [name for name in (*IMAGE_NAMES, "product_id") if name in stated]
+            yield 0, header or stated
+            n_values(path, file.metadata, header)
+            columns = [values_of(column) for column in file.read(columns=header).columns]
+    except pa.ArrowException as error:
+        raise FormatError(path, None, f"not readable as parquet: {error}") from error
+    for row, cells in enumerate(zip(*columns, strict=True), 1):
+        yield row, ["" if cell is None else str(cell) for cell in cells]

@@ -9,8 +9,12 @@ from lookalike.io.csv_text import csv_lines, not_utf8, text_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.tables import Row
 
-LABEL_COLUMNS = (("query", "candidate", "label"), ("query-id", "corpus-id", "score"))
-SCORE_COLUMNS = (("query", "candidate", "score"),)
+OF_A_RELEASE = ("query_id", "image_id", "label")  # where a pair may have no label
+LABEL_COLUMNS = (
+    *(("query", "candidate", "label"), ("query-id", "corpus-id", "score")),
+    OF_A_RELEASE,
+)
+SCORE_COLUMNS = (("query", "candidate", "score"), ("query_id", "image_id", "score"))
 N_RUN_FIELDS = 6
 
 
@@ -30,7 +34,8 @@ def csv_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Ro
         if len(cells) != len(header):
             reason = f"{len(cells)} cells where the header names {len(header)}"
             raise FormatError(path, line, reason)
-        yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v])
+        if cells[v] or columns != OF_A_RELEASE:
+            yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v])
 
 
 def chosen_columns(

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from lookalike.core.unpacking import why_too_much
 from lookalike.io.errors import FormatError
-from lookalike.io.line_formats import chosen_columns
+from lookalike.io.line_formats import OF_A_RELEASE, chosen_columns
 from lookalike.io.tables import Row
 
 MAGIC = b"PAR1"
@@ -46,6 +46,8 @@ def parquet_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterato
                 ]
                 for query, candidate, value in zip(*lists, strict=True):
                     row += 1
+                    if value is None and columns == OF_A_RELEASE:
+                        continue
                     if query is None or candidate is None or value is None:
                         raise FormatError(path, row, "a cell is empty", unit="row")
                     yield Row(row, str(query), str(candidate), value)

@@ -14,6 +14,7 @@ from lookalike.io.parquet import MAGIC, parquet_rows
 from lookalike.io.tables import Row, Run, scores_from
 
 Format = Literal["parquet", "json", "csv", "trec"]
+GZIP = b"\x1f\x8b"
 HEAD = 2**16  # bytes of a first line that tell the format
 
 
@@ -53,12 +54,15 @@ def sniff(path: Path) -> Format:
     """Tell a file's format by its first bytes and first line.
 
     Raises:
-        FormatError: if the file is empty or its first line is not UTF-8.
+        FormatError: if the file is empty, packed, or its first line is not UTF-8.
         OSError: if the file cannot be opened.
     """
     with path.open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC:
             return "parquet"
+        file.seek(0)
+        if file.read(len(GZIP)) == GZIP:
+            raise FormatError(path, None, "it is packed by gzip; unpack it, or name it .gz")
         file.seek(0)
         first = file.readline(HEAD)  # of a long line its beginning, the last character cut or not
         while first and not first.strip(b" \t\r\n\xef\xbb\xbf"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -18,6 +18,7 @@ from lookalike.search.topk import TopK
 
 Vectors = NDArray[np.float32]
 LIST_DEPTH = 50
+NOTHING_TO_RANK = "it has vectors of none of the queries or of no candidate"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,40 @@ class Gallery:
     image_products: Ints
     judged_queries: Ints
     judged_images: Ints
+
+
+def named_gallery(
+    query_ids: Sequence[str],
+    image_ids: Sequence[str],
+    pairs: Iterable[tuple[str, str]],
+    products: Mapping[str, str] | None = None,
+) -> Gallery:
+    """Return the task of ranking images by name; judged pairs that it does not hold are left out.
+
+    Args:
+        query_ids, image_ids: distinct names.
+        pairs: query and candidate of what was judged.
+        products: of images, "" where unknown; None where pairs of one product are compared.
+    """
+    known = products or {}
+    number = {product: at for at, product in enumerate(sorted(set(known.values()) - {""}))}
+    query_at = {query: row for row, query in enumerate(query_ids)}
+    image_at = {image: row for row, image in enumerate(image_ids)}
+    judged = [(query_at[q], image_at[c]) for q, c in pairs if q in query_at and c in image_at]
+    rows = np.array(judged, np.int64).reshape(-1, 2)
+
+    def numbers(ids: Sequence[str]) -> Ints:
+        return np.array([number.get(known.get(image, ""), -1) for image in ids], np.int64)
+
+    return Gallery(
+        query_ids=query_ids,
+        image_ids=image_ids,
+        own=np.array([image_at.get(query, -1) for query in query_ids], np.int64),
+        query_products=numbers(query_ids),
+        image_products=numbers(image_ids),
+        judged_queries=rows[:, 0],
+        judged_images=rows[:, 1],
+    )
 
 
 def unit_rows(vectors: NDArray[np.floating]) -> Vectors:

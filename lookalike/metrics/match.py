@@ -159,20 +159,38 @@ def pair_scores(aligned: AlignedRun, missing: Missing = "error") -> Floats:
     return scores
 
 
-def has_list(aligned: AlignedRun) -> bool:
+def has_list(aligned: AlignedRun, asked: AlignedRun | None = None) -> bool:
     """Return whether a run ranks candidates of its own choice, so that a rank means something.
 
-    A run made from the labelled pairs names exactly the judged candidates of a query; ranked
-    among themselves, the positives stand far higher than in any list of the catalog. More than
-    half of a run's queries like that, and it has no list.
+    A run made from the labelled pairs names all judged candidates of a query and none that was
+    not put to the judges; ranked among themselves, the positives stand far higher than in any
+    list of the catalog. More than half of a run's queries like that, and it has no list.
+
+    Args:
+        aligned: the run with the labels.
+        asked: the run with all pairs put to the judges, the labelled ones among them; None where
+            no others are known than those that have a label.
     """
-    n = aligned.n_queries
-    is_found = aligned.judged_at >= 0
-    n_judged = np.bincount(aligned.queries[~aligned.is_excluded], minlength=n)
-    n_found = np.bincount(aligned.queries[is_found], minlength=n)
-    n_listed = np.bincount(aligned.run_queries, minlength=n)
-    is_only_judged = (n_listed > 0) & (n_listed == n_found) & (n_found == n_judged)
-    return bool(2 * is_only_judged.sum() <= (n_listed > 0).sum())
+    n_judged, n_found, n_listed = _pairs_of_queries(aligned)
+    is_only_asked = n_listed == n_found
+    if asked is not None:
+        _, n_asked, n_of_run = _pairs_of_queries(asked)
+        place = {query: at for at, query in enumerate(asked.query_ids)}
+        rows = [place.get(query, -1) for query in aligned.query_ids]
+        is_only_asked = np.append(n_of_run == n_asked, False)[rows]
+    is_bare = (n_listed > 0) & is_only_asked & (n_found == n_judged)
+    return bool(2 * is_bare.sum() <= (n_listed > 0).sum())
+
+
+def _pairs_of_queries(aligned: AlignedRun) -> tuple[Ints, Ints, Ints]:
+    """Return for each query its judged pairs, those of them in the run, and the run's pairs."""
+    pairs = (
+        aligned.queries[~aligned.is_excluded],
+        aligned.queries[aligned.judged_at >= 0],
+        aligned.run_queries,
+    )
+    n_judged, n_found, n_listed = (np.bincount(of, minlength=aligned.n_queries) for of in pairs)
+    return n_judged, n_found, n_listed
 
 
 def scored_at(aligned: AlignedRun, queries: Ints, candidates: Ints) -> Ints:

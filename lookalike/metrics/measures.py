@@ -62,6 +62,7 @@ RANKED: Mapping[str, Family] = {
     "Success": Family("k", lambda x, k: retrieval.success(x.plain, k)),
     "MRR": Family("k or none", lambda x, k: retrieval.reciprocal_rank(x.plain, k)),
     "P": Family("k", lambda x, k: retrieval.precision(x.plain, k)),
+    "P_all": Family("k", lambda x, k: retrieval.precision_all(x.plain, k)),
     "P_max": Family("k", lambda x, k: retrieval.precision_max(x.plain, k)),
     "P'": Family("k", lambda x, k: retrieval.precision(x.condensed, k)),
     "R": Family("k", lambda x, k: retrieval.recall(x.plain, k)),

@@ -38,6 +38,11 @@ def precision(ranks: JudgedRanks, k: int) -> Floats:
     return _if_positives(ranks, _hits(ranks, k) / k)
 
 
+def precision_all(ranks: JudgedRanks, k: int) -> Floats:
+    """Return `precision`, and 0 for queries without positives, which trec_eval averages in."""
+    return _hits(ranks, k) / k
+
+
 def precision_max(ranks: JudgedRanks, k: int) -> Floats:
     """Return what `precision` would be if every unjudged candidate in the top k were positive.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import numpy as np
 
 from lookalike.core.arrays import Floats
 from lookalike.metrics.scoring import Scored
-from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.bootstrap import Resampling, bootstrap_means
 from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.intervals import mean_interval
 from lookalike.stats.proportion import Interval
@@ -48,8 +49,38 @@ def leaderboard_tests(
     return [paired_tests(name, names, values[name], resampling) for name in measures]
 
 
+def order_probabilities(
+    models: Sequence[str], values: Floats, resampling: Resampling
+) -> dict[tuple[str, str], float]:
+    """Return how often a bootstrap of the queries puts one model above another.
+
+    Args:
+        models: names, n_models of them.
+        values: shape (n_models, n_queries); queries that some model leaves undefined do not
+            count, unless it defines none.
+        resampling: bootstrap samples of the queries.
+
+    Returns:
+        {(a, b): the share of samples in which a stands above b}, a tie counting half; NaN where
+        no query is defined.
+    """
+    kept = np.where(common_queries(values), values, np.nan)
+    samples = bootstrap_means(kept.T, resampling.counts)
+    return {
+        (a, b): _share_above(samples[:, i] - samples[:, j])
+        for (i, a), (j, b) in permutations(enumerate(models), 2)
+    }
+
+
+def _share_above(differences: Floats) -> float:
+    defined = differences[~np.isnan(differences)]
+    if not defined.size:
+        return float("nan")
+    return float((defined > 0).mean() + (defined == 0).mean() / 2.0)
+
+
 def significance_letters(
-    order: Sequence[str], differs: Mapping[tuple[str, str], bool]
+    order: Sequence[str], differs: Mapping[tuple[str, str], bool], start: int = 0
 ) -> dict[str, str]:
     """Return the compact letter display: models that share a letter are not told apart.
 
@@ -59,6 +90,7 @@ def significance_letters(
         order: the models, the best first.
         differs: for two models in either order, whether a test tells them apart; a pair
             without a test is not told apart.
+        start: the place in the alphabet of the first letter.
 
     Returns:
         {model: its letters}, "a" for the group of the best.
@@ -71,7 +103,7 @@ def significance_letters(
     place = {name: at for at, name in enumerate(order)}
     groups.sort(key=lambda group: sorted(place[name] for name in group))
     return {
-        name: "".join(_letter(at) for at, group in enumerate(groups) if name in group)
+        name: "".join(_letter(at) for at, group in enumerate(groups, start) if name in group)
         for name in order
     }
 

@@ -16,6 +16,7 @@ from lookalike.release.format.layout import TABLES, list_tables
 from lookalike.release.format.manifest import make_entry
 from lookalike.release.format.tables import TableWriter, column_values, named, write_table
 from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
+from lookalike.release.mteb_tables import has_mteb, write_mteb
 from lookalike.release.random_negatives import negative_columns, own_product, product_codes
 from lookalike.release.scoring import compute_results, result_columns
 from lookalike.release.statistics import compute_statistics
@@ -28,8 +29,8 @@ def derive(
     """Add everything that follows to a folder that holds what was frozen.
 
     Args:
-        folder: with the primary tables, runs/, release.json, models.json, guidelines.json and
-            bias.json.
+        folder: with the primary tables, runs/, release.json, models.json, guidelines.json,
+            bias.json and, where they are given away and are to stand in tables, images/.
         hashes: SHA-256 of each table that croissant.json shall name; those of the folder's own
             tables if None.
         progress: told what is done now.
@@ -53,6 +54,8 @@ def derive(
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             file.writelines(pieces(release))
+    if has_mteb(release.info):
+        write_mteb(release)
     progress.note("Writing documents")
     if hashes is None:
         tables = list_tables(release.info)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lookalike.release.conditional.diff import SetsChange, templates_changed, triplets_changed
-from lookalike.release.format.folder import Folder, open_release
+from lookalike.release.format.folder import Folder
+from lookalike.release.opened import open_release
 
 SHOWN = 10
 
@@ -91,8 +92,8 @@ def difference(first: Folder, second: Folder) -> Difference:
     counts = [folder.json("statistics.json") for folder in (first, second)]
     names = [{model["name"] for model in folder.models} for folder in (first, second)]
     return Difference(
-        before=_title(first),
-        after=_title(second),
+        before=first.title,
+        after=second.title,
         n_pairs_added=len(pairs[1] - pairs[0]),
         n_pairs_removed=len(pairs[0] - pairs[1]),
         n_labels_added=len(labels[1].keys() - labels[0].keys()),
@@ -106,10 +107,6 @@ def difference(first: Folder, second: Folder) -> Difference:
         templates=templates_changed(first, second),
         triplets=triplets_changed(first, second),
     )
-
-
-def _title(folder: Folder) -> str:
-    return f"{folder.info['name']} {folder.info['version']}"
 
 
 def _pairs(folder: Folder) -> set[tuple[str, str]]:

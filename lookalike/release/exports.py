@@ -27,6 +27,7 @@ from lookalike.release.labelling import pair_keys
 
 RUN_DEPTH = 100
 POOL_ALONE = 3  # the schema version from which the list for xinfAP holds the pool alone
+NAMES_IN_TSV = 4  # the schema version from which images and queries are named for ir_datasets
 Pieces = Callable[[Folder], Iterator[bytes]]
 
 
@@ -45,6 +46,9 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
     }
     for rule in RULES:
         writers[f"trec/qrels.{rule}.txt"] = partial(_trec_qrels, rule=rule)
+    if folder.info.get("schema_version", 1) >= NAMES_IN_TSV:
+        writers["trec/images.tsv"] = partial(_names_tsv, table="images", column="image_id")
+        writers["trec/queries.tsv"] = partial(_names_tsv, table="queries", column="query_id")
     for model in folder.scored:
         writers[f"trec/runs/{model['id']}.txt"] = partial(_trec_run, model_id=model["id"])
     return writers
@@ -102,6 +106,14 @@ def _trec_qrels(folder: Folder, rule: str) -> Iterator[bytes]:
     table = folder.compared(rule)
     query, image = (Cells(table[name], str) for name in ("query_id", "image_id"))
     return lines([query, " 0 ", image, " ", Cells(table[rule], str), "\n"])
+
+
+def _names_tsv(folder: Folder, table: str, column: str) -> Iterator[bytes]:
+    """Yield name and path, which is all that a picture has for a text."""
+    path = folder.path_of
+    names = folder.table(table, [column])[column]
+    texts = Cells(names, lambda image: " ".join(path[image].split()))
+    return lines([Cells(names, str), "\t", texts, "\n"])
 
 
 def _xinfap(folder: Folder) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,11 @@ from lookalike.release.format.folder import Folder
 
 MEASURES = (  # those of the results pages
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
-    *("P@5", "P_max@5", "judged@5", "hole@5", "AP'"),
+    *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 FIRST_THAT_TELLS_LISTS = 3  # schema version
+FIRST_THAT_KNOWS_ASKED = 4  # also of runs that score pairs without a label, asked all the same
 DIGITS = 12  # what is written; the same on every machine
 HIDDEN_STEP = 0.001  # of a mean over hidden labels, at least
 
@@ -60,13 +61,16 @@ def compute_results(
         progress: told what is done now.
     """
     labels = folder.qrels() if qrels is None else qrels
+    knows_asked = folder.info["schema_version"] >= FIRST_THAT_KNOWS_ASKED
+    asked = folder.questions if knows_asked else None
     scored = []
     for model in folder.scored:
         progress.note(f"Scoring {model['name']}")
         run = folder.run(model["id"])
         is_upload = model["kind"] == "scores" and tells_lists(folder)
-        is_listed = not is_upload or ranks_more(folder, labels, run)
-        scored.append(score_one(folder, labels, run, is_listed=is_listed))
+        is_listed = not is_upload or ranks_more(folder, labels, run, asked)
+        bare = () if is_listed else (run.name,)
+        scored += score_together(folder, labels, [run], without_list=bare)
     return combine_scores(folder, labels, scored)
 
 
@@ -75,28 +79,37 @@ def tells_lists(folder: Folder) -> bool:
     return bool(folder.info["schema_version"] >= FIRST_THAT_TELLS_LISTS)
 
 
-def ranks_more(folder: Folder, pairs: Qrels, run: Run) -> bool:
-    """Whether a run ranks other candidates than those of some pairs, too."""
-    return has_list(match_run(pairs, run, products=folder.products))
+def ranks_more(folder: Folder, labels: Qrels, run: Run, asked: Qrels | None = None) -> bool:
+    """Whether a run ranks other candidates, too, than those that were labelled, or asked."""
+    used = (labels,) if asked is None else (labels, asked)
+    return has_list(*(match_run(pairs, run, products=folder.products) for pairs in used))
 
 
-def score_one(folder: Folder, qrels: Qrels, run: Run, *, is_listed: bool = True) -> Scored:
-    """Score one run by the measures of a release; missing scores count as the worst.
+def score_together(
+    folder: Folder,
+    qrels: Qrels,
+    runs: Sequence[Run],
+    *,
+    without_list: Collection[str] = (),
+    measures: Sequence[str] | None = None,
+) -> list[Scored]:
+    """Score runs by the rules of a release; missing scores count as the worst.
 
     Args:
         folder: the release.
         qrels: its labels, or others.
-        run: the scores.
-        is_listed: False for scores of judged pairs alone, which have no cut-off measures.
+        runs: the scores; each mean is over the queries that are defined for all.
+        without_list: names of runs that score judged pairs alone, which have no cut-off measures.
+        measures: names; those of the release if None.
     """
     return score_runs(
         qrels,
-        [run],
-        [parse_measure(name) for name in folder.info["measures"]],
+        runs,
+        [parse_measure(name) for name in measures or folder.info["measures"]],
         products=folder.products,
         missing="worst",
-        without_list=() if is_listed else (run.name,),
-    )[0]
+        without_list=without_list,
+    )
 
 
 def combine_scores(folder: Folder, qrels: Qrels, scored: Sequence[Scored]) -> Results:

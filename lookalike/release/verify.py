@@ -19,8 +19,16 @@ from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import Unpacked, unpacked
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import ALL_TABLES, MANIFEST, list_tables
+from lookalike.release.format.layout import (
+    ALL_TABLES,
+    MANIFEST,
+    MTEB_PATHS,
+    SIGNATURE,
+    list_tables,
+)
 from lookalike.release.format.manifest import Manifest, paths_in, read_manifest
+from lookalike.release.mteb_tables import mteb_differs
+from lookalike.release.signature import PublicKey, why_not_signed
 from lookalike.release.verify_files import Finding, against_manifest
 
 TOLERANCE = 1e-9
@@ -50,6 +58,7 @@ class Verdict:
         n_files: files of the manifest.
         findings: empty if everything is right.
         were_numbers_checked: False where damaged files left nothing to compute from.
+        signed_by: name of the key whose signature was asked for and fits; else empty.
     """
 
     release: str
@@ -58,6 +67,7 @@ class Verdict:
     n_files: int
     findings: tuple[Finding, ...]
     were_numbers_checked: bool
+    signed_by: str = ""
 
     @property
     def is_right(self) -> bool:
@@ -65,21 +75,35 @@ class Verdict:
         return not self.findings
 
 
-def verify(source: str | Path, progress: Progress = SILENT) -> Verdict:
+def verify(
+    source: str | Path, progress: Progress = SILENT, key: PublicKey | None = None
+) -> Verdict:
     """Check a release folder or zip.
 
     First every file against the manifest; if all are whole, every table, list and number is
     made again from the frozen data and compared. Of documents for people the numbers are: their
     words are the manifest's to keep, and another version of this program may choose others.
 
+    Args:
+        source: the release.
+        progress: told what is done now.
+        key: whose signature the manifest must have; None asks for none.
+
     Raises:
-        ReleaseError: not a release, of another schema version, or its manifest was changed.
+        ReleaseError: not a release, or of another schema version.
     """
-    with unpacked(Path(source)) as release:
-        return verify_unpacked(release, progress)
+    try:
+        with unpacked(Path(source)) as release:
+            return verify_unpacked(release, progress, key)
+    except ReleaseError as problem:
+        if "its seal does not fit" not in str(problem):
+            raise
+        return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
 
 
-def verify_unpacked(release: Unpacked, progress: Progress = SILENT) -> Verdict:
+def verify_unpacked(
+    release: Unpacked, progress: Progress = SILENT, key: PublicKey | None = None
+) -> Verdict:
     """Check a release that is unpacked already, as `verify` does."""
     try:
         manifest = read_manifest(release.path)
@@ -87,6 +111,7 @@ def verify_unpacked(release: Unpacked, progress: Progress = SILENT) -> Verdict:
         if "seal" not in str(problem):
             raise
         return Verdict("", "", "", 0, (Finding(MANIFEST, str(problem)),), False)
+    unsigned = list(_against_key(release.path, key)) if key else []
     progress.note("Hashing files")
     findings = list(against_manifest(release.path, manifest, release.strays))
     is_whole = not findings
@@ -97,9 +122,20 @@ def verify_unpacked(release: Unpacked, progress: Progress = SILENT) -> Verdict:
         manifest.version,
         manifest.seal,
         len(manifest.files),
-        tuple(findings),
+        (*unsigned, *findings),
         is_whole,
+        key.name if key and not unsigned else "",
     )
+
+
+def _against_key(folder: Path, key: PublicKey) -> Iterator[Finding]:
+    try:
+        signature = (folder / SIGNATURE).read_bytes()
+    except FileNotFoundError:
+        yield Finding(SIGNATURE, "is missing: the release is not signed")
+        return
+    if reason := why_not_signed((folder / MANIFEST).read_bytes(), signature, key):
+        yield Finding(SIGNATURE, reason)
 
 
 def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[Finding]:
@@ -135,7 +171,7 @@ def _against_data(folder: Path, manifest: Manifest, progress: Progress) -> Itera
             yield Finding(path, "is missing from the manifest")
         for path in sorted(made & manifest.files.keys()):
             if not (again / path).is_symlink():
-                yield from _compared(path, folder / path, again / path)
+                yield from _compared(path, folder, again)
     yield from _pictures(folder, manifest)
 
 
@@ -146,9 +182,11 @@ def _frozen(manifest: Manifest) -> Iterator[str]:
             yield path
 
 
-def _compared(path: str, held: Path, made: Path) -> Iterator[Finding]:
+def _compared(path: str, folder: Path, again: Path) -> Iterator[Finding]:
     try:
-        reason = _difference(path, held, made)
+        reason = _difference(path, folder / path, again / path)
+        if not reason and path in MTEB_PATHS:
+            reason = mteb_differs(Folder(folder), folder / path)
     except (ReleaseError, OSError, *NOT_AS_WRITTEN) as problem:
         reason = f"cannot be read: {problem}"
     if reason:
@@ -158,8 +196,10 @@ def _compared(path: str, held: Path, made: Path) -> Iterator[Finding]:
 def _difference(path: str, held: Path, made: Path) -> str:
     """Return how a file differs from what the data give, "" if it does not."""
     if path.endswith(".parquet"):
-        n_values(held, pq.read_metadata(held), pq.read_schema(held).names)
-        return _table_differs(pq.read_table(held), pq.read_table(made))
+        # pictures are not made again; what stands beside them is
+        beside = pq.read_schema(made).names if path in MTEB_PATHS else pq.read_schema(held).names
+        n_values(held, pq.read_metadata(held), beside)
+        return _table_differs(pq.read_table(held, columns=beside), pq.read_table(made))
     if path in PROSE:
         return _numbers_differ(held, made)
     if path.endswith(".json") and not path.startswith("vsd/"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.layout import MANIFEST, SIGNATURE
 from lookalike.release.format.manifest import Entry, Manifest, count_rows, file_digest, paths_in
 
 
@@ -40,7 +40,7 @@ def against_manifest(
     """
     reasons = dict(strays)
     yield from (Finding(*stray) for stray in reasons.items())
-    held = set(paths_in(folder)) - {MANIFEST}
+    held = set(paths_in(folder)) - {MANIFEST, SIGNATURE}
     for path in sorted(held - manifest.files.keys() - reasons.keys()):
         yield Finding(path, "is not in the manifest")
     for path, expected in sorted(manifest.files.items()):

@@ -66,6 +66,7 @@ def measured_pace(campaign: Campaign) -> tuple[float, int]:
     timed = Judgement.objects.filter(
         question__campaign=campaign,
         question__kind=QuestionKind.PAIR,
+        is_excluded=False,
         event__visible_ms__gt=0,
         event__visible_ms__lte=IDLE_SECONDS * 1000,
     ).aggregate(mean=Avg("event__visible_ms"), n=Count("pk"))

@@ -25,11 +25,12 @@ from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import write_archive
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION
+from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION, SIGNATURE
 from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import collect_votes, label_columns, make_qrels
 from lookalike.release.scoring import MEASURES, coarse, compute_results
+from lookalike.release.signature import read_signing_key
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.holdout import percent_hidden, require_enough
@@ -68,8 +69,17 @@ def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
     progress.note("Hashing files")
     manifest = make_manifest(files, request.slug, request.version)
     (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
+    if settings.SIGNING_KEY:
+        _sign(files, request, settings.SIGNING_KEY)
     progress.note("Packing the archive")
     write_archive(files, folder / f"{request.root}.zip", request.root)
+
+
+def _sign(files: Path, request: FreezeRequest, key_file: Path) -> None:
+    """Sign the manifest, and so all that it names, with the institution's key."""
+    key = read_signing_key(key_file)
+    text = key.sign((files / MANIFEST).read_bytes(), f"{request.slug} {request.version}")
+    (files / SIGNATURE).write_text(text, encoding="utf-8", newline="")
 
 
 def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: Progress) -> Scope:
@@ -212,8 +222,17 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         "hidden_percent": percent_hidden(
             scope.hidden.size, scope.queries.size, request.hidden_percent
         ),
-        "panel": {"expertise": request.expertise, "payment": request.payment},
-        "uses": {"intended": request.intended, "excluded": request.excluded},
+        "panel": {
+            "expertise": request.expertise,
+            "demographics": request.demographics,
+            "payment": request.payment,
+        },
+        "uses": {
+            "intended": request.intended,
+            "excluded": request.excluded,
+            "social_impact": request.social_impact,
+            "personal_information": request.personal_information,
+        },
         "code": {"version": code_version(), "lockfile_sha256": lockfile},
         "commands": ["lookalike verify ."],
         "changelog": _changelog(request),

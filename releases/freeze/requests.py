@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
+from lookalike.release.documents.people import is_orcid, parse_author
 from lookalike.release.errors import ReleaseError
 
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
@@ -26,7 +27,7 @@ class FreezeRequest:
         version: MAJOR.MINOR.PATCH.
         campaigns: slugs, at least one.
         date: ISO date of the release.
-        authors: of the benchmark, as cited.
+        authors: as cited; of a person "Family, Given", perhaps with an ORCID after it.
         description, changes, url: for card, changelog and citation.
         label_licence: SPDX name or words.
         image_terms: under which terms the images may be had.
@@ -37,7 +38,8 @@ class FreezeRequest:
         seed: of hidden queries and random negatives.
         template_sets: slugs of verifications of templates, each of them closed.
         triplet_sets: slugs of sets of triplets with answers.
-        expertise, payment, intended, excluded: for the datasheet.
+        expertise, demographics, payment, intended, excluded, social_impact,
+            personal_information: for the datasheet.
     """
 
     slug: str
@@ -59,9 +61,12 @@ class FreezeRequest:
     template_sets: tuple[str, ...] = ()
     triplet_sets: tuple[str, ...] = ()
     expertise: str = ""
+    demographics: str = ""
     payment: str = ""
     intended: str = ""
     excluded: str = ""
+    social_impact: str = ""
+    personal_information: str = ""
 
     def __post_init__(self) -> None:
         """Check what a form or a command line may get wrong.
@@ -80,6 +85,11 @@ class FreezeRequest:
             raise ReleaseError("A release needs at least one campaign.")
         if not 0 <= self.hidden_percent <= 90:
             raise ReleaseError("Between 0 and 90 percent of the queries can be hidden.")
+        for author in map(parse_author, self.authors):
+            if author.orcid and not is_orcid(author.orcid):
+                raise ReleaseError(
+                    f"{author.orcid} of {author.name} is no ORCID: a digit is wrong."
+                )
         try:
             date.fromisoformat(self.date)
         except ValueError:

@@ -6,8 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from accounts.models import Role, User
-from annotation.models import Adjudication, AskingOrder, Campaign, Guideline, Question
-from annotation.services import create_campaign, open_campaign
+from annotation.models import (
+    Adjudication,
+    AskingOrder,
+    Campaign,
+    Guideline,
+    Judgement,
+    Question,
+)
+from annotation.services import create_campaign, exclude_answers, open_campaign
+from annotation.services.exclusions import MAX_AT_ONCE
 from annotation.services.imports import ImportedJudgement, import_judgements
 from evaluation.models import Sample, SampledPair
 from lookalike.release.errors import ReleaseError
@@ -111,7 +119,7 @@ def _store_sample(
 def store_judgements(
     folder: Folder, entry: dict[str, Any], campaign: Campaign, images: ImageIds, judges: Judges
 ) -> int:
-    """Store the judgements as they were given; those that did not count come last, as surplus."""
+    """Store the judgements as they were given; those that did not count then do not here."""
     rows = sorted(_rows(folder, "judgements", entry), key=lambda row: not row["is_counted"])
     judgements = [
         ImportedJudgement(
@@ -127,7 +135,25 @@ def store_judgements(
     ]
     if not judgements:
         return 0
-    return import_judgements(campaign=campaign, rows=judgements).n_imported
+    n_imported = import_judgements(campaign=campaign, rows=judgements).n_imported
+    pairs = {
+        (*images.pair(row), judges[row["annotator"]].pk) for row in rows if not row["is_counted"]
+    }
+    _exclude_uncounted(campaign, pairs, f"Not counted in {folder.info['name']}")
+    return n_imported
+
+
+def _exclude_uncounted(
+    campaign: Campaign, uncounted: set[tuple[int, int, int]], reason: str
+) -> None:
+    """Exclude the votes that count here and did not in the release: its admins excluded them."""
+    held = Judgement.objects.filter(question__campaign=campaign, is_counted=True).order_by("pk")
+    columns = ("event__uuid", "question__query_id", "question__candidate_id",
+               "member__annotator_id")  # fmt: skip
+    events = [event for event, *key in held.values_list(*columns) if tuple(key) in uncounted]
+    for start in range(0, len(events), MAX_AT_ONCE):
+        part = events[start : start + MAX_AT_ONCE]
+        exclude_answers(campaign=campaign, events=part, reason=reason, by=None)
 
 
 def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -> None:

@@ -20,8 +20,8 @@ from annotation.models import CampaignState
 from conditional.models import TripletSet, Verification, VerificationState
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import MANIFEST
-from lookalike.release.format.manifest import Entry, Manifest, parse_manifest
+from lookalike.release.format.layout import MANIFEST, SIGNATURE
+from lookalike.release.format.manifest import Entry, Manifest, make_entry, parse_manifest
 from releases.freeze.requests import parse_version
 from releases.models import AskedRelease, Release, Submission, Visibility
 from releases.storage import archive_path, files_folder
@@ -158,6 +158,9 @@ def line_or_404(release: Release, path: str) -> FileLine:
         size = (files_folder(release) / MANIFEST).stat().st_size
         return FileLine(release, MANIFEST, MANIFEST, release.seal, size)
     entry = manifest_of_release(release).files.get(path)
+    signature = files_folder(release) / SIGNATURE
+    if path == SIGNATURE and signature.exists():
+        entry = make_entry(signature)
     if entry is None:
         raise Http404
     return FileLine.of(release, path, entry)
@@ -209,59 +212,6 @@ def quota(person: User, release: Release) -> Quota:
     last = jobs.order_by("-created_at").values_list("created_at", flat=True).first()
     wait = 0 if last is None else max(0, math.ceil((last + PAUSE - now).total_seconds()))
     return Quota(max(0, DAILY_QUOTA - recent.count()), wait)
-
-
-@dataclass(frozen=True)
-class BoardLine:
-    """A model on the leaderboard of a release.
-
-    Attributes:
-        name: as shown.
-        badge: pooled, sibling, outsider, or submitted.
-        values: by measure, None where undefined.
-        submission: where it came from, None for a model of the release.
-    """
-
-    name: str
-    badge: str
-    values: dict[str, float | None]
-    submission: Submission | None = None
-
-    @property
-    def coverage(self) -> float | None:
-        """The share of the pairs that a submission scores, None for a model of the release."""
-        coverage = self.submission.coverage if self.submission else {}
-        return coverage["n_scored"] / coverage["n_pairs"] if coverage.get("n_pairs") else None
-
-
-def leaderboard(release: Release, person: Person, measure: str, *, hidden: bool) -> list[BoardLine]:
-    """Return the models and the visible submissions, best by a measure first.
-
-    Args:
-        release: whose.
-        person: who looks: one's own private submissions are in one's own leaderboard.
-        measure: to sort by.
-        hidden: by the hidden labels rather than the public ones.
-    """
-    of = {model["id"]: model for model in release.entrants}
-    results = release.hidden_results if hidden else release.results
-    lines = [
-        BoardLine(
-            of[model["id"]]["name"],
-            of[model["id"]]["badge"],
-            {name: outcome["value"] for name, outcome in model["measures"].items()},
-        )
-        for model in results.get("models", [])
-    ]
-    for submission in visible_submissions(release, person).filter(scored_at__isnull=False):
-        outcomes = submission.hidden_results if hidden else submission.results
-        values = {name: outcome["value"] for name, outcome in outcomes.items()}
-        lines.append(BoardLine(submission.name, "submitted", values, submission))
-    return sorted(lines, key=lambda line: _falling(line.values.get(measure)))
-
-
-def _falling(value: float | None) -> tuple[bool, float]:
-    return (value is None, -(value or 0.0))
 
 
 def freeze_jobs() -> QuerySet[Job]:

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
 from catalog.images.blobs import read_preview
-from evaluation.results.leaderboard import TITLES
+from evaluation.results.leaderboard import HEADINGS
 from jobs.services import JobConflictError
-from lookalike.release.documents.citation import bibtex, cite_as
+from lookalike.release.documents.citation import bibtex, citation, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
 from lookalike.release.format.folder import Folder
@@ -24,6 +24,7 @@ from releases.models import AskedRelease, Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
+from releases.site.leaderboard import leaderboard
 from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
@@ -32,7 +33,6 @@ from releases.site.queries import (
     file_lines,
     freeze_jobs,
     is_reader,
-    leaderboard,
     line_or_404,
     list_versions,
     n_downloads,
@@ -41,9 +41,11 @@ from releases.site.queries import (
     release_or_404,
     visible_submissions,
 )
+from releases.site.signing import signature_of
 from releases.storage import files_folder
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
+COLUMNS = [(name, HEADINGS.get(name, name)) for name in BOARD]
 
 
 def page_facts(release: Release) -> Facts:
@@ -85,19 +87,16 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "release": release,
         "facts": facts,
         "labels": release.statistics["labels"]["label"],
-        "columns": [(name, TITLES.get(name, name)) for name in BOARD],
-        "by": by,
         "hidden": hidden,
-        "board": [
-            (line, [line.values.get(name) for name in BOARD])
-            for line in leaderboard(release, person, by, hidden=hidden)
-        ],
+        "board": leaderboard(release, person, COLUMNS, by, hidden=hidden),
+        "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),
+        "signature": signature_of(release),
         "groups": _grouped(files),
         "n_files": len(files),
         "n_downloads": n_downloads(release),
-        "bibtex": bibtex(facts),
-        "cite_as": cite_as(facts),
+        "bibtex": bibtex(facts, release.doi),
+        "cite_as": cite_as(facts, release.doi),
         "versions": list_versions(person, slug),
         "example": shown_pair(release),
         "may_submit": is_reader(person),
@@ -144,6 +143,15 @@ def _scrolling(page: str) -> str:
     """Let wide tables scroll in a narrow window."""
     frame = '<div class="table-scroll" tabindex="0" role="region" aria-label="Table">'
     return page.replace("<table>", f"{frame}<table>").replace("</table>", "</table></div>")
+
+
+@require_safe
+def citation_file(request: HttpRequest, slug: str, version: str) -> HttpResponse:
+    """CITATION.cff with the DOI, which the sealed one cannot name."""
+    release = release_or_404(request.user, slug, version)
+    text = citation(page_facts(release), release.doi)
+    headers = {"Content-Disposition": "attachment; filename=CITATION.cff"}
+    return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 @require_safe

@@ -11,21 +11,17 @@ from django.utils import timezone
 from accounts.models import User
 from audit.actions import Action
 from audit.services import record
-from evaluation.runs.run_upload import Missing
 from evaluation.runs.upload_files import drop_run_file, keep_run_file, kept_path
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.io.errors import InputError, message_with_names
+from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.submitted import Judged
 from releases.models import Release, Submission
 from releases.site.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
 from releases.storage import files_folder, hidden_folder
-from releases.submissions.submission_scoring import (
-    Judged,
-    file_problem,
-    read_submission,
-    score_submission,
-)
+from releases.submissions.submission_scoring import file_problem, score_submission
 
 
 class QuotaError(ReleaseError):
@@ -122,25 +118,26 @@ def score(progress: JobProgress) -> dict[str, Any]:
         )
     release = submission.release
     hidden = hidden_folder(release) if release.info["hidden_percent"] else None
-    judged = Judged(Folder(files_folder(release)), hidden)
+    judged = Judged(Folder(files_folder(release)))
     try:
         progress.update(0, 2, "Reading the file")
         missing = arguments.get("missing", "worst")  # what those queued by an older version meant
-        run, scored = read_submission(judged, submission.name, path, missing=missing)
+        run, scored = judged.read(path, submission.name, missing=missing)
         progress.update(1, 2, "Computing measures")
-        results, hidden_results = score_submission(judged, run)
+        scores = score_submission(judged, hidden, run)
     except InputError as problem:
         raise JobError(message_with_names(problem, {path: arguments["file_name"]})) from problem
     progress.check()
     Submission.objects.filter(pk=submission.pk).update(
         coverage={"n_pairs": scored.n_pairs, "n_scored": scored.n_scored},
-        results=results,
-        hidden_results=hidden_results,
+        results=scores.results,
+        by_query=scores.by_query,
+        hidden_results=scores.hidden_results,
         scored_at=timezone.now(),
     )
     drop_run_file(arguments["file"])
     progress.update(2, 2, "Scored")
-    return {"submission": str(submission.uid), "results": results}
+    return {"submission": str(submission.uid), "results": scores.results}
 
 
 def publish(*, submission: Submission, is_published: bool) -> None:

@@ -1,6 +1,7 @@
 /* What every page has: theme button, menus, dialogs, confirmations, job panels. */
 import { bindCopyButtons } from "./lib/copy.js";
 import { bindConfirmations, bindDialogs } from "./lib/dialogs.js";
+import { bindFolds } from "./lib/folds.js";
 import { bindJobEnd } from "./lib/jobs.js";
 import { bindMenus } from "./lib/menu.js";
 import { bindThemeButton } from "./lib/theme.js";
@@ -10,6 +11,7 @@ bindMenus();
 bindDialogs();
 bindConfirmations();
 bindCopyButtons();
+bindFolds();
 bindJobEnd();
 
 // on a narrow screen, tabs scroll: bring the current one into view

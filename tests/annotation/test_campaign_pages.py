@@ -28,8 +28,8 @@ from tests.worlds import rows_of
 pytestmark = pytest.mark.django_db
 
 PAGES = [
-    "campaign", "panel", "edit_guidelines", "gold", "quality", "agreement", "adjudication",
-    "settings",
+    "campaign", "panel", "edit_guidelines", "gold", "answers_given", "quality", "agreement",
+    "adjudication", "settings",
 ]  # fmt: skip
 CHANGES: list[tuple[str, list[object]]] = [
     ("move", ["pause"]), ("save_settings", []), ("add_to_panel", []), ("member", [1, "remove"]),
@@ -352,11 +352,21 @@ def test_contested_pairs_are_ruled_on_one_by_one_without_names(admin, judged):
     assert "Pair 1 of 4" in page
     assert all(member.annotator.username not in page for member in judged.panel.all())
     case = page.split('name="question" value="')[1].split('"')[0]
-    assert "required" in post(admin, "rule", judged, question=case, answer="similar", reason="")
+    assert "Say why" in post(admin, "rule", judged, question=case, answer="similar", reason="")
     page = post(admin, "rule", judged, question=case, answer="similar", reason="Same <b>seam</b>")
     assert "Pair 1 of 3" in page
     assert "Same &lt;b&gt;seam" in page
     assert Adjudication.objects.get().decided_by == person_of(admin)
+    gold = post(admin, "ruling_to_gold", judged, case, use=f"{judged.slug}:example")
+    assert "is gold of" in gold
+    known = Gold.objects.get(source="ruling")
+    assert (known.answer, known.why, known.question.kind) == (
+        "similar", "Same <b>seam</b>", "example"
+    )  # fmt: skip
+    again = post(admin, "ruling_to_gold", judged, case, use=f"{judged.slug}:example")
+    assert "is that already" in again
+    refused = post(admin, "ruling_to_gold", judged, case, use=f"{judged.slug}:gold")
+    assert "is not one of the available choices" in refused
     post(admin, "withdraw", judged, case)
     assert not Adjudication.objects.exists()
 

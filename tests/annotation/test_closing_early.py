@@ -5,9 +5,8 @@ import pytest
 from annotation.errors import CampaignError
 from annotation.forms import SettingsForm
 from annotation.models import Question
-from annotation.queries.campaigns import campaign_rows
 from annotation.queries.labels import labels
-from annotation.queries.quality import progress_by_judge
+from annotation.queries.numbers import numbers_of
 from annotation.services import (
     add_gold,
     add_members,
@@ -116,9 +115,9 @@ def test_what_is_settled_is_not_left_to_do(closing):
     a.judge("different", 10)
     b.judge("different", 10)
     assert c.next() == []
-    [row] = campaign_rows(type(campaign).objects.filter(pk=campaign.pk))
+    row = numbers_of(campaign)
     assert (row.n_done, row.n_total, row.share_done) == (20, 20, 1.0)
-    assert [one.n_total for one in progress_by_judge(campaign)] == [10, 10, 0]
+    assert [one.n_total for one in row.judges] == [10, 10, 0]
 
 
 def test_a_judge_who_fails_the_qualification_is_not_waited_for_any_more(

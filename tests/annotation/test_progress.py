@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import QueueEntry
-from annotation.queries.campaigns import campaign_rows
+from annotation.queries.numbers import numbers_of
 from annotation.services import add_gold, change_settings, open_campaign, reap_leases
 from annotation.services.gold import GoldPair
 from tests.clients import Browser, answer_to
@@ -107,7 +107,7 @@ def test_votes_and_no_other_answers_are_what_an_admin_sees_done(campaign_of, pai
     judge.judge("similar", 3)
     judge.judge("cant_tell", 2)
     judge.judge("similar", 2)
-    [row] = campaign_rows(type(campaign).objects.filter(pk=campaign.pk))
+    row = numbers_of(campaign)
     assert (row.n_done, row.n_total) == (2, 8)
 
 
@@ -117,7 +117,7 @@ def test_answers_of_who_is_off_the_panel_are_not_waited_for(campaign_of):
     first.judge("similar", 4)
     second.judge("similar", 1)
     campaign.panel.filter(number=2).update(is_active=False)
-    [row] = campaign_rows(type(campaign).objects.filter(pk=campaign.pk))
+    row = numbers_of(campaign)
     assert (row.n_done, row.n_total) == (5, 5)
 
 

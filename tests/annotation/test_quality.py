@@ -6,7 +6,8 @@ from annotation.errors import CampaignError
 from annotation.models import EntryState, Gold, Judgement, QuestionKind, Stage
 from annotation.queries.adjudication import contested, next_case
 from annotation.queries.labels import labels
-from annotation.queries.quality import judge_qualities, progress_by_judge
+from annotation.queries.numbers import numbers_of
+from annotation.queries.quality import judge_qualities
 from annotation.services import (
     add_gold,
     adjudicate,
@@ -233,9 +234,9 @@ def test_progress_names_who_has_come_how_far(campaign_of):
     campaign = campaign_of(1, 4, 2)
     judge = Browser(campaign, campaign.panel.all()[1].annotator)
     judge.judge("similar", 3)
-    first, second = progress_by_judge(campaign)
-    assert (first.n_done, first.n_total, first.last_answer) == (0, 4, None)
-    assert (second.n_done, second.n_total) == (3, 4)
+    first, second = numbers_of(campaign).judges
+    assert (first.n_answers, first.n_total, first.last_answer) == (0, 4, None)
+    assert (second.n_answers, second.n_total) == (3, 4)
     assert second.last_answer is not None
 
 

@@ -51,6 +51,7 @@ UNRECORDED = {
     "conditional:preview": ASKS,
     "conditional:suggest_preview": ASKS,
     "annotation:answers": EVENTS,
+    "annotation:stops": "a note of the judge's page, which the quality page counts",
     "conditional:answers": EVENTS,
     "annotation:preferences": "how the judge's own page looks",
     "catalog:fill": ENQUEUES,
@@ -87,6 +88,7 @@ UNRECORDED = {
     "api:openapi-json": SHOWS,
     "overview": SHOWS,
     "evaluation:below": ENQUEUES,
+    "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
     "pooling:pools": SHOWS,
     "pooling:progress": SHOWS,
@@ -147,7 +149,8 @@ def test_every_address_that_takes_a_post_is_recorded_or_says_why_not(db: None) -
             changing.add(name)
     unknown = changing - STEPS.keys() - UNRECORDED.keys()
     assert not unknown, " ".join(sorted(unknown))
-    assert STEPS.keys() <= changing | {"api:upload_run"}
+    by_token = {"api:upload_run", "api:exclude", "api:count", "api:pause", "api:resume"}
+    assert STEPS.keys() <= changing | by_token
     assert not UNRECORDED.keys() & STEPS.keys()
 
 
@@ -272,10 +275,51 @@ def rule(scene: Scene) -> None:
                reason="plain to see")  # fmt: skip
 
 
+def exclude(scene: Scene) -> uuid.UUID:
+    event = scene.contested().judgements.get().event.uuid
+    scene.post("annotation:change_answers", scene.campaign.slug, answers=[event], do="exclude",
+               reason="held a key")  # fmt: skip
+    return event
+
+
+def by_api(scene: Scene, name: str, *arguments: object, **body: object) -> None:
+    name_of_token = uuid.uuid4().hex
+    _, token = create_token(owner=scene.admin, name=name_of_token, scopes=[Scope.REVIEW], days=1)
+    address = reverse(f"api:{name}", args=[scene.campaign.slug, *arguments])
+    headers = {"Authorization": f"Bearer {token}"}
+    reply = Client().post(address, body, content_type="application/json", headers=headers)
+    assert reply.status_code == 200, reply.content
+
+
+def exclude_by_api(scene: Scene) -> None:
+    event = scene.contested().judgements.get().event.uuid
+    by_api(scene, "exclude", judgements=[str(event)], reason="held a key")
+
+
+def count_by_api(scene: Scene) -> None:
+    by_api(scene, "count", judgements=[str(exclude(scene))])
+
+
+def pause_by_api(scene: Scene) -> None:
+    by_api(scene, "pause", 1, reason="held a key")
+
+
+def resume_by_api(scene: Scene) -> None:
+    pause_by_api(scene)
+    by_api(scene, "resume", 1)
+
+
 def withdraw(scene: Scene) -> None:
     rule(scene)
     question = Question.objects.get(adjudication__isnull=False)
     scene.post("annotation:withdraw", scene.campaign.slug, question.uid)
+
+
+def ruling_to_gold(scene: Scene) -> None:
+    rule(scene)
+    question = Question.objects.get(adjudication__isnull=False)
+    use = f"{scene.campaign.slug}:example"
+    scene.post("annotation:ruling_to_gold", scene.campaign.slug, question.uid, use=use)
 
 
 def drop_gold(scene: Scene) -> None:
@@ -432,6 +476,12 @@ STEPS: dict[str, Step] = {
     "annotation:gold_from_campaign": (gold_from_campaign, "gold_added"),
     "annotation:drop_gold": (drop_gold, "gold_removed"),
     "annotation:rule": (rule, "ruling_made"),
+    "annotation:ruling_to_gold": (ruling_to_gold, "gold_added"),
+    "api:pause": (pause_by_api, "judge_paused"),
+    "api:resume": (resume_by_api, "judge_resumed"),
+    "annotation:change_answers": (exclude, "answers_excluded"),
+    "api:exclude": (exclude_by_api, "answers_excluded"),
+    "api:count": (count_by_api, "answers_counted_again"),
     "annotation:withdraw": (withdraw, "ruling_withdrawn"),
     "pooling:new": (
         lambda s: s.post(

@@ -10,14 +10,14 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
-from annotation.models import Campaign
+from annotation.models import Adjudication, Campaign
 from annotation.services import add_gold, import_judgements, open_campaign
 from annotation.services.gold import GoldPair
 from tests.e2e.pages import in_windows, overflow, serious_problems
 
 PAGES = [
-    "campaign", "panel", "edit_guidelines", "gold", "quality", "agreement", "adjudication",
-    "settings",
+    "campaign", "panel", "edit_guidelines", "gold", "answers_given", "quality", "agreement",
+    "adjudication", "settings",
 ]  # fmt: skip
 WORDS = ["similar", "different", "cant_tell"]
 
@@ -77,8 +77,25 @@ def test_an_admin_rules_on_a_contested_pair(open_page, make_person, campaign):
     page.goto(reverse("annotation:adjudication", args=[campaign.slug]))
     heading = page.get_by_role("heading", name="Pair 1 of")
     before = heading.inner_text()
-    page.get_by_label("Why").fill("The collar decides")
-    page.get_by_role("button", name="Similar", exact=True).click()
+    expect(page.locator(".pair[data-ready]")).to_be_visible()
+    assert serious_problems(page) == []
+    page.get_by_label("In other words").fill("The collar decides")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Different F").focus()
+    page.keyboard.press("Enter")
+    assert not Adjudication.objects.exists()
+    page.get_by_role("button", name="Similar J").click()
     expect(page.get_by_text("The ruling is kept.")).to_be_visible()
     expect(page.get_by_text("The collar decides")).to_be_visible()
+    expect(page.get_by_text("ruled by ada")).to_be_visible()
     assert heading.inner_text() != before
+    page.get_by_role("button", name="Make gold").click()
+    expect(page.get_by_text("is gold of")).to_be_visible()
+    expect(page.locator(".pair[data-ready]")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.locator(".frame.is-zoomed")).to_have_count(2)
+    page.keyboard.press("2")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Plain to see when looked at closely").last).to_be_visible()
+    expect(page.get_by_text("ruled by ada")).to_have_count(2)
+    assert Adjudication.objects.filter(answer="different").count() == 1

@@ -22,6 +22,7 @@ from tests.e2e.pages import (
 )
 
 PAUSE_MS = 200  # longer than the dead time after an answer
+LOOK_MS = 5200  # longer than the page waits before the rest of a sheet is answered at once
 
 
 @pytest.fixture
@@ -57,6 +58,12 @@ def press(page: Page, *keys: str) -> None:
         see_pictures(page)
         page.keyboard.press(key)
         page.wait_for_timeout(PAUSE_MS)
+
+
+def rest_is_different(page: Page, *, is_asked: bool = False) -> None:
+    """Answer the rest of a sheet, once there was time to look at it."""
+    page.wait_for_timeout(LOOK_MS)
+    press(page, "r", *(["1"] if is_asked else []))
 
 
 def all_saved(page: Page) -> None:
@@ -216,7 +223,7 @@ def test_a_sheet_is_answered_with_arrows_keys_and_the_rest(open_desk):
     expect(cells.nth(0)).to_have_attribute("data-answer", "similar")
     expect(cells.nth(2)).to_have_attribute("data-answer", "different")
     query = page.locator("[data-sheet-query] img").get_attribute("src")
-    press(page, "r")
+    rest_is_different(page)
     expect(page.locator("[data-sheet-query] img")).not_to_have_attribute("src", str(query))
     all_saved(page)
     found = answers_of(campaign)
@@ -226,7 +233,8 @@ def test_a_sheet_is_answered_with_arrows_keys_and_the_rest(open_desk):
 def test_undo_returns_to_the_sheet_before(open_desk):
     page, campaign = open_desk(mode="sheet")
     query = str(page.locator("[data-sheet-query] img").get_attribute("src"))
-    press(page, "j", "r")
+    press(page, "j")
+    rest_is_different(page)
     expect(page.locator("[data-sheet-query] img")).not_to_have_attribute("src", query)
     press(page, "u")
     expect(page.locator(".cell[data-answer]")).to_have_count(7)
@@ -255,6 +263,7 @@ def test_the_rest_is_not_answered_before_it_was_in_view(open_desk, make_campaign
     assert answers_of(campaign) == []
     for _ in range(6):
         press(page, "r")
+    rest_is_different(page, is_asked=True)
     all_saved(page)
     assert len(answers_of(campaign)) >= 40
 
@@ -351,7 +360,7 @@ def test_the_rest_of_a_sheet_leaves_the_answers_of_another_tab_alone(open_desk):
     all_saved(other)
     expect(page.locator('.cell[data-answer="similar"]')).to_have_count(3)
     page.bring_to_front()
-    press(page, "r")
+    rest_is_different(page)
     expect(page.locator(".judge-count")).to_have_text("8 of 24")
     all_saved(page)
     found = sorted(answer for answer, _ in answers_of(campaign))

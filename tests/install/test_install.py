@@ -1,7 +1,8 @@
 """The package in a bare environment: without Django, torch and database it prints what it did.
 
 `tests/golden/commands` holds what the commands printed before they became one: the outputs of
-`python -m evaluation score`, `python -m releases verify` and so on at the commit c62fbcd.
+`python -m evaluation score`, `python -m releases verify` and so on at the commit c62fbcd; the
+findings of bias.txt have been put in plainer words since.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tests.paths import GOLDEN_RELEASES, ROOT, shared
 pytestmark = pytest.mark.install
 
 GOLDEN = ROOT / "tests" / "golden" / "commands"
+NO_PRODUCTS = "note: without product ids (--metadata) vsd_ measures take"
 MOST_MB = 450
 MOST_SECONDS = 0.5
 RUNS = (
@@ -91,7 +93,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def printed(bare: Path, folder: Path, *arguments: str) -> str:
     command = [str(bare / "bin" / "lookalike"), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    remarks = done.stderr.splitlines()
+    assert (done.returncode, [r for r in remarks if not r.startswith(NO_PRODUCTS)]) == (0, [])
     return done.stdout
 
 
@@ -164,7 +167,8 @@ def test_mace_says_which_extra_it_needs(bare: Path, tmp_path: Path) -> None:
 def test_the_extras_name_what_a_site_pins() -> None:
     requirements = (ROOT / "requirements.txt").read_text()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
+    optional = project["optional-dependencies"]
+    extras = [optional[name] for name in optional if name != "publishing"]  # for readers elsewhere
     named = {requirement_name(line) for part in extras for line in part}
     named |= {requirement_name(line) for line in project["dependencies"]}
     pinned = {requirement_name(line) for line in requirements.splitlines()}

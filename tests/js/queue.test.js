@@ -73,3 +73,12 @@ test("a full reply is topped up early, a short one when half of it is used", () 
   short.remove("u4");
   assert.equal(short.isLow, true);
 });
+
+test("a question that is asked again comes in again, a late reply does not", () => {
+  const queue = filled(3);
+  const [first] = queue.ahead(1);
+  queue.remove(first.uid);
+  assert.equal(queue.push([first]), 0);
+  assert.equal(queue.push([{ ...first, position: 99 }]), 1);
+  assert.equal(queue.ahead(3).at(-1).position, 99);
+});

@@ -7,9 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import datasets
 import ir_measures
-import mlcroissant
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +19,6 @@ from lookalike.cli.main import main
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import TABLES
 from releases.storage import files_folder
 from tests.worlds import World, freeze_now, request_for
 
@@ -29,35 +26,6 @@ from tests.worlds import World, freeze_now, request_for
 def results_of(folder: Path) -> dict[str, dict[str, Any]]:
     found = json.loads((folder / "results.json").read_text())
     return {model["id"]: model["measures"] for model in found["models"]}
-
-
-@pytest.mark.filterwarnings("ignore")  # of a library of theirs
-def test_datasets_loads_every_table_from_the_folder(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    for name in TABLES:
-        if not pq.read_metadata(folder / TABLES[name].path).num_rows:
-            continue
-        split = "corpus" if name == "images" else "test"
-        loaded = datasets.load_dataset(
-            str(folder), name, split=split, cache_dir=str(tmp_path / "cache")
-        )
-        expected = pq.read_table(folder / TABLES[name].path)
-        assert loaded.column_names == expected.column_names
-        assert loaded.num_rows == expected.num_rows
-        first = loaded.column_names[0]
-        assert list(loaded[first]) == expected[first].to_pylist()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_mlcroissant_validates_and_loads_the_metadata(folder: Path) -> None:
-    found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
-    assert not found.metadata.ctx.issues.errors
-    assert not found.metadata.ctx.issues.warnings
-    records = list(found.records("judgements"))
-    assert len(records) == pq.read_metadata(folder / "data/judgements.parquet").num_rows
-    assert records[0]["judgements/annotator"] in {b"a01", "a01"}
 
 
 def with_similar(folder: Path) -> dict[str, dict[str, int]]:

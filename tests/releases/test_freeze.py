@@ -21,6 +21,7 @@ from jobs.services import JobError, JobProgress, run_here
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import opened
+from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import TABLES
 from lookalike.release.format.manifest import paths_in
 from lookalike.release.scoring import MEASURES
@@ -32,6 +33,7 @@ from releases.importing.release import import_any
 from releases.models import Release
 from releases.services import freeze, freeze_job
 from releases.storage import archive_path, building_folder, files_folder, releases_folder
+from tests.releases.pictures import give_pictures
 from tests.worlds import World, build_now, freeze_now, request_for
 
 
@@ -109,6 +111,19 @@ def test_a_version_is_never_frozen_twice(release: Release, world: World) -> None
     with pytest.raises(JobError, match="a release is never changed"):
         freeze_now(request_for(world))
     assert archive_path(release).read_bytes() == before
+
+
+def test_images_that_are_given_away_stand_in_the_tables_for_mteb(world: World) -> None:
+    give_pictures(world)
+    folder = files_folder(freeze_now(request_for(world, with_images=True)))
+    corpus = pq.read_table(folder / "mteb/corpus.parquet").to_pylist()
+    assert len(corpus) == 30
+    for row in corpus:
+        assert (folder / row["image"]["path"]).read_bytes() == row["image"]["bytes"]
+    queries = pq.read_table(folder / "mteb/queries.parquet")["id"].to_pylist()
+    similar = {query for query, _, label in Folder(folder).qrels() if label}
+    assert queries == sorted(similar)
+    assert verify(folder).findings == ()
 
 
 def test_a_failed_freeze_is_not_listed_and_leaves_nothing(world: World) -> None:

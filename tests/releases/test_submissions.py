@@ -5,23 +5,30 @@ from __future__ import annotations
 import io
 import json
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role, User
-from evaluation.runs.run_upload import Missing
+from annotation.models import Campaign
 from jobs.models import Job, JobState
+from lookalike.cli.main import main
 from lookalike.io.errors import InputError
+from lookalike.metrics.match import Missing
+from lookalike.release.opened import open_release
 from releases.models import Release, Submission
-from releases.site.queries import SCORE_TASK, leaderboard, quota
-from releases.storage import files_folder
+from releases.site.leaderboard import leaderboard
+from releases.site.queries import SCORE_TASK, quota
+from releases.storage import archive_path, files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
+from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.worlds import SPECS, World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -50,16 +57,48 @@ def give(  # noqa: PLR0917
     return submission
 
 
-def test_the_runs_of_a_release_get_their_own_scores_again(
-    release: Release, researcher: User
+def test_command_python_page_api_and_hand_give_the_numbers_of_the_board(
+    release: Release, researcher: User, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    reader = Client()
+    reader.force_login(researcher)
+    folder = files_folder(release)
     results = {one["id"]: one["measures"] for one in release.results["models"]}
+    evaluated = release_campaign(release)
     for model in release.entrants[:2]:
-        content = (files_folder(release) / f"runs/{model['id']}.parquet").read_bytes()
-        found = give(release, researcher, content, "run.parquet", f"again {model['id']}")
+        path = folder / f"runs/{model['id']}.parquet"
+        name = f"again {model['id']}"
+        found = give(release, researcher, path.read_bytes(), "run.parquet", name)
         assert found.coverage["n_scored"] == found.coverage["n_pairs"]
-        for name, expected in results[model["id"]].items():
-            assert found.results[name]["value"] == pytest.approx(expected["value"]), name
+        words = ["score", "--release", archive_path(release), "--run", path, "--json"]
+        assert main([str(word) for word in words]) == 0
+        printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
+        [scored] = open_release(folder).score(path)
+        served = reader.get(f"/api/v1/submissions/{found.uid}").json()["results"]
+        page = reader.get(BASE)
+        board = page.context["board"]
+        [line] = [line for line in board.lines if line.model.name == name]
+        by_page = {
+            column.name: cell.value for column, cell in zip(board.columns, line.cells, strict=True)
+        }
+        by_hand = measures(folder, run_of(path))
+        assert by_hand.keys() & by_page.keys()
+        for measure, expected in results[model["id"]].items():
+            wanted = pytest.approx(expected["value"], abs=1e-9)
+            ways = [printed[measure], served[measure], found.results[measure]]
+            ways.append({"value": scored.outcomes[measure].value})
+            ways.append(evaluated[model["name"]][measure])
+            ways += [{"value": of[measure]} for of in (by_page, by_hand) if measure in of]
+            assert [way["value"] for way in ways] == [wanted] * len(ways), measure
+            assert printed[measure]["n_defined"] == expected["n_queries"]
+
+
+def release_campaign(release: Release) -> dict[str, dict[str, Any]]:
+    """What the results page of the release's campaign says, by model and measure."""
+    campaign = Campaign.objects.get(slug=release.info["campaigns"][0]["slug"])
+    result = campaign.results.order_by("-id").first()
+    assert result is not None
+    return {model["name"]: model["measures"] for model in result.summary["models"]}
 
 
 def test_embeddings_rank_the_release_as_the_site_does(
@@ -237,10 +276,20 @@ def test_scores_of_the_judged_pairs_alone_have_no_cut_off_measures(
     assert "no lists to cut off" in page
 
 
-def test_the_leaderboard_is_sorted_and_holds_ones_own(release: Release, researcher: User) -> None:
+def test_the_leaderboard_is_sorted_and_holds_ones_own(
+    release: Release, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
     content = (files_folder(release) / f"runs/{release.entrants[0]['id']}.parquet").read_bytes()
     give(release, researcher, content, "run.parquet")
-    lines = leaderboard(release, researcher, "P@5", hidden=False)
-    values = [line.values["P@5"] or 0.0 for line in lines]
-    assert values == sorted(values, reverse=True)
-    assert {line.badge for line in lines} >= {"pooled", "submitted"}
+    columns = [("P@5", "P@5"), ("macro_roc_auc", "AUC")]
+    board = leaderboard(release, researcher, columns, "P@5", hidden=False)
+    for section in board.sections:
+        values = [line.cells[0].value or 0.0 for line in section.lines]
+        assert values == sorted(values, reverse=True)
+    assert board.badges >= {"pooled", "submitted"}
+    own = next(line for line in board.lines if line.model.badge == "submitted")
+    assert own.model.notes == ["only you see it"]
+    assert [cell.comparable_with for cell in own.cells] == ["nobody", "outsiders"]
+    stranger = leaderboard(release, AnonymousUser(), columns, "P@5", hidden=False)
+    assert "submitted" not in stranger.badges

@@ -17,6 +17,8 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import AlignedRun, Missing, has_list, match_run, pair_scores, scored_at
 
+MAX_ATTRIBUTE_VALUES = 30
+
 
 @dataclass(frozen=True)
 class Extras:
@@ -98,6 +100,26 @@ def assemble_evidence(
         ),
         random_negatives=_negatives(pool, runs, matches, more) if more.negatives else None,
     )
+
+
+def dividing_attributes(
+    names: Sequence[str], attributes: Sequence[Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """Return the attributes that divide images into few enough groups to compare.
+
+    Args:
+        names: of the images.
+        attributes: of each of them.
+    """
+    by_key: dict[str, dict[str, str]] = {}
+    for name, of_image in zip(names, attributes, strict=True):
+        for key, value in of_image.items():
+            by_key.setdefault(key, {})[name] = value
+    return {
+        key: values
+        for key, values in sorted(by_key.items())
+        if 1 < len(set(values.values())) <= MAX_ATTRIBUTE_VALUES and len(values) >= len(names) / 2
+    }
 
 
 def _scores(run: Run, aligned: AlignedRun, missing: Missing) -> Floats:

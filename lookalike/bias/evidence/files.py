@@ -69,7 +69,8 @@ def read_proposals(path: str | Path) -> Proposals:
     rows: list[tuple[str, str, str, int]] = []
     pairs: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], int] = {}
-    table = _Table(path, ("query", "candidate", "model", "rank"))
+    shipped = ("query_id", "image_id", "model_id", "rank")
+    table = _Table(path, ("query", "candidate", "model", "rank"), shipped=shipped)
     for line, (query, candidate, model, text) in table:
         rank = _whole(text)
         if rank is None or rank < 1:
@@ -166,9 +167,14 @@ class _Table:
     """The wanted columns of a CSV or parquet file, and errors that name the place in it."""
 
     def __init__(
-        self, path: str | Path, columns: tuple[str, ...], may_be_empty: tuple[str, ...] = ()
+        self,
+        path: str | Path,
+        columns: tuple[str, ...],
+        may_be_empty: tuple[str, ...] = (),
+        shipped: tuple[str, ...] = (),
     ) -> None:
         self.path, self.columns, self.may_be_empty = Path(path), columns, may_be_empty
+        self.shipped = shipped  # what a release calls these columns
         with self.path.open("rb") as file:
             self.is_parquet = file.read(len(MAGIC)) == MAGIC
         self.unit = "row" if self.is_parquet else "line"
@@ -176,7 +182,7 @@ class _Table:
     def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the number of each line or row and its cells."""
         read = _parquet_rows if self.is_parquet else _csv_rows
-        for line, cells in read(self.path, self.columns):
+        for line, cells in read(self.path, self.columns, self.shipped):
             for name, cell in zip(self.columns, cells, strict=True):
                 if not cell and name not in self.may_be_empty:
                     raise self.refused(line, f"the {name} is empty")
@@ -197,10 +203,12 @@ def _values_by_name(table: _Table) -> dict[str, str]:
     return values
 
 
-def _csv_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _csv_rows(
+    path: Path, columns: tuple[str, ...], shipped: tuple[str, ...]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     lines = csv_lines(path)
     _, header = next(lines, (1, []))
-    _check_header(path, header, columns)
+    columns = _chosen(path, header, columns, shipped)
     at = [header.index(name) for name in columns]
     for line, cells in lines:
         if len(cells) != len(header):
@@ -209,10 +217,12 @@ def _csv_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple
         yield line, tuple(unprotected(cells[i]) for i in at)
 
 
-def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _parquet_rows(
+    path: Path, columns: tuple[str, ...], shipped: tuple[str, ...]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
     try:
         with pq.ParquetFile(path) as file:
-            _check_header(path, file.schema_arrow.names, columns)
+            columns = _chosen(path, file.schema_arrow.names, columns, shipped)
             n_values(path, file.metadata, columns)
             row = 0
             for batch in file.iter_batches(columns=list(columns)):
@@ -223,11 +233,16 @@ def _parquet_rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, t
         raise FormatError(path, None, f"not readable as parquet: {error}") from error
 
 
-def _check_header(path: Path, header: list[str], columns: tuple[str, ...]) -> None:
+def _chosen(
+    path: Path, header: list[str], columns: tuple[str, ...], shipped: tuple[str, ...]
+) -> tuple[str, ...]:
+    if shipped and all(header.count(name) == 1 for name in shipped):
+        return shipped
     for name in columns:
         if header.count(name) != 1:
             reason = f"the columns are {','.join(header)!r}; needed once each: {','.join(columns)}"
             raise FormatError(path, 1, reason)
+    return columns
 
 
 def _whole(text: str) -> int | None:

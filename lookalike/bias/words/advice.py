@@ -16,9 +16,10 @@ from lookalike.bias.outsiders import (
     model_badge,
     undeclared_relatives,
 )
+from lookalike.metrics.leaderboard import ALL, NOBODY
 
 JUDGED_FLOOR = 0.8
-POOLED_ONLY, OUTSIDERS_ONLY, ALL, NOBODY = "pooled models", "outsiders", "all models", "nobody"
+POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
 UNRELATED = "models without relatives"
 
 
@@ -76,7 +77,7 @@ def advice(
         One entry per column.
     """
     badge = model_badge(evidence, model)
-    columns = [_cutoff_advice(badge, cutoffs, evidence.depth), _annotated_advice(badge)]
+    columns = [_cutoff_advice(badge, cutoffs, evidence.depth), annotated_advice(badge)]
     columns += _outsider_advice(evidence, model)
     if has_random:
         columns.append(
@@ -191,7 +192,8 @@ def _has_relatives(evidence: PoolEvidence, model: str) -> bool:
     )
 
 
-def _annotated_advice(badge: str) -> ColumnAdvice:
+def annotated_advice(badge: str) -> ColumnAdvice:
+    """Return with whom annotated AUC and AP' of a model of this part in the pool are compared."""
     column = "annotated AUC and AP"
     if badge == POOLED:
         return ColumnAdvice(

@@ -13,6 +13,7 @@ from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.outsiders import POOLED, undeclared_relatives
 from lookalike.bias.subsets import FAMILY, UNIQUES
+from lookalike.bias.words.titles import measure_title
 
 SMALL_POOL = 4
 
@@ -41,26 +42,40 @@ def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
 
 
 def _on_self_deltas(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
-    """Yield, of each measure, the largest change whose interval leaves out 0."""
+    """Yield, of each direction, the largest change whose interval leaves out 0."""
     deltas = [d for entry in leave_out if entry.kind == UNIQUES for d in entry.self_deltas]
     defined = [d for d in deltas if not np.isnan(d.delta.value)]
     shown = [d for d in defined if d.exceeds_gap and _is_told_from_zero(d)]
-    strongest: dict[str, SelfDelta] = {}  # of all cut-offs of a measure, the one that moves most
-    for d in sorted(shown, key=lambda d: -abs(d.delta.value)):
-        strongest.setdefault(d.measure.partition("@")[0], d)
-    for worst in sorted(strongest.values(), key=lambda d: d.measure):
-        of_measure = [d for d in defined if d.measure == worst.measure]
-        n_beyond = sum(d.measure == worst.measure for d in shown)
-        ends = worst.delta.interval
-        who = "outsiders are punished" if worst.delta.value < 0 else "taking part is punished"
-        yield (
-            f"{worst.measure}: without its own proposals, {worst.model} moves by "
-            f"{worst.delta.value:+.3f} (interval {ends.low:+.3f} to {ends.high:+.3f}, "
-            f"{worst.n_queries} queries; {worst.rank_before} to {worst.rank_after} in the order): "
-            f"{who}. For {n_beyond} of {len(of_measure)} pooled models the change is told from 0 "
-            "and larger than the usual gap between neighbours, so a newcomer's place by this "
-            "measure says little."
-        )
+    shown.sort(key=lambda d: (d.measure != MACRO_AUC, -abs(d.delta.value)))
+    gains = [d for d in shown if d.delta.value > 0]
+    losses = [d for d in shown if d.delta.value < 0]
+    if losses:
+        yield "Models from outside lose: " + _on_one_direction(losses, defined, "less")
+    if gains:
+        yield "Building the pool costs a model: " + _on_one_direction(gains, defined, "more")
+
+
+def _on_one_direction(shown: Sequence[SelfDelta], defined: Sequence[SelfDelta], way: str) -> str:
+    """Return one change in words, and which other measures move the same way."""
+    worst = shown[0]
+    n_moved = sum(d.measure == worst.measure for d in shown)
+    n_models = sum(d.measure == worst.measure for d in defined)
+    low, high = sorted((abs(worst.delta.interval.low), abs(worst.delta.interval.high)))
+    of_family = {_family(d.measure): d.measure for d in reversed(shown)}  # the one that moves most
+    of_family.pop(_family(worst.measure))
+    others = sorted(of_family.values())
+    also = f" So do {', '.join(map(measure_title, others))}." if others else ""
+    return (
+        f"without the pairs that it alone proposed, {worst.model} would have "
+        f"{abs(worst.delta.value):.3f} {way} by {measure_title(worst.measure)} (95 % interval "
+        f"{low:.3f} to {high:.3f}, {worst.n_queries} queries; place {worst.rank_after} instead of "
+        f"{worst.rank_before}). {n_moved} of {n_models} pooled models move by more than the usual "
+        f"gap between neighbours, so the value of a newcomer does not stand beside theirs.{also}"
+    )
+
+
+def _family(measure: str) -> str:
+    return measure.partition("@")[0]
 
 
 def _is_told_from_zero(d: SelfDelta) -> bool:
@@ -80,10 +95,11 @@ def _on_agreement(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
     rho, n = [a.spearman.value for a in orders], [a.n_queries for a in orders]
     queries = f"{min(n)} to {max(n)}" if min(n) < max(n) else f"{n[0]}"
     yield (
-        f"With one model left out, the order of all {orders[0].n_models} by macro AUC has a "
-        f"Spearman correlation of {min(rho):.2f} to {max(rho):.2f} with the order on all labels "
-        f"({queries} queries; no interval covers it). However high, that cannot show the bias, "
-        "because it is the model left out that moves: read the self-deltas."
+        f"The order of all {orders[0].n_models} models by macro ROC-AUC with one left out has a "
+        f"Spearman correlation of {min(rho):.2f} to {max(rho):.2f} with the order on all "
+        f"labels ({queries} queries; no "
+        "interval covers it). That does not clear the pool, because it is the model left out that "
+        "moves."
     )
 
 
@@ -104,8 +120,8 @@ def _on_limits(evidence: PoolEvidence, rows: Sequence[ModelRow]) -> Iterator[str
         )
     if any(len(members) > 1 for members in evidence.pooled_families.values()):
         yield (
-            "Some pooled models are related. Leaving one out is masked by its relatives: read "
-            f"the {FAMILY} rows and the family-matched AUC."
+            "Some pooled models are related, and cover for each other when one is left out: read "
+            f"the rows “{FAMILY}” and the family-matched AUC."
         )
     if evidence.unjudged_queries.size:
         yield (

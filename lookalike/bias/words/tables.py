@@ -11,22 +11,17 @@ from lookalike.bias.comparison import Estimate, RankAgreement, SelfDelta
 from lookalike.bias.depth import DepthRow
 from lookalike.bias.discovery import DepthYield, NextDepth
 from lookalike.bias.leave_out import LeaveOut
-from lookalike.bias.measurements import MACRO_AP, MACRO_AUC
+from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.order import NeighbourOrder
 from lookalike.bias.overlap import GeneratorRow
 from lookalike.bias.panels import PanelRow
 from lookalike.bias.paper_view import PaperCell, PaperRow
-from lookalike.bias.report import EQUAL_OUTSIDER
+from lookalike.bias.words.titles import measure_title
 from lookalike.stats.significance import MeasureTests
 from lookalike.stats.text_tables import PAGE, TEXT, Style, table
 
 Row = TypeVar("Row")
-MEASURE_TITLES = {
-    MACRO_AUC: "macro ROC-AUC",
-    MACRO_AP: "AP′, mean over queries",
-    EQUAL_OUTSIDER: "Equal-outsider AUC",
-}
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,8 @@ NEIGHBOURS: tuple[Column[NeighbourOrder], ...] = (
     Column("order kept", "Order kept", lambda row, s: s.share(row.kept)),
 )
 TESTS: tuple[Column[MeasureTests], ...] = (
-    Column("measure", "Measure", lambda row, _: row.measure, lambda row, _: _title(row.measure)),
+    Column("measure", "Measure", lambda row, _: row.measure,
+           lambda row, _: measure_title(row.measure)),
     Column("pairs", "Pairs of models", lambda row, _: str(len(row.tests)),
            lambda row, _: f"{len(row.tests):,}"),
     Column("p < .05", "Told apart", lambda row, s: s.number(row.discriminative_power),
@@ -264,8 +260,3 @@ def _p_with_method(row: LeaveOut, style: Style) -> str:
 def _count(n: float, style: Style) -> str:
     """Return a count with thousands apart, an expected one as a rounded number."""
     return f"{n:,}" if isinstance(n, int) else style.number(n, 0)
-
-
-def _title(measure: str) -> str:
-    """Return a measure’s name on the page."""
-    return MEASURE_TITLES.get(measure, measure.upper() if measure.startswith("p@") else measure)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
 from lookalike.conditional.alignment import Alignment, SinkhornResult, align, sinkhorn_accuracy
 from lookalike.conditional.formats.tables import AccuracyMatrix, read_matrix
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 
 DESCRIPTION = (

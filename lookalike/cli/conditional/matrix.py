@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
 from lookalike.conditional.criterion import MIN_QUESTIONS, Criterion, Part, Seen, measure, seen_by
 from lookalike.conditional.formats.tables import AccuracyMatrix, matrix_csv
 from lookalike.conditional.formats.triplet_files import (
@@ -19,6 +19,7 @@ from lookalike.conditional.formats.triplet_files import (
 )
 from lookalike.conditional.triplet_scores import Metric
 from lookalike.conditional.triplets import TripletTable, vectors_for
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.cli.output import Report, Table
+from lookalike.cli.output import Report
 from lookalike.conditional.column_spec import parse_where
 from lookalike.conditional.formats.tables import read_scale
 from lookalike.conditional.formats.triplet_files import TripletEntries, read_triplets
@@ -20,6 +20,7 @@ from lookalike.conditional.triplet_scores import (
     score_triplets,
 )
 from lookalike.conditional.triplets import TripletTable, group_questions, vectors_for
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from lookalike.cli.output import WANTING, Report, Table
+from lookalike.cli.output import WANTING, Report
 from lookalike.conditional.formats.cirr import read_cirr, read_cirr_split
 from lookalike.conditional.formats.genecis import TASKS, read_genecis
 from lookalike.conditional.formats.json_files import read_json_list
@@ -14,6 +14,7 @@ from lookalike.conditional.formats.triplet_files import read_names, read_triplet
 from lookalike.conditional.formats.vaw import read_vaw
 from lookalike.conditional.types import Defect, Task
 from lookalike.conditional.validate import count_defects, find_defects, kept_places
+from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
 
 DESCRIPTION = (

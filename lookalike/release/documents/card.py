@@ -27,16 +27,26 @@ def _front(facts: Facts) -> str:
         f"size_categories:\n- {_size(facts.statistics['n_pairs'])}",
         "configs:",
     ]
-    for table in sorted(facts.tables, key=lambda table: table.name != "qrels"):
-        split = "corpus" if table.name == "images" else "test"
+    for name, path in _configs(facts).items():
         lines += [
-            f"- config_name: {table.name}",
-            *(["  default: true"] if table.name == "qrels" else []),
+            f"- config_name: {name}",
+            *(["  default: true"] if name == "qrels" else []),
             "  data_files:",
-            f"  - split: {split}",
-            f"    path: {table.path}",
+            f"  - split: {'corpus' if name == 'images' else 'test'}",
+            f"    path: {path}",
         ]
     return "\n".join([*lines, "---", ""])
+
+
+def _configs(facts: Facts) -> dict[str, str]:
+    """Return the file of each config: qrels first, since it is the default.
+
+    A table without rows is none: load_dataset fails on it. MTEB takes `query` where there is one
+    before `queries`, which is the table.
+    """
+    tables = {table.name: table.path for table in facts.tables if table.name in facts.filled}
+    first = {name: tables.pop(name) for name in ("qrels",) if name in tables}
+    return {**first, **facts.mteb, **tables}
 
 
 def _size(n: int) -> str:
@@ -73,7 +83,7 @@ qrels = load_dataset("path/to/this/folder", "qrels", split="test")
 judgements = load_dataset("path/to/this/folder", "judgements", split="test")
 ```
 
-`trec/qrels.txt` and `trec/runs/` are for trec_eval, pytrec_eval and ir_measures;
+{_mteb(facts)}`trec/qrels.txt` and `trec/runs/` are for trec_eval, pytrec_eval and ir_measures;
 `vsd/annotations.json` and `vsd/metadata.json` for the code of the VSD benchmark;
 `croissant.json` for mlcroissant. A pair without a label is unjudged, not different.
 
@@ -92,4 +102,19 @@ lookalike verify path/to/this/folder
 Licence of the labels: {info["licence"]["labels"]}. Images: {info["licence"]["images"]}
 
 How it was made, and what it is not good for: datasheet.md. What changed: CHANGELOG.md.
+"""
+
+
+def _mteb(facts: Facts) -> str:
+    if not facts.mteb:
+        return ""
+    return """MTEB finds corpus, queries and labels here. This task adds its rule on what is ranked:
+
+```python
+import mteb
+import lookalike as lk
+
+mteb.evaluate(mteb.get_model("MODEL"), lk.mteb_task("path/to/this/folder"))
+```
+
 """

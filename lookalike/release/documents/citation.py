@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 
 from lookalike.release.documents.facts import Facts
+from lookalike.release.documents.people import Author, authors_of
 
 
-def citation(facts: Facts) -> str:
-    """Return CITATION.cff (Citation File Format 1.2.0)."""
+def citation(facts: Facts, doi: str = "") -> str:
+    """Return CITATION.cff (Citation File Format 1.2.0).
+
+    Args:
+        facts: of the release.
+        doi: under which it was deposited, which can only be known afterwards.
+    """
     info = facts.info
-    authors = [f"  - name: {_quoted(name)}" for name in info["authors"]]
+    authors = [line for author in authors_of(info) for line in _cff_author(author)]
     return "\n".join(
         [
             "cff-version: 1.2.0",
@@ -22,6 +28,7 @@ def citation(facts: Facts) -> str:
             "authors:",
             *authors,
             f"abstract: {_quoted(info['description'] or info['title'])}",
+            *([f"doi: {_quoted(doi)}"] if doi else []),
             *([f"url: {_quoted(info['url'])}"] if info["url"] else []),
             *([f"license: {_quoted(info['licence']['labels'])}"] if _is_spdx(facts) else []),
             "",
@@ -29,23 +36,39 @@ def citation(facts: Facts) -> str:
     )
 
 
-def bibtex(facts: Facts) -> str:
+def _cff_author(author: Author) -> list[str]:
+    if author.family:
+        names = {"family-names": author.family, "given-names": author.given}
+    else:
+        names = {"name": author.name}
+    keys = names | ({"orcid": author.address} if author.orcid else {})
+    lines = [f"{key}: {_quoted(value)}" for key, value in keys.items()]
+    return [f"  {'-' if at == 0 else ' '} {line}" for at, line in enumerate(lines)]
+
+
+def bibtex(facts: Facts, doi: str = "") -> str:
     """Return an entry for BibTeX."""
     info = facts.info
     key = f"{info['name']}-{info['version']}".replace(".", "-")
-    authors = " and ".join(f"{{{name}}}" for name in info["authors"])
+    authors = " and ".join(
+        author.sorted_name if author.family else f"{{{author.name}}}" for author in authors_of(info)
+    )
+    deposited = f"  doi = {{{doi}}},\n" if doi else ""
     where = f"  howpublished = {{\\url{{{info['url']}}}}},\n" if info["url"] else ""
     return (
         f"@misc{{{key},\n  title = {{{info['title']}}},\n  author = {{{authors}}},\n"
-        f"  year = {{{info['date'][:4]}}},\n{where}  note = {{Version {info['version']}}}\n}}"
+        f"  year = {{{info['date'][:4]}}},\n{deposited}{where}"
+        f"  note = {{Version {info['version']}}}\n}}"
     )
 
 
-def cite_as(facts: Facts) -> str:
+def cite_as(facts: Facts, doi: str = "") -> str:
     """Return one line for a list of references."""
     info = facts.info
-    where = f" {info['url']}" if info["url"] else ""
-    return f"{', '.join(info['authors'])} ({info['date'][:4]}). {facts.title}.{where}"
+    address = f"https://doi.org/{doi}" if doi else info["url"]
+    where = f" {address}" if address else ""
+    names = ", ".join(author.name for author in authors_of(info))
+    return f"{names} ({info['date'][:4]}). {facts.title}.{where}"
 
 
 def changelog(facts: Facts) -> str:

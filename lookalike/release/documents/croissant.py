@@ -1,4 +1,4 @@
-"""croissant.json: Croissant 1.0, as mlcroissant validates and loads it."""
+"""croissant.json: Croissant 1.1 with RAI properties, as mlcroissant validates and loads it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from lookalike.release.documents.citation import cite_as
 from lookalike.release.documents.facts import Facts
+from lookalike.release.documents.people import Author, authors_of
+from lookalike.release.documents.responsible import responsible
 from lookalike.release.format.columns import Table
 
 _TYPES = {"text": "sc:Text", "float64": "sc:Float", "bool": "sc:Boolean"}  # others: sc:Integer
@@ -26,15 +28,24 @@ _CONTEXT: dict[str, Any] = {
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
 }
+_FIRST_OF_1_1 = 4  # schema version
+_CONTEXT_1_1 = {
+    **_CONTEXT,
+    **{term: f"cr:{term}" for term in ("arrayShape", "containedIn", "isArray")},
+    "name": {"@container": "@language"},
+    "description": {"@container": "@language"},
+}
+_CONFORMS_1_1 = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 
 
 def croissant(facts: Facts) -> str:
     """Return the metadata; one record set for each table."""
     info = facts.info
+    is_1_1 = info.get("schema_version", 1) >= _FIRST_OF_1_1
     described = {
-        "@context": _CONTEXT,
+        "@context": _CONTEXT_1_1 if is_1_1 else _CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": _CONFORMS_1_1 if is_1_1 else "http://mlcommons.org/croissant/1.0",
         "name": info["name"],
         "description": info["description"] or info["title"],
         "license": info["licence"]["labels"],
@@ -42,11 +53,19 @@ def croissant(facts: Facts) -> str:
         "version": info["version"],
         "datePublished": info["date"],
         "citeAs": cite_as(facts),
-        "creator": [{"@type": "sc:Organization", "name": name} for name in info["authors"]],
+        "creator": [_creator(author) for author in authors_of(info)],
+        **(responsible(facts) if is_1_1 else {}),
         "distribution": [_file(facts, table) for table in facts.tables],
         "recordSet": [_records(table) for table in facts.tables],
     }
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+
+
+def _creator(author: Author) -> dict[str, str]:
+    if not author.family:
+        return {"@type": "sc:Organization", "name": author.name}
+    found = {"@type": "sc:Person", "name": author.name}
+    return found | ({"url": author.address} if author.orcid else {})
 
 
 def _file(facts: Facts, table: Table) -> dict[str, Any]:

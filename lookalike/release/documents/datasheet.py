@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from lookalike.release.documents.conditional import conditional_part
 from lookalike.release.documents.facts import Facts, number, percent
 from lookalike.release.documents.markdown import sentence, single_line, table
+from lookalike.release.documents.people import authors_of
 
 _STYLE = """
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
@@ -44,6 +45,26 @@ _PAGE = """<!doctype html>
 {body}</body>
 </html>
 """
+
+
+PANEL = {
+    "expertise": "Expertise",
+    "demographics": "Demographics",
+    "payment": "Payment and consent",
+}
+IMPACT = {
+    "social_impact": "Social impact",
+    "personal_information": "What the images show of people",
+}
+NO_FINDINGS = "No report on the pool’s bias was made before this release."
+UNJUDGED = (
+    "Pairs that no model of the pool proposed are unjudged. Treating them as different "
+    "punishes models that find what the pool missed (strata.json says how much was judged)."
+)
+UPKEEP = (
+    "A release is never changed: a correction is a new version with its differences in "
+    "CHANGELOG.md. `lookalike verify` checks every hash and every number offline."
+)
 
 
 def datasheet_page(facts: Facts) -> str:
@@ -78,7 +99,7 @@ def _head(facts: Facts) -> Iterator[str]:
 def _motivation(facts: Facts) -> Iterator[str]:
     yield "## Motivation"
     yield sentence(facts.info["description"]) or "The curators gave no description."
-    authors = single_line(", ".join(facts.info["authors"]))
+    authors = single_line(", ".join(author.name for author in authors_of(facts.info)))
     yield f"Made by {authors}; released on {facts.info['date']}."
 
 
@@ -119,15 +140,7 @@ def _composition(facts: Facts) -> Iterator[str]:
 
 def _proposers(facts: Facts) -> Iterator[str]:
     yield "## Who proposed the pairs"
-    for pool in facts.info["pools"]:
-        rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
-        yield (
-            f"Pool “{single_line(pool['name'])}”: the union of the {pool['k']} nearest candidates "
-            f"of each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
-            f"{pool['seed']}). "
-            f"Other images of a query’s product are {rule}."
-            + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
-        )
+    yield from pool_sentences(facts)
     measures = facts.results["measures"]
     shown = [
         name
@@ -148,30 +161,25 @@ def _proposers(facts: Facts) -> Iterator[str]:
     )
 
 
+def pool_sentences(facts: Facts) -> Iterator[str]:
+    """Say of each pool how it was made."""
+    for pool in facts.info["pools"]:
+        rule = "no candidates" if pool["exclude_same_product"] else "candidates too"
+        yield (
+            f"Pool “{single_line(pool['name'])}”: the union of the {pool['k']} nearest candidates "
+            f"of each model for {pool['n_queries']:,} queries ({_rule(pool['query_rule'])}; seed "
+            f"{pool['seed']}). "
+            f"Other images of a query’s product are {rule}."
+            + (f" Candidates: {_rule(pool['candidate_rule'])}." if "candidate_rule" in pool else "")
+        )
+
+
 def _judging(facts: Facts) -> Iterator[str]:
     yield "## Who judged, and how"
-    yield (
-        f"{facts.judges[0].upper()}{facts.judges[1:]}, each blind to models, ranks and the answers "
-        "of others. Their names here are made for this release alone."
-    )
-    for name, title in (("expertise", "Expertise"), ("payment", "Payment and consent")):
-        yield f"{title}: {single_line(facts.info['panel'][name]) or 'not stated by the curators'}."
-    campaigns = []
-    for campaign in facts.info["campaigns"]:
-        served = (
-            "every judge judged every pair"
-            if campaign["serving"] == "everyone"
-            else f"each pair was judged by {campaign['k']} of the panel"
-        )
-        tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
-        order = (
-            "; pairs that several models ranked high came first, in phases shuffled for each "
-            "judge, so that similar pairs became rarer as the judging went on"
-            if campaign.get("asking_order") == "phases"
-            else ""
-        )
-        campaigns.append(f"- {single_line(campaign['name'])}: {served}; a tie is {tie}{order}.")
-    yield "\n".join(campaigns)
+    yield blind_judges(facts)
+    for name, title in PANEL.items():
+        yield f"{title}: {stated(facts.info['panel'].get(name, ''))}."
+    yield "\n".join(f"- {rule}" for rule in campaign_rules(facts))
     yield table(
         ("Judge", "Votes", "Share similar"),
         [
@@ -188,6 +196,37 @@ def _judging(facts: Facts) -> Iterator[str]:
         for one in facts.guidelines
     ]
     yield "\n".join(["Guidelines as shown (guidelines/):", "", *shown])
+
+
+def blind_judges(facts: Facts) -> str:
+    """Say who judged without naming anybody."""
+    return (
+        f"{facts.judges[0].upper()}{facts.judges[1:]}, each blind to models, ranks and the answers "
+        "of others. Their names here are made for this release alone."
+    )
+
+
+def stated(text: str) -> str:
+    """Return what the curators said as one line, or that they did not."""
+    return single_line(text) or "not stated by the curators"
+
+
+def campaign_rules(facts: Facts) -> Iterator[str]:
+    """Say of each campaign who judged what, and what a tie is."""
+    for campaign in facts.info["campaigns"]:
+        served = (
+            "every judge judged every pair"
+            if campaign["serving"] == "everyone"
+            else f"each pair was judged by {campaign['k']} of the panel"
+        )
+        tie = "different" if campaign["tie_rule"] == "negative" else "left undecided"
+        order = (
+            "; pairs that several models ranked high came first, in phases shuffled for each "
+            "judge, so that similar pairs became rarer as the judging went on"
+            if campaign.get("asking_order") == "phases"
+            else ""
+        )
+        yield f"{single_line(campaign['name'])}: {served}; a tie is {tie}{order}."
 
 
 def _agreement(facts: Facts) -> Iterator[str]:
@@ -213,33 +252,35 @@ def _agreement(facts: Facts) -> Iterator[str]:
 def _biases(facts: Facts) -> Iterator[str]:
     yield "## Known biases"
     findings = "\n".join(f"- {single_line(finding)}" for finding in facts.findings)
-    yield findings or "No report on the pool’s bias was made before this release."
-    yield (
-        "Pairs that no model of the pool proposed are unjudged. Treating them as different "
-        "punishes models that find what the pool missed (strata.json says how much was judged)."
-    )
+    yield findings or NO_FINDINGS
+    yield UNJUDGED
 
 
 def _uses(facts: Facts) -> Iterator[str]:
     yield "## Uses"
-    uses = facts.info["uses"]
-    intended = (
-        single_line(uses["intended"]) or "comparing models of visual similarity on these queries"
-    )
-    yield f"Intended: {intended}."
-    excluded = single_line(uses["excluded"]) or (
+    yield f"Intended: {intended_use(facts)}."
+    yield f"Not intended: {excluded_use(facts)}."
+    for name, title in IMPACT.items():
+        yield f"{title}: {stated(facts.info['uses'].get(name, ''))}."
+
+
+def intended_use(facts: Facts) -> str:
+    """Say what the release is for."""
+    known = single_line(facts.info["uses"]["intended"])
+    return known or "comparing models of visual similarity on these queries"
+
+
+def excluded_use(facts: Facts) -> str:
+    """Say what the release is not for."""
+    return single_line(facts.info["uses"]["excluded"]) or (
         "training on the labels and testing on them; statements on images unlike these; "
         "identifying judges"
     )
-    yield f"Not intended: {excluded}."
 
 
 def _upkeep(facts: Facts) -> Iterator[str]:
     yield "## Upkeep"
-    yield (
-        "A release is never changed: a correction is a new version with its differences in "
-        "CHANGELOG.md. `lookalike verify` checks every hash and every number offline."
-    )
+    yield UPKEEP
     yield f"Computed by Lookalike {facts.info['code']['version']}."
 
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from lookalike.release.format.columns import Table
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import has_sets, list_tables
+from lookalike.release.format.layout import MTEB_PATHS, has_sets, list_tables
+from lookalike.release.mteb_tables import has_mteb
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,9 @@ class Facts:
         findings: sentences of the bias report, empty without one.
         hashes: SHA-256 of each data file.
         conditional: conditional.json, empty where the release has no templates or triplets.
+        filled: names of the tables that have rows.
+        judged_days: the first and the last day of judging, empty where no time is known.
+        mteb: the files in MTEB's layout by the name of their config, empty without queries.
     """
 
     info: dict[str, Any]
@@ -34,6 +40,9 @@ class Facts:
     findings: list[str]
     hashes: Mapping[str, str]
     conditional: dict[str, Any]
+    filled: frozenset[str]
+    judged_days: list[str]
+    mteb: Mapping[str, str]
 
     @classmethod
     def of(cls, folder: Folder, hashes: Mapping[str, str]) -> Facts:
@@ -47,6 +56,13 @@ class Facts:
             findings=folder.json("bias.json")["findings"],
             hashes=hashes,
             conditional=folder.json("conditional.json") if has_sets(folder.info) else {},
+            filled=frozenset(
+                table.name
+                for table in list_tables(folder.info)
+                if pq.read_metadata(folder.path / table.path).num_rows
+            ),
+            judged_days=_judged_days(folder),
+            mteb=_mteb(folder),
         )
 
     @property
@@ -70,6 +86,20 @@ class Facts:
         n = self.statistics["n_judges"]
         kind = "simulated judge" if self.is_simulated else "judge"
         return f"{n} {kind}{'' if n == 1 else 's'}"
+
+
+def _judged_days(folder: Folder) -> list[str]:
+    times = folder.table("judgements", ["decided_at"])["decided_at"].unique().to_pylist()
+    days = sorted({time[:10] for time in times if time})
+    return days[:1] + days[-1:]
+
+
+def _mteb(folder: Folder) -> dict[str, str]:
+    if not has_mteb(folder.info):
+        return {}
+    corpus, queries = MTEB_PATHS
+    has_queries = pq.read_metadata(folder.path / queries).num_rows > 0
+    return {"corpus": corpus, "query": queries} if has_queries else {}
 
 
 def number(value: float | None, digits: int = 3) -> str:

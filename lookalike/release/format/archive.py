@@ -12,13 +12,14 @@ from pathlib import Path
 
 from lookalike.core.unpacking import DAMAGES, why_too_much
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.layout import MANIFEST, SIGNATURE
 from lookalike.release.format.manifest import is_safe, parse_manifest, paths_in
 
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say; no clock enters the bytes
 _PACKED = {".parquet", ".jpg", ".jpeg", ".png", ".webp"}  # compressed by themselves
 _BLOCK = 2**20
 MAX_MANIFEST = 256 * 2**20
+MAX_SIGNATURE = 4096
 
 
 def write_archive(folder: Path, target: Path, root: str) -> None:
@@ -140,7 +141,7 @@ def _sizes(archive: zipfile.ZipFile, root: str, source: Path) -> dict[str, int]:
     sizes = {path: held.n_bytes for path, held in manifest.files.items()}
     if reason := why_too_much(sum(sizes.values()), source.stat().st_size):
         raise ReleaseError(f"{source}: {reason}")
-    return {**sizes, MANIFEST: entry.file_size}
+    return {**sizes, MANIFEST: entry.file_size, SIGNATURE: MAX_SIGNATURE}
 
 
 def _unpack_one(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +15,7 @@ import pyarrow.compute as pc
 
 from lookalike.io.tables import Qrels, Run
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.archive import opened
 from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
-from lookalike.release.format.manifest import read_manifest
 from lookalike.release.format.tables import coded, read_table, rows_of
 from lookalike.release.labelling import make_qrels
 
@@ -36,6 +33,11 @@ class Folder:
         if not isinstance(info, dict):
             raise ReleaseError(f"{self.path / 'release.json'} is no JSON object")
         return info
+
+    @property
+    def title(self) -> str:
+        """Its name and version."""
+        return f"{self.info['name']} {self.info['version']}"
 
     @cached_property
     def models(self) -> list[dict[str, Any]]:
@@ -103,6 +105,11 @@ class Folder:
         """Return the pairs put to the judges that models are compared by: query_id, image_id."""
         return self._without_drawn(self.table("pairs", ["query_id", "image_id"]))
 
+    @cached_property
+    def questions(self) -> Qrels:
+        """Every pair put to the judges, as if it were labelled."""
+        return Qrels.of((q, c, 0) for q, c in self.rows("pairs", "query_id", "image_id"))
+
     def _without_drawn(self, table: pa.Table) -> pa.Table:
         if not self.below_pool:
             return table
@@ -167,23 +174,3 @@ def write_json(path: Path, content: object) -> None:
     """Write JSON as all files of a release have it."""
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     path.write_text(text, encoding="utf-8", newline="")
-
-
-@contextmanager
-def open_release(source: str | Path) -> Iterator[Folder]:
-    """Give a release to read from, unchecked (`verify` does that); a zip is unpacked for a while.
-
-    Args:
-        source: the release's folder or zip.
-
-    Raises:
-        ReleaseError: neither a release folder nor a readable zip of one.
-        OSError: it cannot be read, or there is no room to unpack it.
-
-    >>> with open_release("tests/golden/releases/small-1.0.0.zip") as release:
-    ...     len(release.qrels()), [model["name"] for model in release.models][:1]
-    (61, ['descriptor:colour-histogram'])
-    """
-    with opened(Path(source)) as folder:
-        read_manifest(folder)
-        yield Folder(folder)

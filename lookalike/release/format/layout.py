@@ -13,9 +13,12 @@ import pyarrow as pa
 from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.format.columns import TYPES, Column, Table
 
-SCHEMA_VERSION = 3
-READABLE = (1, 2, 3)  # 1 knows no templates and no triplets; 2 no campaigns' pools and strata
+SCHEMA_VERSION = 4
+# 1 knows no templates and no triplets; 2 no campaigns' pools and strata; 3 no tables for MTEB
+READABLE = (1, 2, 3, 4)
 MANIFEST = "MANIFEST.json"
+SIGNATURE = f"{MANIFEST}.minisig"
+MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")
 RULES = ("majority", "undecided", "unanimous", "dawid_skene")
 
 _QUERY = Column("query_id", "text", "The query, an `image_id` of images.")
@@ -155,6 +158,8 @@ RUN_SCHEMA = pa.schema([(column.name, TYPES[column.kind]) for column in RUN_COLU
 
 FILES = {
     "MANIFEST.json": "SHA-256, bytes and rows of every other file, and a hash over all of them.",
+    "MANIFEST.json.minisig": "Where the institution signs: its signature of the manifest, as "
+    "minisign makes it. Not in the manifest.",
     "README.md": "Dataset card for `datasets.load_dataset`, with what the release is.",
     "release.json": "What was frozen: name, version, campaigns, pools, rules, seeds, licences, "
     "citation, code.",
@@ -179,15 +184,22 @@ FILES = {
     "trec/qrels.xinfap.txt": "For xinfAP over the pool: topic numbers are positions in queries "
     "plus 1, the stratum is 0, -1 marks a pair without a label. Pairs drawn below the pool are "
     "left out, since nothing here names the rest of their strata.",
+    "trec/images.tsv": "Name and path of each image, as ir_datasets reads documents.",
+    "trec/queries.tsv": "Name and path of each query, as ir_datasets reads queries.",
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run; of an uploaded "
     "run the list is as it was given.",
+    "mteb/corpus.parquet": "The images that models rank, as MTEB reads them: id, modality, "
+    "product_id (empty where the query’s own product is compared, too) and, where the images are "
+    "given away, image.",
+    "mteb/queries.parquet": "The queries with a similar image, likewise; their labels are the "
+    "table qrels.",
     "conditional.json": "Of each set of templates or triplets: counts, shares and agreement.",
     "genecis/SET.json": "The templates of a set that people verified, in the format of GeneCIS; "
     "images by the number that their path names, else by path; whole images have a box, too, in "
     "tasks of attributes.",
     "triplets/SET.csv": "The triplets of a set with a majority, images by path: anchor, closer, "
     "farther, condition, n_votes, n_closer.",
-    "croissant.json": "Croissant 1.0 metadata.",
+    "croissant.json": "Croissant 1.1 metadata with its RAI properties, from the datasheet.",
     "CITATION.cff": "How to cite.",
     "CHANGELOG.md": "What changed from version to version.",
     "LICENSE.txt": "Terms of the labels and of the images.",

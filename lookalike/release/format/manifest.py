@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import MANIFEST, READABLE, SCHEMA_VERSION
+from lookalike.release.format.layout import MANIFEST, READABLE, SCHEMA_VERSION, SIGNATURE
 
 _BLOCK = 2**20
 HEADER_LINES = {".csv": 1, ".jsonl": 0, ".txt": 0}
@@ -65,9 +65,10 @@ def _text(content: object) -> str:
 
 
 def make_manifest(folder: Path, release: str, version: str) -> Manifest:
-    """Hash every file of a folder, the manifest itself left out."""
+    """Hash every file of a folder, the manifest itself and its signature left out."""
     files = {path: make_entry(folder / path) for path in sorted(paths_in(folder))}
-    files.pop(MANIFEST, None)
+    for path in (MANIFEST, SIGNATURE):
+        files.pop(path, None)
     return Manifest(release, version, files)
 
 

@@ -31,11 +31,15 @@ class Command(BaseCommand):
         parser.add_argument("--name", default="", help="short name; else the first campaign’s")
         parser.add_argument("--title", default="", help="else the first campaign’s name")
         parser.add_argument("--date", default="", help="of the release; else today")
-        parser.add_argument("--author", action="append", default=[], help="may be repeated")
-        for name in ("description", "changes", "url", "expertise", "payment"):
+        parser.add_argument("--author", action="append", default=[],
+                            help="an institution, or “Family, Given ORCID”; repeated")  # fmt: skip
+        for name in ("description", "changes", "url", "expertise", "demographics", "payment"):
             parser.add_argument(f"--{name}", default="")
         parser.add_argument("--intended", default="", help="intended use")
         parser.add_argument("--excluded", default="", help="uses it is not good for")
+        parser.add_argument("--social-impact", default="", help="whom results may harm")
+        parser.add_argument("--personal-information", default="",
+                            help="what the images show of people")  # fmt: skip
         parser.add_argument("--label-licence", default=DEFAULT_LICENCE)
         parser.add_argument("--image-terms", default=DEFAULT_IMAGE_TERMS)
         for name in ("template", "triplet"):
@@ -90,6 +94,7 @@ def _request(first: Campaign, options: dict[str, Any]) -> FreezeRequest:
             name: options[name]
             for name in (
                 *("description", "changes", "url", "expertise", "payment", "intended"),
+                *("demographics", "social_impact", "personal_information"),
                 *("excluded", "label_licence", "image_terms", "with_images", "with_runs"),
                 *("hidden_percent", "seed"),
             )

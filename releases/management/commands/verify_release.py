@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from lookalike.cli.verify import verdict_text
 from lookalike.io.errors import InputError
+from lookalike.release.signature import read_public_key
 from lookalike.release.verify import verify
 
 
@@ -20,10 +21,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", type=Path, help="folder or zip")
+        parser.add_argument("--key", default="", help="public key that it must be signed by")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            verdict = verify(options["release"])
+            key = read_public_key(options["key"]) if options["key"] else None
+            verdict = verify(options["release"], key=key)
         except (InputError, OSError) as problem:
             raise CommandError(str(problem)) from problem
         self.stdout.write(verdict_text(verdict), ending="")

@@ -30,6 +30,11 @@ export class Api {
     return this.#read(await this.#get(this.urls.guidelines));
   }
 
+  /** Tell that a held key was stopped; nothing hangs on it. */
+  async stopped() {
+    await this.#post(this.urls.stops, {});
+  }
+
   async savePreferences(body) {
     return this.#read(await this.#post(this.urls.preferences, body));
   }

@@ -11,6 +11,7 @@ import { SHEET_MAX } from "./queue.js";
 import { FINAL, STRIP_N } from "./session.js";
 import { ANSWERS } from "./words.js";
 
+const AT_ONCE = 10; // more than so many "different" at once are asked about
 const VOTES = new Set(["similar", "different"]);
 
 export class Desk {
@@ -61,14 +62,32 @@ export class Desk {
     return true;
   }
 
-  /** Answer "different" for what is left of the sheet, if all of it has been in view. */
-  restDifferent({ device, timeStamp }) {
-    if (this.view !== this.sheet || !this.gate.admits(timeStamp)) return;
-    if (this.sheet.showUnseen()) {
-      this.panels.say("There is more below. Look at it, then press again.");
+  /**
+   * Answer "different" for what is left of the sheet, if all of it has been in view for as long as
+   * it takes to look. Many at once are asked about first.
+   */
+  async restDifferent({ device, timeStamp }) {
+    if (this.view !== this.sheet) return;
+    if (!this.gate.admits(timeStamp)) {
+      this.brake.refused(timeStamp);
       return;
     }
-    const open = this.sheet.open.filter(({ uid }) => this.queue.has(uid)); // no other tab's answers
+    if (this.sheet.showUnseen()) {
+      this.panels.tell("There is more below. Look at it, then press again.");
+      return;
+    }
+    const left = () => this.sheet.open.filter(({ uid }) => this.queue.has(uid)); // no other tab's
+    if (!this.sheet.isTimeFor(left().length)) {
+      this.sheet.noteEarly();
+      this.brake.refused(timeStamp);
+      this.panels.tell(`Look at the ${left().length} that are left, then press again.`);
+      return;
+    }
+    if (left().length > AT_ONCE && !(await this.confirmRest(left().length))) return;
+    if (this.view === this.sheet) this.#answerRest(left(), device);
+  }
+
+  #answerRest(open, device) {
     const timing = this.sheet.timing(open.length);
     for (const question of open) {
       const act = { answer: "different", reason: "", mode: "sheet", device, ...timing };
@@ -176,7 +195,8 @@ export class Desk {
     this.pair.hide();
     this.sheet.hide();
     const { state, stage } = this.#reply;
-    if (state !== "open") this.panels.showState(state);
+    if (state === "paused" && this.#reply.is_own_pause) this.panels.showState("own_pause");
+    else if (state !== "open") this.panels.showState(state);
     else if (stage === "not_qualified") this.panels.showState("not_qualified");
     else if (this.supply.isDry && this.#reply.is_waiting) this.panels.showState("waiting");
     else if (this.supply.isDry && !this.#reply.isWaiting) this.panels.showState("finished");

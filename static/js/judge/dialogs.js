@@ -83,6 +83,34 @@ export function askReason(dialog) {
   });
 }
 
+/** Ask whether so many pairs are different; resolves with whether they are. A held key says nothing. */
+export function confirmRest(dialog, n) {
+  return new Promise((resolve) => {
+    const finish = (isSure) => {
+      dialog.removeEventListener("click", onClick);
+      dialog.removeEventListener("keydown", onKey);
+      dialog.removeEventListener("close", onClose);
+      if (dialog.open) dialog.close();
+      resolve(isSure);
+    };
+    const onClick = ({ target }) => {
+      if (target.closest("[data-sure]")) finish(true);
+    };
+    const onKey = (event) => {
+      if (event.repeat || event.key !== "1") return;
+      event.preventDefault();
+      finish(true);
+    };
+    const onClose = () => finish(false);
+    dialog.addEventListener("click", onClick);
+    dialog.addEventListener("keydown", onKey);
+    dialog.addEventListener("close", onClose);
+    dialog.querySelector("[data-n]").textContent = n;
+    dialog.showModal();
+    dialog.querySelector("[data-closes]").focus();
+  });
+}
+
 /** The list of keys, each to be chosen from the keys on offer. */
 export class KeysDialog {
   constructor(dialog, { keys, defaults, allowed, onSave }) {

@@ -4,8 +4,9 @@ import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
 import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
 import { Api } from "./api.js";
+import { Brake } from "./brake.js";
 import { Desk } from "./desk.js";
-import { KeysDialog, askReason } from "./dialogs.js";
+import { KeysDialog, askReason, confirmRest } from "./dialogs.js";
 import { PairView } from "./pair.js";
 import { Panels } from "./panels.js";
 import { QuestionQueue } from "./queue.js";
@@ -15,6 +16,7 @@ import { Supply } from "./supply.js";
 
 const TWINS = { ArrowRight: "similar", ArrowLeft: "different" };
 const ANSWERING = new Set(["similar", "different", "cant_tell", "later"]);
+const BRAKED = new Set([...ANSWERING, "rest_different"]);
 
 const root = document.getElementById("judge");
 const given = root.dataset;
@@ -26,6 +28,7 @@ const urls = {
   answers: given.answersUrl,
   recent: given.recentUrl,
   guidelines: given.guidelinesUrl,
+  stops: given.stopsUrl,
   preferences: given.preferencesUrl,
 };
 const api = new Api(urls, given.person);
@@ -63,7 +66,14 @@ const sheet = new SheetView(root.querySelector('[data-view="sheet"]'), {
   now,
   onPick: (question) => desk.peek(question),
 });
-const desk = new Desk({ session, queue, outbox, supply, pair, sheet, panels, now, mode: given.mode });
+const brake = new Brake(() => {
+  panels.tell("Holding a key answers nothing. Look at both pictures, then press once.");
+  api.stopped().catch(() => {}); // a note, not an answer
+});
+const desk = new Desk({
+  ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: given.mode },
+  confirmRest: (n) => confirmRest(document.getElementById("rest"), n),
+});
 
 // ---- keys ----
 let keys = read("judge-keys");
@@ -124,6 +134,8 @@ document.addEventListener("keydown", (event) => {
   }
   const isDialogOpen = document.querySelector("dialog[open]") !== null;
   const isSheet = desk.view === sheet;
+  const meant = (isSheet ? sheetKeys : pairKeys).actionOf(keyName(event)); // arrows move on a sheet
+  if (event.repeat && BRAKED.has(meant)) brake.refused(event.timeStamp);
   if (!isDialogOpen && isSheet && event.key.startsWith("Arrow") && !event.altKey) {
     event.preventDefault();
     sheet.move(event.key); // holding an arrow moves on: it answers nothing

@@ -11,9 +11,11 @@ const STATES = {
   finished: ["All done", "You have answered every pair that is yours. Thank you."],
   waiting: ["Nothing for you just now", "The pairs that are left are with other judges. Some may come back to you; this page looks every 20 seconds and goes on by itself."],
   paused: ["This campaign is paused", "Your answers are kept. This page goes on by itself once it is open again."],
+  own_pause: ["Your judging is paused", "An admin has paused it for now and will tell you more. What you have answered is kept, and this page goes on by itself once you can judge again."],
   closed: ["This campaign is closed", "It takes no more answers. What you have answered counts."],
   not_qualified: ["The qualification round is over", "An admin looks at it now and decides how you go on."],
 };
+const TOAST_MS = 5000;
 const VERDICTS = { similar: "similar", different: "different" };
 
 export class Panels {
@@ -129,6 +131,17 @@ export class Panels {
     const button = this.root.querySelector(`.judge-answers [data-action="${action}"]`);
     button.classList.add("is-hit");
     setTimeout(() => button.classList.remove("is-hit"), 120);
+  }
+
+  /** Say something that everybody is to see, over the page, so that nothing moves. */
+  tell(words) {
+    const { toast } = this.parts;
+    clearTimeout(this.toastTimer);
+    toast.textContent = words;
+    toast.hidden = false;
+    this.toastTimer = setTimeout(() => {
+      toast.hidden = true;
+    }, TOAST_MS);
   }
 
   say(words) {

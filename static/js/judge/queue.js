@@ -6,7 +6,7 @@ export const SHEET_MAX = 48;
 
 export class QuestionQueue {
   #items = [];
-  #answered = new Set(); // uids with a final answer, whether or not the server knows it yet
+  #answered = new Map(); // uid -> place of those with a final answer, known to the server or not
   #lowWater = LOW_WATER;
 
   constructor() {
@@ -41,7 +41,10 @@ export class QuestionQueue {
   /** Take in what the server sent for `n_asked`; returns how many were new. */
   push(questions, n_asked = ASK_N) {
     const known = new Set(this.#items.map((question) => question.uid));
-    const fresh = questions.filter(({ uid }) => !known.has(uid) && !this.#answered.has(uid));
+    // what comes behind the place where it was answered is asked anew
+    const isOpen = ({ uid, position }) => position > (this.#answered.get(uid) ?? -1);
+    const fresh = questions.filter((question) => !known.has(question.uid) && isOpen(question));
+    for (const { uid } of fresh) this.#answered.delete(uid);
     this.#items.push(...fresh);
     for (const { position } of questions) this.after = Math.max(this.after, position);
     // a short reply means that there is no more for now: ask again when half of it is used
@@ -52,8 +55,9 @@ export class QuestionQueue {
 
   /** Take a question out; with a final answer it is not taken in again. */
   remove(uid, { isFinal = true } = {}) {
+    const place = this.#items.find((question) => question.uid === uid)?.position ?? Infinity;
     this.#items = this.#items.filter((question) => question.uid !== uid);
-    if (isFinal) this.#answered.add(uid);
+    if (isFinal) this.#answered.set(uid, place);
   }
 
   /** Forget what waits: nothing more is to be asked. */

@@ -1,6 +1,9 @@
 /* Sheet mode: the query pinned, its candidates in a grid; arrows move, keys answer. */
 import { ANSWERS, markOf } from "./words.js";
 
+const SHEET_MS = 800; // to take in a sheet at all ...
+const CELL_MS = 150; // ... and each picture that is answered at once
+const MOST_MS = 5000;
 const LOOK_AGAIN_MS = 3000; // for pictures that did not come
 
 export class SheetView {
@@ -9,6 +12,7 @@ export class SheetView {
   #index = 0;
   #actAt = 0;
   #actVisible = 0;
+  #earlier = 0; // of that, until the last press that came too soon
   #queryUrl = null;
   #again = null; // the timer of the next look for pictures that did not come
   #observer;
@@ -100,7 +104,19 @@ export class SheetView {
     };
   }
 
+  /** Whether `n` pairs could be looked at since the last act, or the last press that came too soon. */
+  isTimeFor(n) {
+    const least = Math.min(MOST_MS, SHEET_MS + CELL_MS * n);
+    return this.visible.read() - this.#actVisible >= this.#earlier + least;
+  }
+
+  /** Begin to wait anew, because somebody has pressed before they could look. */
+  noteEarly() {
+    this.#earlier = this.visible.read() - this.#actVisible;
+  }
+
   noteAct() {
+    this.#earlier = 0;
     this.#actAt = this.now();
     this.#actVisible = this.visible.read();
   }

@@ -14,7 +14,7 @@ from evaluation.model_pages.content import paired_test
 from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.details import details_path
-from evaluation.results.leaderboard import COLUMNS, leaderboard, model_key
+from evaluation.results.leaderboard import COLUMNS, interval_chart, leaderboard, model_key
 from evaluation.results.services import store_result
 from evaluation.results.stored import StoredResult
 from lookalike.bias.report import BiasReport
@@ -76,25 +76,26 @@ def test_wrong_addresses_and_campaigns_without_result_are_not_found(
 
 def test_the_leaderboard_is_sorted_by_what_all_may_be_compared_by(result: Result) -> None:
     board = leaderboard(StoredResult(result))
-    assert board.sorted_by == "equal_outsider_auc"
-    at = [column.name for column in board.columns].index(board.sorted_by)
-    values = [line.cells[at].value for line in board.lines]
-    assert values == sorted(values, key=lambda value: -(value or 0.0))
+    assert board.columns[board.sorted_at].name == "equal_outsider_auc"
+    for section in board.sections:
+        values = [line.cells[board.sorted_at].shown for line in section.lines]
+        assert values == sorted(values, key=lambda value: -(value or 0.0))
     board = leaderboard(StoredResult(result), "P@5")
     assert [column.name for column in board.columns if column.is_sorted] == ["P@5"]
-    assert leaderboard(StoredResult(result), "nonsense").sorted_by == "equal_outsider_auc"
+    board = leaderboard(StoredResult(result), "nonsense")
+    assert board.columns[board.sorted_at].name == "equal_outsider_auc"
 
 
-def test_cells_carry_advice_and_letters_and_no_interval_below_ten_queries(result: Result) -> None:
+def test_cells_carry_advice_and_no_value_or_interval_below_ten_queries(result: Result) -> None:
     board = leaderboard(StoredResult(result))
-    assert board.has_groups
+    assert board.has_few_queries
     for line in board.lines:
         for name, cell in zip(COLUMNS, line.cells, strict=True):
             assert cell.comparable_with in {"pooled models", "outsiders", "all models", "nobody"}
             assert cell.n_queries is not None
             assert cell.n_queries < LEAST_QUERIES
             assert (cell.low, cell.high) == (None, None)
-            assert bool(cell.letters) == bool(StoredResult(result).tests(name))
+            assert (cell.shown, cell.letters, cell.is_best) == (None, "", False), name
 
 
 def test_cells_carry_the_stored_interval(result: Result) -> None:
@@ -105,9 +106,34 @@ def test_cells_carry_the_stored_interval(result: Result) -> None:
     assert {(line.cells[at].low, line.cells[at].high) for line in board.lines} == {(0.1, 0.4)}
 
 
-def test_the_chart_says_how_its_intervals_were_made(
+def test_the_leaderboard_is_taken_away_as_a_file(
     result: Result, client: Client, researcher: User
 ) -> None:
+    client.force_login(researcher)
+    base = f"/results/{result.campaign.slug}/leaderboard."
+    for ending, first in (("csv", "model,part_in_pool,"), ("md", "| Model |"), ("tex", "\\begin")):
+        sent = client.get(f"{base}{ending}?by=P@5")
+        assert sent.content.decode().startswith(first)
+        assert f"leaderboard.{ending}" in sent["Content-Disposition"]
+    assert client.get(f"{base}exe").status_code == 404
+
+
+def test_the_judges_stand_beside_the_models(
+    result: Result, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    human = StoredResult(result).summary.human
+    assert human is not None
+    page = client.get(f"/results/{result.campaign.slug}/").content.decode()
+    assert "each against the majority of the others" in page
+    assert f"of {human.n_answers} answers agree" in page
+
+
+def test_the_chart_says_how_its_intervals_were_made(
+    result: Result, client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert interval_chart(leaderboard(StoredResult(result)), "score") is None  # too few queries
+    monkeypatch.setattr("lookalike.metrics.leaderboard.LEAST_QUERIES", 1)
     client.force_login(researcher)
     address = f"/results/{result.campaign.slug}/"
     page = client.get(address).content.decode()

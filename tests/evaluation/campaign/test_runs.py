@@ -19,6 +19,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from accounts.models import Role, User
+from annotation.services.imports import import_judgements
 from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import leaderboard, model_key
@@ -29,7 +30,7 @@ from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.tables import Run as Scores
-from tests.worlds import SPECS, Name, World, by_path, by_sha256, scores_csv
+from tests.worlds import SPECS, Name, World, by_path, by_sha256, cosines, rows_of, scores_csv
 
 pytestmark = pytest.mark.django_db
 HEAD = "query,candidate,score"
@@ -38,6 +39,10 @@ FIRST = "views of/0.png,views of/4.png"
 
 def by_uid(world: World, row: int) -> str:
     return str(world.images[row].uid)
+
+
+def by_release_id(world: World, row: int) -> str:
+    return world.images[row].sha256[:16]
 
 
 def runs_page(client: Client, world: World) -> str:
@@ -52,7 +57,7 @@ def put(world: World, path: Path, **options: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", [by_path, by_uid, by_sha256])
+@pytest.mark.parametrize("name", [by_path, by_uid, by_sha256, by_release_id])
 def test_the_same_scores_get_the_same_measures_however_images_are_named(
     judged_world: World, tmp_path: Path, name: Name
 ) -> None:
@@ -67,6 +72,32 @@ def test_the_same_scores_get_the_same_measures_however_images_are_named(
         assert models["mine"]["measures"][measure]["value"] == pytest.approx(
             value["value"], abs=1e-6
         )
+
+
+@pytest.mark.parametrize("n_judged", [40, 10_000])
+def test_scores_of_the_asked_pairs_alone_have_no_ranks_while_some_are_still_unjudged(
+    open_world: World, tmp_path: Path, n_judged: int
+) -> None:
+    campaign = open_world.campaign
+    words = " ".join(["sdd", "ssd"] * (n_judged // 2))
+    import_judgements(campaign=campaign, rows=rows_of(campaign, words))
+    place = {image.pk: row for row, image in enumerate(open_world.images)}
+    scores = cosines(open_world)
+    pairs = campaign.questions.values_list("query_id", "candidate_id")
+    lines = [
+        f"{by_path(open_world, q)},{by_path(open_world, c)},{float(scores[q, c])!r}"
+        for q, c in ((place[query], place[candidate]) for query, candidate in pairs)
+    ]
+    (tmp_path / "bare.csv").write_text("\n".join([HEAD, *lines]) + "\n")
+    put(open_world, tmp_path / "bare.csv", name="bare")
+    put(open_world, scores_csv(open_world, tmp_path / "whole.csv"), name="whole")
+    models = {model.name: model for model in assess(campaign, n_bootstraps=0).summary.models}
+    assert not models["bare"].has_list
+    assert models["whole"].has_list
+    assert np.isnan(models["bare"].measures["P@5"].value)
+    for name in ("macro_roc_auc", "micro_pr_auc"):
+        bare, whole = (models[model].measures[name].value for model in ("bare", "whole"))
+        assert bare == pytest.approx(whole, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "parquet"])
@@ -134,6 +165,7 @@ BAD = [
     ("nan.csv", text(HEAD, f"{FIRST},NaN"), r"nan\.csv, line 2: score 'NaN' is not finite"),
     ("inf.csv", text(HEAD, f"{FIRST},-inf"), r"inf\.csv, line 2: .*not finite"),
     ("word.csv", text(HEAD, f"{FIRST},high"), r"word\.csv, line 2: .*not a number"),
+    ("short.csv", text(HEAD, f"{'0' * 15},views of/1.png,1"), r"line 2: '0{15}' is no image"),
     (
         "who.csv",
         text(HEAD, f"{FIRST},1", "no.png,views of/1.png,1"),

@@ -19,8 +19,9 @@ import skimage
 import timm
 import torch
 from huggingface_hub import constants
+from numpy.testing import assert_allclose
 from PIL import Image
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 
@@ -85,6 +86,27 @@ def test_the_packaged_weights_recognise_a_cat_and_a_coffee(size: int) -> None:
         assert top in classes
         assert float(probabilities[list(classes)].sum()) > 0.5
     assert pixels.mean == pytest.approx([0.5] * 3)
+
+
+def test_stages_are_mean_and_spread_of_each_stage_all_of_one_length(resnet_file: Path) -> None:
+    staged = load_backbone(f"file:{resnet_file}?arch=resnet10t@stages", "cpu")
+    plain = load_backbone(f"file:{resnet_file}?arch=resnet10t", "cpu")
+    assert staged.fingerprint != plain.fingerprint
+    model: Any = timm.create_model("resnet10t", num_classes=0, features_only=True).eval()
+    model.load_state_dict(load_file(resnet_file), strict=False)
+    transform = create_transform(**resolve_model_data_config(model))
+    picture = photo("coffee.png")
+    with torch.inference_mode():
+        stages = [stage[0].flatten(1).numpy() for stage in model(transform(picture)[None])]
+    parts = [np.concatenate([stage.mean(1), stage.std(1)]) for stage in stages]
+    expected = np.concatenate([part / np.linalg.norm(part) for part in parts])
+    found = staged.embed([staged.transform(picture)])[0]
+    assert_allclose(found, expected / np.linalg.norm(expected), atol=1e-5)
+
+
+def test_a_model_without_stages_is_refused() -> None:
+    with pytest.raises(UnknownModelError, match="has no stages to look at"):
+        timm_models._staged(parse_spec("timm:x@stages"), torch.nn.Linear(3, 2))
 
 
 def test_a_backbone_computes_what_timm_computes(lite0: NetworkBackbone) -> None:

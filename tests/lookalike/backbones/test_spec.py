@@ -35,6 +35,14 @@ from lookalike.pooling.presets import OFFLINE, PAPER, PRESETS, expanded
             "file:/x@y.pth?arch=resnet18@float16",
             Spec(Source.FILE, "resnet18", "/x@y.pth", "float16"),
         ),
+        (
+            "timm:resnet50@stages@float16@stored-float32",
+            Spec(Source.TIMM, "resnet50", "", "float16", "float32", "stages"),
+        ),
+        (
+            "file:/w.pth?arch=resnet18@stages",
+            Spec(Source.FILE, "resnet18", "/w.pth", pooling="stages"),
+        ),
     ],
 )
 def test_each_form_is_read_and_written_back(text: str, spec: Spec) -> None:
@@ -51,6 +59,8 @@ def test_float32_is_what_a_spec_means_that_names_no_precision() -> None:
     ("text", "reason"),
     [
         ("", "names no backbone"),
+        ("descriptor:hog-shape@stages", "@stages belongs behind a timm model"),
+        ("open_clip:ViT-B-32/openai@stages", "@stages belongs behind a timm model"),
         ("resnet50", "names no backbone"),
         ("torch:resnet50", "names no backbone"),
         ("timm:", "lacks a name"),

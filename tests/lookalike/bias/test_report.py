@@ -10,6 +10,7 @@ import pytest
 from lookalike.bias.evidence.pool import Lists
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.bias.words.text import as_text
+from lookalike.bias.words.titles import measure_title
 from lookalike.core.dataclass_json import as_json, from_json
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool
 
@@ -142,16 +143,22 @@ def test_findings_say_what_a_reader_must_know(rich):
     assert "defined on 0 of 2 queries" in text
 
 
+CLAIMS = ("Models from outside lose: ", "Building the pool costs a model: ")
+
+
 def test_findings_tell_who_is_punished():
     report = report_of(random_pool(0, n_queries=80))
-    claims = [text for text in report.findings if " moves by " in text]
-    assert [text.partition(":")[0] for text in claims] == [
-        *("macro_ap", "macro_auc", "micro_ap", "micro_auc", "p@2"),
-    ]
-    assert "outsiders are punished" in claims[-1]
+    claims = [text for text in report.findings if text.startswith(CLAIMS)]
+    assert [text.partition(": ")[0] + ": " for text in claims] == list(CLAIMS)
+    lose, costs = claims
+    assert "less by P@2" in lose
+    assert "more by macro ROC-AUC" in costs
+    assert costs.endswith("So do AP′, mean over queries, AP′ over all pairs, micro ROC-AUC.")
     for text in claims:
-        assert text.startswith("p@2") or "taking part is punished" in text
-        assert re.search(r"\(interval \S+ to \S+, \d+ queries; ", text)
+        assert re.search(r"\(95 % interval \S+ to \S+, \d+ queries; place \d+ instead", text)
+    deltas = [d for e in report.leave_out if e.kind == "uniques" for d in e.self_deltas]
+    named = [d for d in deltas if d.measure == "macro_auc" and f"{d.delta.value:.3f} more" in costs]
+    assert any(d.model in costs for d in named)
 
 
 def test_no_finding_claims_what_its_interval_does_not_tell_from_zero():
@@ -160,13 +167,18 @@ def test_no_finding_claims_what_its_interval_does_not_tell_from_zero():
     for seed in range(6):
         report = report_of(random_pool(seed, n_queries=12), settings=QUICK)
         deltas = [d for e in report.leave_out if e.kind == "uniques" for d in e.self_deltas]
-        for text in (text for text in report.findings if "punished" in text):
+        for text in (text for text in report.findings if text.startswith(CLAIMS)):
             n_claims += 1
-            claimed = [d for d in deltas if text.startswith(f"{d.measure}: ") and d.model in text]
+            claimed = [
+                d
+                for d in deltas
+                if f" by {measure_title(d.measure)} (" in text
+                and f"proposed, {d.model} would" in text
+            ]
             assert any(d.delta.interval.low > 0 or d.delta.interval.high < 0 for d in claimed)
     assert n_claims
     few = report_of(random_pool(0, n_queries=8))
-    assert not any("punished" in text for text in few.findings)
+    assert not any(text.startswith(CLAIMS) for text in few.findings)
     assert all(np.isnan(row.macro_auc.interval.low) for row in few.model_rows)
 
 
@@ -191,7 +203,7 @@ def test_a_stored_report_keeps_the_intervals_it_was_made_with(rich):
 
 def test_findings_name_one_cut_off_of_a_measure_only():
     found = report_of(random_pool(0)).findings
-    assert sum(text.startswith("p@") for text in found) == 1
+    assert sum(text.count("P@") for text in found if text.startswith(CLAIMS)) == 1
 
 
 @pytest.mark.parametrize("n_models", [1, 2, 9])

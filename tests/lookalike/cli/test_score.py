@@ -9,6 +9,7 @@ import pytest
 import pytrec_eval
 
 from lookalike.cli.main import main
+from lookalike.io.labels import read_qrels
 from lookalike.io.writers import vsd_pieces, write_csv
 from tests.lookalike.metrics.cases import toy
 from tests.paths import shared
@@ -56,6 +57,33 @@ def test_the_toy_as_json(score, files):
     assert run["measures"]["micro_roc_auc"]["n_defined"] is None
     assert run["by_query"]["q3"]["macro_roc_auc"] == 1
     assert "micro_roc_auc" not in run["by_query"]["q3"]
+
+
+def test_embeddings_rank_all_images_of_their_file(score, files):
+    qrels = read_qrels(files / "labels.json")
+    names = sorted({*qrels.query_ids, *qrels.candidate_ids, "unjudged"})
+    vectors = np.random.default_rng(4).normal(size=(len(names), 5)).astype(np.float32)
+    np.savez(files / "mine.npz", ids=np.array(names), vectors=vectors)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = (unit @ unit.T).tolist()
+    with (files / "whole.csv").open("w") as out:
+        rows = [
+            (query, name, cosines[names.index(query)][at])
+            for query in qrels.query_ids
+            for at, name in enumerate(names)
+        ]
+        write_csv(out, rows, ("query", "candidate", "score"))
+    options = ("--measures", "P@3,macro_roc_auc,judged@5", "--by-query", "--json")
+    status, out, err = score(*options, runs=("mine.npz", "whole.csv"))
+    assert (status, err) == (0, "")
+    mine, whole = json.loads(out)["runs"]
+    assert mine["has_list"]
+    for query, values in whole["by_query"].items():
+        assert mine["by_query"][query] == pytest.approx(values, abs=1e-9)
+    np.savez(files / "other.npz", ids=np.array(["x"]), vectors=vectors[:1])
+    status, _, err = score(runs=("other.npz",))
+    assert status == 2
+    assert "other.npz: it has vectors of none of the queries" in err
 
 
 def test_the_toy_as_a_table(score, files):
@@ -218,7 +246,7 @@ def test_missing_scores_are_refused_with_the_way_out(score, files):
         ("labels.json", "q1 0 a1\n", "labels.json, line 1: 3 fields"),
         ("labels.json", "q1 0 a1 1\nq1 0 a1 0\n", "labels.json, line 2: the pair 'q1', 'a1' has"),
         ("beit.csv", "query,candidate,score\nq1,a1,nan\n", "beit.csv, line 2: score 'nan'"),
-        ("products.csv", "path\nq1\n", "products.csv, line 1: the header"),
+        ("products.csv", "path\nq1\n", "products.csv, line 1: the columns"),
         ("products.csv", "path,product_id\nq1,A\n", "metadata says nothing about image"),
     ],
 )
@@ -290,6 +318,7 @@ def test_it_runs_without_django_a_database_or_torch(files):
     blocked += "for name in ('django', 'torch', 'psycopg', 'celery'): sys.modules[name] = None\n"
     blocked += "from lookalike.cli.main import main\nraise SystemExit(main(sys.argv[1:]))"
     arguments = ["score", "--qrels", "labels.json", "--run", "beit.csv", "--json"]
+    arguments += ["--metadata", "products.csv"]
     done = subprocess.run(
         [sys.executable, "-c", blocked, *arguments],
         cwd=files,

@@ -203,7 +203,7 @@ def test_products_are_read_from_vsd_metadata_and_csv(file):
         ('{"images":[{"id":"1","path":"a"},\n{"path":"b"}]}', 2, "entry 2 lacks"),
         ('{"images":[\n{"id":"1","path":"a"},\n{"id":"2","path":"a"}]}', 3, "product '2' here"),
         ('{"pictures":[]}', 1, '"images" is not a JSON array'),
-        ("path,product\na,1\n", 1, "path and product_id"),
+        ("path,product\na,1\n", 1, "needed: product_id, and path or image_id"),
         ("path,product_id\na\n", 2, "1 cells"),
         ("path,product_id\na,1\na,2\n", 3, "product '2' here and '1' before"),
         ("path,product_id\n,1\n", 2, "the path is empty"),

@@ -92,6 +92,7 @@ def test_every_known_form_and_default_can_be_parsed():
     [
         ("P@5", lambda r: retrieval.precision(r, 5)),
         ("P'@5", lambda r: retrieval.precision(condensed(r), 5)),
+        ("P_all@5", lambda r: retrieval.precision_all(r, 5)),
         ("P_max@5", lambda r: retrieval.precision_max(r, 5)),
         ("R@2", lambda r: retrieval.recall(r, 2)),
         ("R-Prec", retrieval.r_precision),

@@ -1,0 +1,300 @@
+"""What judges answered, for the admins who vouch for it: one by one, in parts by key.
+
+Each judge's answers are read along an index, newest first, and only as many as are shown. What a
+filter has to look up is joined only where that filter is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import TextChoices
+
+from annotation.models import (
+    VOTES,
+    Adjudication,
+    Answer,
+    Campaign,
+    Exclusion,
+    JudgementEvent,
+    Question,
+    QuestionKind,
+    Reason,
+)
+from annotation.queries.prepared import rows_of
+from catalog.models import Image
+
+A_PART = 50
+
+
+class Shows(TextChoices):
+    """Which answers are looked for."""
+
+    ALL = "", "Every answer"
+    DISAGREES = "disagrees", "Against the others’ majority"
+    MISSED = "missed", "Missed checks"
+    EXCLUDED = "excluded", "Excluded"
+    SURPLUS = "surplus", "Surplus votes"
+
+
+@dataclass(frozen=True)
+class AnswerFilter:
+    """Which answers are wanted; what is empty does not narrow them.
+
+    Attributes:
+        judge: place on the panel.
+        answer: one of similar, different, cant_tell and skip.
+        kind: of the question.
+        stage: of the judge when the question was given.
+        shows: answers that need a look.
+        seconds: only pairs looked at for less.
+        since: decided then or later.
+        until: decided before.
+    """
+
+    judge: int | None = None
+    answer: str = ""
+    kind: str = ""
+    stage: str = ""
+    shows: str = ""
+    seconds: float | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+OTHERS = """
+cross join lateral (
+    select count(*) filter (where o.answer = 'similar') as n_similar,
+           count(*) filter (where o.answer = 'different') as n_different
+    from annotation_judgement o
+    where o.question_id = j.question_id and o.member_id <> j.member_id and o.is_counted
+) others
+"""
+# What a check expects: the gold's answer, or the judge's own to the pair that is asked again.
+KNOWN = """
+left join annotation_gold g on g.question_id = q.id
+left join annotation_judgement own on own.question_id = q.original_id
+     and own.member_id = j.member_id and own.answer in ('similar', 'different')
+"""
+PART = """
+select a.event_id from unnest(%(members)s::bigint[]) as m(id) cross join lateral (
+    select j.event_id from annotation_judgement j {joins}
+    where j.member_id = m.id and j.event_id < %(before)s {wanted}
+    order by j.event_id desc limit %(n)s
+) a order by a.event_id desc limit %(n)s
+"""
+ROWS = f"""
+select v.id, v.uuid, v.answer, v.reason, v.mode, v.device, v.decided_at, v.visible_ms, v.load_ms,
+       v.guideline_version, m.number, u.username, q.uid, q.kind, e.stage, e.state, q.query_id,
+       q.candidate_id, j.is_counted, j.is_surplus, j.is_excluded, x.reason, x.asks_again,
+       others.n_similar, others.n_different, coalesce(g.answer, own.answer, '')
+from annotation_judgementevent v
+join annotation_judgement j on j.event_id = v.id
+join annotation_question q on q.id = v.question_id
+join annotation_panelmember m on m.id = v.member_id
+join accounts_user u on u.id = m.annotator_id
+left join annotation_queueentry e on e.question_id = q.id and e.member_id = v.member_id
+left join annotation_exclusion x on x.event_id = v.id and x.ended_at is null
+{KNOWN} {OTHERS}
+where v.id = any(%s::bigint[]) order by v.id desc
+"""  # noqa: S608  (constants)
+LATEST = 2**62
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One answer that stands, with what it says of its judge.
+
+    Attributes:
+        n_similar: counted votes of the others on the question.
+        n_different: the same.
+        known: what a check expects; "" where the question is none.
+    """
+
+    id: int
+    uuid: UUID
+    answer: str
+    reason: str
+    mode: str
+    device: str
+    decided_at: datetime
+    visible_ms: int
+    load_ms: int
+    guideline_version: int
+    number: int
+    judge: str
+    question: UUID
+    kind: str
+    stage: str | None
+    state: str | None
+    query: Image
+    candidate: Image
+    is_counted: bool
+    is_surplus: bool
+    is_excluded: bool
+    exclusion: str
+    asks_again: bool
+    n_similar: int
+    n_different: int
+    known: str
+
+    @property
+    def words(self) -> str:
+        """The answer as pages say it."""
+        return Answer(self.answer).label
+
+    @property
+    def reason_words(self) -> str:
+        """Why it was skipped, as pages say it."""
+        return Reason(self.reason).label if self.reason else ""
+
+    @property
+    def kind_words(self) -> str:
+        """The kind of question as pages say it."""
+        return QuestionKind(self.kind).label
+
+    @property
+    def seconds(self) -> float:
+        """How long the pair was looked at."""
+        return self.visible_ms / 1000
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether a check was answered otherwise than expected."""
+        return bool(self.known) and self.answer in VOTES and self.answer != self.known
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the others' majority says the opposite."""
+        lead = self.n_similar - self.n_different
+        return {"similar": lead < 0, "different": lead > 0}.get(self.answer, False)
+
+    @property
+    def may_be_excluded(self) -> bool:
+        """Whether it could count at all."""
+        return self.kind not in {QuestionKind.TRAINING, QuestionKind.QUALIFICATION}
+
+
+def list_answers(
+    campaign: Campaign, wanted: AnswerFilter, *, before: int | None = None, n: int = A_PART
+) -> tuple[list[AnswerRow], int | None]:
+    """Return the answers that stand, newest first, and where the next part begins, if any.
+
+    Args:
+        campaign: whose.
+        wanted: which.
+        before: only what arrived before this event.
+        n: at most so many.
+    """
+    panel = campaign.panel.all()
+    if wanted.judge is not None:
+        panel = panel.filter(number=wanted.judge)
+    joins, conditions = _narrowed(wanted)
+    statement = PART.format(joins=joins, wanted=conditions).replace("%(n)s", str(n + 1))
+    values = {
+        **vars(wanted),
+        "campaign": campaign.pk,
+        "ms": None if wanted.seconds is None else wanted.seconds * 1000,
+        "members": list(panel.values_list("pk", flat=True)),
+        "before": LATEST if before is None else before,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        ids = [pk for (pk,) in cursor.fetchall()]
+    return read_answers(ids[:n]), ids[n - 1] if len(ids) > n else None
+
+
+def read_answers(events: Sequence[int]) -> list[AnswerRow]:
+    """Return answers that stand by the ids of their events, newest first."""
+    rows = rows_of(ROWS, list(events))
+    images = Image.objects.in_bulk({pk for row in rows for pk in row[16:18]})
+    answers = []
+    for row in rows:
+        values = list(row)
+        values[16:18] = images[row[16]], images[row[17]]
+        values[21:23] = row[21] or "", bool(row[22])
+        answers.append(AnswerRow(*values))
+    return answers
+
+
+def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
+    """Return the joins and conditions of a filter; its values are parameters."""
+    joins, conditions = [], []
+    if wanted.kind or wanted.shows == Shows.MISSED:
+        joins.append("join annotation_question q on q.id = j.question_id")
+    if wanted.since or wanted.until or wanted.seconds is not None:
+        joins.append("join annotation_judgementevent v on v.id = j.event_id")
+    if wanted.kind:
+        conditions.append("q.kind = %(kind)s")
+    if wanted.answer:
+        conditions.append("j.answer = %(answer)s")
+    if wanted.since:
+        conditions.append("v.decided_at >= %(since)s")
+    if wanted.until:
+        conditions.append("v.decided_at < %(until)s")
+    if wanted.seconds is not None:
+        conditions.append("v.mode <> 'import' and v.visible_ms < %(ms)s")
+    if wanted.stage:
+        conditions.append(
+            "exists (select from annotation_queueentry e where e.question_id = j.question_id "
+            "and e.member_id = j.member_id and e.stage = %(stage)s)"
+        )
+    if wanted.shows == Shows.EXCLUDED:
+        conditions.append("j.is_excluded")
+    if wanted.shows == Shows.SURPLUS:
+        conditions.append("j.is_surplus and j.answer in ('similar', 'different')")
+    if wanted.shows == Shows.MISSED:
+        joins.append(KNOWN)
+        conditions.append(  # checks are few, and have an index
+            "q.campaign_id = %(campaign)s and q.kind <> 'pair' and j.answer in ('similar', "
+            "'different') and j.answer <> coalesce(g.answer, own.answer)"
+        )
+    if wanted.shows == Shows.DISAGREES:
+        joins.append(OTHERS)
+        conditions.append(
+            "case j.answer when 'similar' then others.n_different > others.n_similar "
+            "when 'different' then others.n_similar > others.n_different end"
+        )
+    return " ".join(joins), "".join(f" and {condition}" for condition in conditions)
+
+
+@dataclass(frozen=True)
+class PairReview:
+    """All that was said of one question.
+
+    Attributes:
+        answers: those that stand, newest first.
+        events: everything that judges did, the latest first.
+        exclusions: those that hold and those that were ended, newest first.
+        siblings: the other questions that ask this pair: silent repeats and the like.
+    """
+
+    question: Question
+    answers: list[AnswerRow]
+    events: list[JudgementEvent]
+    exclusions: list[Exclusion]
+    ruling: Adjudication | None
+    siblings: list[Question]
+
+
+def review_pair(question: Question) -> PairReview:
+    """Return all that was said of a question."""
+    held = question.judgements.order_by("-event_id").values_list("event_id", flat=True)
+    events = question.events.select_related("member__annotator").order_by("-pk")
+    exclusions = Exclusion.objects.filter(event__question=question).select_related(
+        "event__member__annotator", "made_by", "ended_by"
+    )
+    origin = question.original or question
+    siblings = [*Question.objects.filter(original=origin), *([origin] if question.original else [])]
+    return PairReview(
+        question,
+        read_answers(list(held)),
+        list(events),
+        list(exclusions),
+        Adjudication.objects.filter(question=question).select_related("decided_by").first(),
+        [one for one in siblings if one.pk != question.pk],
+    )

@@ -1,0 +1,174 @@
+"""The pages on which admins look at single answers, and let them count or not."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import admin_required, signed_in
+from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
+from annotation.queries.labels import label_of
+from annotation.queries.review import AnswerFilter, Shows, list_answers, review_pair
+from annotation.services import count_again, exclude_answers
+from annotation.views.campaign_changes import is_sound, telling
+from annotation.views.campaigns import Context, campaign_named, campaign_page, page_frame
+
+MAX_ID = 2**63 - 1
+MAX_SECONDS = 60
+
+
+def _any(choices: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [("", "Any"), *choices]
+
+
+class AnswersForm(forms.Form):
+    """Which answers are wanted, and from where on."""
+
+    judge = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    answer = forms.ChoiceField(
+        required=False, choices=_any([(a.value, a.label) for a in list(Answer)[:4]])
+    )
+    shows = forms.ChoiceField(required=False, choices=Shows.choices, label="Show")
+    kind = forms.ChoiceField(
+        required=False,
+        choices=_any([(k.value, k.label) for k in QuestionKind if k != QuestionKind.EXAMPLE]),
+        label="Question",
+    )
+    stage = forms.ChoiceField(
+        required=False, choices=_any([(s.value, s.label) for s in list(Stage)[:3]])
+    )
+    seconds = forms.FloatField(
+        required=False, min_value=0.05, max_value=MAX_SECONDS, label="Looked at less than, s"
+    )
+    since = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="From")
+    until = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="To")
+    before = forms.IntegerField(
+        required=False, min_value=1, max_value=MAX_ID, widget=forms.HiddenInput
+    )
+
+    def __init__(self, *args: object, campaign: Campaign) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        panel = campaign.panel.values_list("number", "annotator__username")
+        self.fields["judge"].choices = [("", "Anybody"), *panel]  # type: ignore[attr-defined]
+        for name in ("since", "until", "seconds"):
+            self.fields[name].widget.attrs["class"] = "narrow"
+
+    @property
+    def wanted(self) -> AnswerFilter:
+        """What of a form that may be wrong can be used."""
+        found = {name: value for name, value in self.cleaned_data.items() if name != "before"}
+        last = found.pop("until", None)
+        return AnswerFilter(
+            **{
+                **found,
+                "since": _begin(found.get("since")),
+                "until": _begin(last + timedelta(days=1)) if last and last < date.max else None,
+            }
+        )
+
+
+class ChangeForm(forms.Form):
+    """Which answers are to count or not, and why."""
+
+    answers = forms.TypedMultipleChoiceField(
+        coerce=UUID, error_messages={"required": "Tick answers first."}
+    )
+    reason = forms.CharField(max_length=500, required=False)
+    do = forms.ChoiceField(choices=[(name, name) for name in ("exclude", "ask_again", "count")])
+
+    def __init__(self, data: object) -> None:
+        super().__init__(data)  # type: ignore[arg-type]
+        given = self.data.getlist("answers")  # type: ignore[attr-defined]
+        self.fields["answers"].choices = [(value, value) for value in given]  # type: ignore[attr-defined]
+
+
+def _begin(day: date | None) -> datetime | None:
+    return datetime.combine(day, time(), UTC) if day else None
+
+
+@campaign_page("answers_given", "campaign_answers")
+def answers(request: HttpRequest, campaign: Campaign) -> Context:
+    """Show the answers of one judge or all, as the filters want them."""
+    form = AnswersForm(request.GET, campaign=campaign)
+    form.is_valid()
+    before = form.cleaned_data.get("before")
+    rows, following = list_answers(campaign, form.wanted, before=before)
+    return {
+        "form": form,
+        "rows": rows,
+        "next": following,
+        "is_first": before is None,
+        "is_filtered": form.wanted != AnswerFilter(),
+        "query_string": _query_of(request),
+        "problems": [str(error) for errors in form.errors.values() for error in errors],
+    }
+
+
+@require_safe
+@admin_required
+def pair(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
+    """Show all that was said of one question."""
+    campaign = campaign_named(slug)
+    question = get_object_or_404(
+        Question.objects.select_related("query", "candidate", "original"),
+        campaign=campaign,
+        uid=uid,
+    )
+    context = {
+        **page_frame(campaign, "answers_given"),
+        "review": review_pair(question),
+        "label": label_of(campaign, question),
+        "back": _query_of(request),
+    }
+    return render(request, "annotation/campaign_pair.html", context)
+
+
+@require_POST
+@admin_required
+def change_answers(request: HttpRequest, slug: str) -> HttpResponse:
+    """Exclude answers, ask their judges again, or let them count again."""
+    campaign, by = campaign_named(slug), signed_in(request)
+    form = ChangeForm(request.POST)
+    if is_sound(request, form):
+        events, reason = form.cleaned_data["answers"], form.cleaned_data["reason"]
+        does, n = form.cleaned_data["do"], len(form.cleaned_data["answers"])
+        answers = "1 answer" if n == 1 else f"{n} answers"
+        if does == "count":
+            with telling(request, f"{answers} counted again."):
+                count_again(campaign=campaign, events=events, by=by)
+        else:
+            done = "excluded and asked again" if does == "ask_again" else "excluded from counting"
+            with telling(request, f"{answers} {done}."):
+                exclude_answers(
+                    campaign=campaign,
+                    events=events,
+                    reason=reason,
+                    by=by,
+                    asks_again=does == "ask_again",
+                )
+    return _back(request, slug)
+
+
+def _back(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go back to the pair, or to the same part of the same answers."""
+    try:
+        uid = UUID(request.POST.get("pair", ""))
+    except ValueError:
+        address = reverse("annotation:answers_given", args=[slug])
+    else:
+        address = reverse("annotation:pair", args=[slug, uid])
+    query = request.POST.get("query", "")[:1000]
+    return redirect(f"{address}?{query}" if query else address)
+
+
+def _query_of(request: HttpRequest) -> str:
+    """Return the filters of an address, as another address can carry them."""
+    given = {name: request.GET.get(name, "") for name in AnswersForm.base_fields}
+    return urlencode({name: value for name, value in given.items() if value})

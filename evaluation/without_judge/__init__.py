@@ -1,0 +1,1 @@
+"""What labels and the ranking of models would be without one judge."""

@@ -1,0 +1,144 @@
+"""Compare labels, and the ranking of models, with and without the votes of one judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from accounts.models import User
+from annotation.models import Campaign, PanelMember
+from annotation.queries.labels import LabelTable, labels
+from jobs.models import Job
+from jobs.services import JobError, JobProgress, enqueue
+from lookalike.io.errors import InputError
+
+TASK = "evaluation.tasks.rank_without_judge"
+MEASURES = ("vsd_hr@5", "P@5", "AP'")
+
+
+@dataclass(frozen=True)
+class LabelChanges:
+    """What becomes of the labels: how many there are, and how many would be another or none."""
+
+    n_labels: int
+    n_to_similar: int
+    n_to_different: int
+    n_lost: int
+
+
+@dataclass(frozen=True)
+class ModelPlace:
+    """A model's value and place, from 1, with all judges and without one."""
+
+    name: str
+    value: float | None
+    place: int
+    value_without: float | None
+    place_without: int
+
+
+def label_changes(member: PanelMember) -> LabelChanges:
+    """Return what the labels of a campaign would be without one judge."""
+    campaign = member.campaign
+    now, then = _decided(labels(campaign)), _decided(labels(campaign, without=member))
+    changed = [pair for pair, label in now.items() if then.get(pair, label) != label]
+    return LabelChanges(
+        n_labels=len(now),
+        n_to_similar=sum(then[pair] for pair in changed),
+        n_to_different=sum(not then[pair] for pair in changed),
+        n_lost=len(now.keys() - then.keys()),
+    )
+
+
+def _decided(table: LabelTable) -> dict[tuple[int, int], bool]:
+    return {(row.query_id, row.candidate_id): row.label for row in table if row.label is not None}
+
+
+def ranking_subject(member: PanelMember) -> str:
+    """Return what the job is about."""
+    return f"without:{member.campaign.slug}:{member.number}"
+
+
+def request_ranking(*, member: PanelMember, by: User) -> Job:
+    """Queue the ranking with and without a judge.
+
+    Raises:
+        JobConflictError: it is being done.
+    """
+    return enqueue(
+        task=TASK,
+        subject=ranking_subject(member),
+        title=f"Rank the models of “{member.campaign}” without judge {member.number}",
+        arguments={"member": member.pk},
+        owner=by,
+    )
+
+
+def rank_without_judge(progress: JobProgress) -> dict[str, Any]:
+    """Do the job: score every model on the labels with all judges, and without one.
+
+    Raises:
+        JobError: one of both has no label, or there is no model.
+    """
+    member = PanelMember.objects.select_related("campaign").get(pk=progress.job.arguments["member"])
+    try:
+        now = _values(member.campaign, None, progress)
+        then = _values(member.campaign, member, progress)
+    except InputError as problem:
+        raise JobError(str(problem)) from problem
+    return {"measures": {name: _places(now[name], then[name]) for name in MEASURES}}
+
+
+def _values(
+    campaign: Campaign, without: PanelMember | None, progress: JobProgress
+) -> dict[str, dict[str, float | None]]:
+    """Return each model's value by measure."""
+    from evaluation.models import Run  # noqa: PLC0415
+    from evaluation.results.inputs import models_on, read_inputs  # noqa: PLC0415  # loads torch
+    from evaluation.runs.evaluated_models import read_models  # noqa: PLC0415
+    from lookalike.metrics.measures import parse_measure  # noqa: PLC0415
+    from lookalike.metrics.scoring import score_runs  # noqa: PLC0415
+
+    inputs = read_inputs(campaign, without=without)
+    embedded = models_on(inputs.pool, inputs.sources) if inputs.pool else []
+    uploads = list(Run.objects.filter(campaign=campaign))
+    models = read_models(inputs, embedded, uploads, progress)
+    board = score_runs(
+        inputs.qrels,
+        models.runs,
+        [parse_measure(name) for name in MEASURES],
+        products=inputs.products,
+        missing="worst",
+        matches=models.aligned,
+        without_list=models.without_list,
+    )
+    return {
+        name: {one.name: _known(one.outcomes[name].value) for one in board} for name in MEASURES
+    }
+
+
+def _known(value: float | None) -> float | None:
+    """Return a value, None where it is not defined."""
+    return None if value is None or math.isnan(value) else value
+
+
+def _places(
+    now: Mapping[str, float | None], then: Mapping[str, float | None]
+) -> list[dict[str, Any]]:
+    """Return the models by their place now."""
+    place, place_without = _ranked(now), _ranked(then)
+    rows = [
+        ModelPlace(name, now[name], place[name], then.get(name), place_without.get(name, 0))
+        for name in sorted(place, key=place.__getitem__)
+    ]
+    return [asdict(row) for row in rows]
+
+
+def _ranked(values: Mapping[str, float | None]) -> dict[str, int]:
+    """Return the place of each model; equal values share one."""
+    known = {name: -1.0 if value is None else value for name, value in values.items()}
+    return {
+        name: 1 + sum(other > value for other in known.values()) for name, value in known.items()
+    }

@@ -1,0 +1,41 @@
+"""The page that shows what one judge's votes change, for admins."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import admin_required, signed_in
+from annotation.models import PanelMember
+from annotation.views.campaigns import page_frame
+from evaluation.results.queries import latest_job
+from evaluation.without_judge.comparison import (
+    TASK,
+    label_changes,
+    ranking_subject,
+    request_ranking,
+)
+from jobs.services import JobConflictError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def without(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Show the labels without a judge at once; the ranking of models is a job."""
+    members = PanelMember.objects.select_related("campaign", "annotator")
+    member = get_object_or_404(members, campaign__slug=slug, number=min(number, 2**15 - 1))
+    if request.method == "POST":
+        try:
+            request_ranking(member=member, by=signed_in(request))
+        except JobConflictError as problem:
+            messages.error(request, str(problem))
+        return redirect("evaluation:without", slug, number)
+    context = {
+        **page_frame(member.campaign, "quality"),
+        "member": member,
+        "changes": label_changes(member),
+        "job": latest_job(TASK, ranking_subject(member)),
+    }
+    return render(request, "evaluation/without.html", context)

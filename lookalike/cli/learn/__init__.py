@@ -1,0 +1,1 @@
+"""`lookalike learn ...`: similarity that is learnt."""

@@ -1,0 +1,117 @@
+"""Scores by the labels, products and rules of a release: the numbers of its board."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lookalike.cli.output import Report
+from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Run
+from lookalike.metrics.match import MissingScoresError
+from lookalike.metrics.measures import Measure, parse_measure
+from lookalike.metrics.scoring import Scored
+from lookalike.release.opened import Release, open_release
+
+RULES = ("--min-rel", "--metadata", "--mode", "--trec", "--negatives", "--contamination")
+NO_PRODUCTS = "every image for a product of its own"
+
+
+def score_on_release(arguments: argparse.Namespace) -> Report:
+    """Score runs by the rules of a release, as its site does.
+
+    Raises:
+        InputError: also if an option contradicts the release.
+    """
+    for option in RULES:
+        if getattr(arguments, option.strip("-").replace("-", "_")) not in (None, False, "image"):
+            raise InputError(f"{option} does not go with --release, which says it itself")
+    with open_release(arguments.release) as release:
+        try:
+            read = [
+                (path, release.judged.read(path, missing=arguments.missing)[0])
+                for path in arguments.run
+            ]
+        except MissingScoresError as error:
+            raise MissingScoresError(f"{error} (--missing worst)") from error
+        runs = named_apart(read)
+        return report_on_release(arguments, release, runs, arguments.run)
+
+
+def report_on_release(
+    arguments: argparse.Namespace, release: Release, runs: Sequence[Run], files: Sequence[object]
+) -> Report:
+    """Score runs of a release and return what is to be said of them.
+
+    Args:
+        arguments: with `release`, `measures`, `by_query` and perhaps `complete`.
+        release: it.
+        runs: with its names of images.
+        files: where they are from.
+
+    Raises:
+        InputError: an unknown measure.
+    """
+    names = arguments.measures and [measure.name for measure in parse_measures(arguments.measures)]
+    is_complete = getattr(arguments, "complete", False)
+    scored = release.score(runs, names, complete=is_complete)
+    qrels, place = release.labels(), arguments.release
+    of_release = {"name": release.info["name"], "version": release.info["version"]}
+    of_release |= {"seal": release.manifest.seal}
+    return Report(
+        title=f"{release.title}: {', '.join(run.name for run in scored)}",
+        text=as_text(place, qrels, scored, by_query=arguments.by_query),
+        data={"release": of_release, **as_json(arguments, place, files, qrels, scored)},
+        table=as_table(qrels, scored, by_query=arguments.by_query),
+        notes=[*list_notes(scored), *_release_notes(release, scored)],
+    )
+
+
+def _release_notes(release: Release, scored: Sequence[Scored]) -> Iterator[str]:
+    if hidden := len(release.hidden_queries):
+        yield (
+            f"labels of {hidden} queries are hidden; they count on the release's site alone, "
+            "for runs submitted there"
+        )
+    if any(name.startswith("vsd_") for name in scored[0].outcomes):
+        if release.products is None:
+            yield f"{release.title} compares images of one product: vsd_ takes {NO_PRODUCTS}"
+        elif not any(release.products.values()):
+            yield f"{release.title} knows no product: vsd_ takes {NO_PRODUCTS}"
+    if names := release.other_means(scored[0]):
+        yield (
+            f"{', '.join(names)}: over other queries than on the release's board, whose means are "
+            "over those that are defined for all of its models"
+        )
+
+
+def parse_measures(text: str) -> list[Measure]:
+    """Return the measures that a list names, each once.
+
+    Raises:
+        InputError: an unknown one, or none.
+    """
+    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InputError("--measures names no measure")
+    return [parse_measure(name) for name in names]
+
+
+def named_apart(runs: Sequence[tuple[object, Run]]) -> list[Run]:
+    """Return the runs, with their file in the name where two have the same name.
+
+    Raises:
+        InputError: the same run twice.
+    """
+    counts = Counter(run.name for _, run in runs)
+    named = [
+        replace(run, name=f"{run.name} ({path})") if counts[run.name] > 1 else run
+        for path, run in runs
+    ]
+    repeated = [name for name, n in Counter(run.name for run in named).items() if n > 1]
+    if repeated:
+        raise InputError(f"the same run is given twice: {repeated[0]}")
+    return named

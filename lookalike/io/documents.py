@@ -1,0 +1,93 @@
+"""A table written as a document: CSV, Markdown, LaTeX, HTML."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lookalike.io.writers import write_csv
+
+Cell = str | int | float | None
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "′": "$'$",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a header; None and NaN are undefined."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+def as_csv(table: Table) -> str:
+    """Return comma-separated values; numbers keep all their digits."""
+    out = io.StringIO()
+    rows = [["" if _text(cell) == "" else cell for cell in row] for row in table.rows]
+    write_csv(out, rows, table.header)
+    return out.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """Return a Markdown table.
+
+    >>> print(as_markdown(Table(["model", "P@5"], [["a|b", 0.25]])), end="")
+    | model | P@5 |
+    | --- | --- |
+    | a\\|b | 0.2500 |
+    """
+    lines = [table.header, ["---"] * len(table.header)]
+    lines += [[_text(cell).replace("|", "\\|") for cell in row] for row in table.rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def as_html(table: Table) -> str:
+    """Return an HTML table."""
+    lines = [_html_row("th", table.header)]
+    lines += [_html_row("td", [_text(cell) for cell in row]) for row in table.rows]
+    return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+def as_latex(table: Table) -> str:
+    """Return a LaTeX table for the package booktabs; the first column stands to the left.
+
+    >>> print(as_latex(Table(["model", "P@5"], [["lite_0", 0.25]])), end="")
+    \\begin{tabular}{lr}
+    \\toprule
+    model & P@5 \\\\
+    \\midrule
+    lite\\_0 & 0.2500 \\\\
+    \\bottomrule
+    \\end{tabular}
+    """
+    head, *rows = (
+        " & ".join(_latex_text(_text(cell)) for cell in row) + r" \\"
+        for row in [table.header, *table.rows]
+    )
+    columns = "l" + "r" * (len(table.header) - 1)
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _latex_text(text: str) -> str:
+    return re.sub("|".join(map(re.escape, _LATEX)), lambda match: _LATEX[match[0]], text)
+
+
+def _text(cell: Cell) -> str:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)

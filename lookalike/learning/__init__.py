@@ -1,0 +1,1 @@
+"""Similarity that is learnt: from words, from labels, from triplets."""

@@ -1,0 +1,1 @@
+"""What every training here shares: randomness, steps, checkpoints."""

@@ -1,0 +1,101 @@
+"""Train step by step; a run that is killed anywhere goes on and ends in the same bytes.
+
+In the run's folder lie `checkpoint.safetensors`, which is replaced as a whole, and `curve.jsonl`
+with a line for each step.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from lookalike.core.atomic_files import write_atomically
+from lookalike.core.errors import Refused
+from lookalike.core.progress import SILENT, Progress
+from lookalike.learning.engine.determinism import one_thread
+
+CHECKPOINT, CURVE = "checkpoint.safetensors", "curve.jsonl"
+
+
+class Learner(Protocol):
+    """Something that learns in steps, each a function of its state and the step's number.
+
+    Attributes:
+        fingerprint: of settings and data; a checkpoint of another one is not continued.
+    """
+
+    fingerprint: str
+
+    def step(self, number: int) -> dict[str, float]:
+        """Do one step and return its losses by name."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return everything that steps change."""
+
+    def restore(self, state: dict[str, torch.Tensor], n_steps: int) -> None:
+        """Take up the state that there was after so many steps."""
+
+
+def train(
+    learner: Learner, folder: Path, *, n_steps: int, every: int, progress: Progress = SILENT
+) -> None:
+    """Do the steps that a folder has not seen yet.
+
+    Args:
+        learner: as made afresh.
+        folder: of this run alone.
+        n_steps: in all.
+        every: how many steps between checkpoints.
+        progress: told the steps; may raise to stop.
+
+    Raises:
+        Refused: the folder holds another run, or its checkpoint is damaged.
+        OSError: the disk is full.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    n_done = _restore(learner, folder)
+    _cut_curve(folder, n_done)
+    with one_thread(), (folder / CURVE).open("a", encoding="utf-8") as curve:
+        for step in range(n_done, n_steps):
+            losses = learner.step(step)
+            curve.write(json.dumps({"step": step, **losses}) + "\n")
+            if (step + 1) % every == 0 or step + 1 == n_steps:
+                curve.flush()
+                _save(learner, folder, step + 1)
+            progress.update(step + 1, n_steps)
+
+
+def _save(learner: Learner, folder: Path, n_done: int) -> None:
+    tensors = {name: t.detach().contiguous() for name, t in learner.state().items()}
+    content = save(tensors, {"n_done": str(n_done), "run": learner.fingerprint})
+    write_atomically(folder / CHECKPOINT, lambda file: file.write(content))
+
+
+def _restore(learner: Learner, folder: Path) -> int:
+    """Take up the last checkpoint, and return how many steps it has seen."""
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return 0
+    try:
+        with safe_open(path, "pt") as file:
+            facts = file.metadata()
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as problem:
+        raise Refused("checkpoint", f"{path} is damaged ({problem}); delete it") from problem
+    if facts["run"] != learner.fingerprint:
+        raise Refused("checkpoint", f"{folder} holds a run of other data or settings")
+    learner.restore(state, int(facts["n_done"]))
+    return int(facts["n_done"])
+
+
+def _cut_curve(folder: Path, n_done: int) -> None:
+    """Keep of the curve what the checkpoint has seen; a line may have been cut short."""
+    path = folder / CURVE
+    if path.exists():
+        lines = path.read_bytes().splitlines(keepends=True)[:n_done]
+        write_atomically(path, lambda file: file.writelines(lines))

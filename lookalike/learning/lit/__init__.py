@@ -1,0 +1,1 @@
+"""A text-image space where there is none: two small heads on locked towers (LiT)."""

@@ -1,0 +1,1 @@
+"""What "similar" means, said in words."""

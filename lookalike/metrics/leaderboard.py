@@ -1,0 +1,286 @@
+"""A leaderboard: which values may be held against which, which are told apart, and how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lookalike.io.documents import Table
+from lookalike.metrics.uncertainty import ALPHA, significance_letters
+from lookalike.stats.intervals import LEAST_QUERIES
+from lookalike.stats.significance import PairedTest
+from lookalike.stats.text_tables import PAGE
+
+ALL, NOBODY = "all models", "nobody"
+_PARTS = ("low", "high", "n_queries", "letters", "comparable_with")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of one model.
+
+    Attributes:
+        value, low, high: the mean and the ends of its interval, None if undefined.
+        n_queries: how many queries the mean is over; None where it is no mean over queries.
+        comparable_with: whose values this one may be held against: a group such as "pooled
+            models", `ALL` or `NOBODY`.
+        reason: why.
+        letters: models that share a letter may be compared in this column, and are not told apart.
+        is_best: whether it is told apart from, and above, every other value that it may be
+            compared with.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n_queries: int | None = None
+    comparable_with: str = ALL
+    reason: str = ""
+    letters: str = ""
+    is_best: bool = False
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it may be held against nobody's value."""
+        return self.comparable_with == NOBODY
+
+    @property
+    def has_few_queries(self) -> bool:
+        """Whether it is the mean of too few queries to be shown."""
+        return self.n_queries is not None and self.n_queries < LEAST_QUERIES
+
+    @property
+    def shown(self) -> float | None:
+        """The value, None where it is undefined or the mean of too few queries."""
+        return None if self.has_few_queries else self.value
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A model that takes part.
+
+    Attributes:
+        name: as shown.
+        badge: its part in the pool: "pooled", "sibling", "outsider" or "submitted".
+        notes: what must be read beside its values, in a few words each.
+        key: of its page; "" where it has none.
+    """
+
+    name: str
+    badge: str
+    notes: Sequence[str] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One model with its values.
+
+    Attributes:
+        model: it.
+        cells: one for each column.
+        kept: share of bootstrap samples of the queries in which it stays above the next line of
+            its section, by the sorted column; None for the last, and where it is not known.
+    """
+
+    model: Entrant
+    cells: Sequence[Cell]
+    kept: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure, and whether the table is sorted by it."""
+
+    name: str
+    title: str
+    is_sorted: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """Models that may be compared by the sorted column, best first.
+
+    Attributes:
+        title: "" where the table has one section alone.
+        lines: the models.
+    """
+
+    title: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Models by measures, never ranked across groups that may not be compared."""
+
+    columns: Sequence[Column]
+    sections: Sequence[Section]
+
+    @property
+    def lines(self) -> list[Line]:
+        """All models, section by section."""
+        return [line for section in self.sections for line in section.lines]
+
+    @property
+    def sorted_at(self) -> int:
+        """The place of the column that the table is sorted by."""
+        return next(at for at, column in enumerate(self.columns) if column.is_sorted)
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether any test was made."""
+        return any(cell.letters for line in self.lines for cell in line.cells)
+
+    @property
+    def has_few_queries(self) -> bool:
+        """Whether a value is left out since it is the mean of too few queries."""
+        return any(cell.has_few_queries for line in self.lines for cell in line.cells)
+
+    @property
+    def tells_order(self) -> bool:
+        """Whether it is known how sure the order of neighbours is."""
+        return any(line.kept is not None for line in self.lines)
+
+    @property
+    def is_any_alone(self) -> bool:
+        """Whether a value may be held against nobody's."""
+        return any(cell.is_alone for line in self.lines for cell in line.cells)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the table has, with the names and the order's."""
+        return len(self.columns) + 1 + self.tells_order
+
+    @property
+    def badges(self) -> set[str]:
+        """The badges that occur."""
+        return {line.model.badge for line in self.lines}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A column before its values are held against each other.
+
+    Attributes:
+        name: of the measure.
+        title: as a reader knows it.
+        cells: by model; letters and `is_best` are set by `make_leaderboard`.
+        tests: paired tests of each two models; none where none was made.
+        kept: how often `better` stays above `worse`, by (better, worse).
+    """
+
+    name: str
+    title: str
+    cells: Mapping[str, Cell]
+    tests: Sequence[PairedTest] = ()
+    kept: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+def make_leaderboard(
+    models: Sequence[Entrant], measured: Sequence[Measured], by: str = ""
+) -> Leaderboard:
+    """Return the table, in sections of models that may be compared, the best first in each.
+
+    Letters, and what is best, are found within models that may be compared: two models share a
+    letter only if they may be compared and no test tells them apart.
+
+    Args:
+        models: with different names.
+        measured: the columns, each with a cell for every model.
+        by: the name of the column to sort by; the first where there is none of that name.
+
+    >>> cells = {"a": Cell(0.9, n_queries=40), "b": Cell(0.7, n_queries=40)}
+    >>> models = [Entrant("b", "pooled"), Entrant("a", "pooled")]
+    >>> board = make_leaderboard(models, [Measured("P@5", "P@5", cells)])
+    >>> [(line.model.name, line.cells[0].value) for line in board.lines]
+    [('a', 0.9), ('b', 0.7)]
+    """
+    by_name = {model.name: model for model in models}
+    chosen = next((column for column in measured if column.name == by), measured[0])
+    marked = [_marked(column) for column in measured]
+    columns = [Column(column.name, column.title, column is chosen) for column in measured]
+    groups = _groups(chosen.cells)
+    sections = []
+    for group, names in groups.items():
+        lines = []
+        for name, following in zip(names, [*names[1:], ""], strict=True):
+            kept = None if group == NOBODY else chosen.kept.get((name, following))
+            lines.append(Line(by_name[name], [cells[name] for cells in marked], kept))
+        sections.append(Section(_title(group) if len(groups) > 1 else "", lines))
+    return Leaderboard(columns, sections)
+
+
+def numbers_table(board: Leaderboard) -> Table:
+    """Return a leaderboard as numbers: value, ends, queries and letters in columns of their own."""
+    header = ["model", "part_in_pool"]
+    for column in board.columns:
+        header += [column.name, *(f"{column.name} {part}" for part in _PARTS)]
+    rows: list[list[str | float | int | None]] = []
+    for line in board.lines:
+        row: list[str | float | int | None] = [line.model.name, line.model.badge]
+        for cell in line.cells:
+            row += [cell.shown, cell.low, cell.high, cell.n_queries, cell.letters]
+            row.append(cell.comparable_with)
+        rows.append(row)
+    return Table(header, rows)
+
+
+def words_table(board: Leaderboard) -> Table:
+    """Return a leaderboard to be read: "0.812 [0.744, 0.871] a" in each cell."""
+    header = ["Model", "Part in the pool", *(column.title for column in board.columns)]
+    rows = [
+        [line.model.name, line.model.badge, *(_in_words(cell) for cell in line.cells)]
+        for line in board.lines
+    ]
+    return Table(header, rows)
+
+
+def _in_words(cell: Cell) -> str:
+    if cell.shown is None:
+        return PAGE.dash
+    ends = "" if cell.low is None else f"[{cell.low:.3f}, {cell.high:.3f}]"
+    star = "*" if cell.is_alone else ""
+    return " ".join(filter(None, [f"{cell.shown:.4f}{star}", ends, cell.letters]))
+
+
+def _groups(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
+    """Return the models by whom they may be compared with, best first; alone ones stand last."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(cells, key=lambda name: _falling(cells[name].shown)):
+        groups.setdefault(cells[name].comparable_with, []).append(name)
+    if NOBODY in groups:
+        groups[NOBODY] = groups.pop(NOBODY)
+    return groups
+
+
+def _marked(column: Measured) -> dict[str, Cell]:
+    """Return the cells with letters, and the best of each group marked."""
+    differs = {(test.first, test.second): test.p_holm < ALPHA for test in column.tests}
+    marked = dict(column.cells)
+    n_letters = 0
+    for group, names in _groups(column.cells).items():
+        ranked = [name for name in names if column.cells[name].shown is not None]
+        if group == NOBODY or not differs or not ranked:
+            continue
+        letters = significance_letters(ranked, differs, start=n_letters)
+        n_letters += len(set("".join(letters.values())))
+        best, *others = ranked
+        is_separated = bool(others) and all(
+            differs.get((best, other), differs.get((other, best), False)) for other in others
+        )
+        for name in ranked:
+            is_best = is_separated and name == best
+            marked[name] = replace(marked[name], letters=letters[name], is_best=is_best)
+    return marked
+
+
+def _title(group: str) -> str:
+    if group == NOBODY:
+        return "Not comparable with any other model here"
+    return f"Comparable with each other: {group}"
+
+
+def _falling(value: float | None) -> float:
+    """Sort by falling value, the undefined last."""
+    return float("inf") if value is None else -value

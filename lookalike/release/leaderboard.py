@@ -1,0 +1,111 @@
+"""The leaderboard of a release, as a campaign's: intervals, groups, what may be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lookalike.bias.outsiders import POOLED
+from lookalike.bias.words.advice import POOLED_ONLY, annotated_advice
+from lookalike.core.arrays import Floats
+from lookalike.metrics.leaderboard import (
+    ALL,
+    NOBODY,
+    Cell,
+    Entrant,
+    Leaderboard,
+    Measured,
+    make_leaderboard,
+)
+from lookalike.metrics.measures import ON_JUDGED, parse_measure
+from lookalike.metrics.uncertainty import order_probabilities
+from lookalike.stats.bootstrap import Resampling
+from lookalike.stats.grouped_auc import common_queries
+from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
+from lookalike.stats.significance import paired_tests
+
+N_BOOTSTRAPS = 1000
+UNJUDGED = "what the pool did not hold counts as a miss"
+_COVERAGE = ("judged", "hole")
+
+
+@dataclass(frozen=True)
+class ReleaseScores:
+    """What is known of a model on a release.
+
+    Attributes:
+        model: it.
+        values: by measure, None where undefined.
+        n_queries: by measure, how many queries the value is the mean of; None where not told.
+        by_query: by measure, shape (n_queries,) in the order of the release's queries, NaN where
+            undefined; empty where only the means are told.
+    """
+
+    model: Entrant
+    values: Mapping[str, float | None]
+    n_queries: Mapping[str, int | None] = field(default_factory=dict)
+    by_query: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def release_leaderboard(
+    scores: Iterable[ReleaseScores], columns: Sequence[tuple[str, str]], by: str = ""
+) -> Leaderboard:
+    """Return the models of a release, and what was submitted to it.
+
+    Cut-off measures may be compared among models that built the pool, annotated AUC and AP' among
+    these or among outsiders. Intervals and tests are over the queries that are defined for all
+    models; their random numbers are the same each time.
+
+    Args:
+        scores: the models.
+        columns: (measure, title).
+        by: the measure to sort by.
+    """
+    scores = list(scores)
+    measured = [_column(scores, name, title, is_sorted=name == by) for name, title in columns]
+    return make_leaderboard([entry.model for entry in scores], measured, by)
+
+
+def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted: bool) -> Measured:
+    names = [entry.model.name for entry in scores if name in entry.by_query]
+    values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
+    is_common = common_queries(values) if names else np.zeros(0, np.bool_)
+    is_coverage = parse_measure(name).family in _COVERAGE  # of the pool, not of the models
+    cells = {}
+    for entry in scores:
+        group, reason = comparable_with(name, entry.model.badge)
+        interval = UNDEFINED
+        if name in entry.by_query and not is_coverage:
+            interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
+        cells[entry.model.name] = Cell(
+            value=entry.values.get(name),
+            low=interval.low if interval.is_defined else None,
+            high=interval.high if interval.is_defined else None,
+            n_queries=entry.n_queries.get(name),
+            comparable_with=group,
+            reason=reason,
+        )
+    if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
+        return Measured(name, title, cells)
+    draws = Resampling.of(values.shape[1], n_bootstraps=N_BOOTSTRAPS, rng=np.random.default_rng(0))
+    kept = order_probabilities(names, values, draws) if is_sorted else {}
+    return Measured(name, title, cells, paired_tests(name, names, values, draws).tests, kept)
+
+
+def comparable_with(measure: str, badge: str) -> tuple[str, str]:
+    """Return with whom a value may be compared, and why.
+
+    >>> comparable_with("P@5", "outsider")
+    ('nobody', 'what the pool did not hold counts as a miss')
+    >>> comparable_with("judged@5", "outsider")
+    ('all models', '')
+    """
+    parsed = parse_measure(measure)
+    if parsed.family in _COVERAGE:
+        return ALL, ""
+    if parsed.is_area or parsed.family in ON_JUDGED:
+        advice = annotated_advice(badge)
+        return advice.comparable_with, advice.reason
+    return (POOLED_ONLY, "") if badge == POOLED else (NOBODY, UNJUDGED)

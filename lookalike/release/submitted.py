@@ -1,0 +1,154 @@
+"""Score runs and embeddings on a release, from its files alone: the site does it here, too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lookalike.io.errors import FormatError
+from lookalike.io.named_images import UnknownImageError, named_rows, rows_by_image
+from lookalike.io.runs import run_rows
+from lookalike.io.tables import Qrels, Run, scores_from
+from lookalike.io.vectors import VectorTable, holds_vectors, read_vectors
+from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
+from lookalike.metrics.match import Missing
+from lookalike.metrics.pairs_scored import ScoredPairs, pairs_scored
+from lookalike.metrics.scoring import Scored
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import rows_of
+from lookalike.release.scoring import ranks_more, score_together
+
+N_PRODUCTS = 20
+NPY = b"\x93NUMPY"
+NAMELESS = (
+    "A .npy holds no names of images. Give a .npz with the arrays ids and vectors, or a "
+    "parquet file with the columns id and vector."
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a run is scored on: a release."""
+
+    folder: Folder
+
+    @cached_property
+    def image_of(self) -> dict[str, str]:
+        """Image id by image id, SHA-256 and path; a path of two images is none."""
+        n_of = Counter(self.folder.path_of.values())
+        by_path = {path: image for image, path in self.folder.path_of.items() if n_of[path] == 1}
+        by_hash = {sha256: image for image, sha256 in self.folder.sha256_of.items()}
+        return by_path | by_hash | {image: image for image in self.folder.image_ids}
+
+    def image(self, name: str) -> str:
+        """Return the id of an image.
+
+        Raises:
+            UnknownImageError: the name stands for none, or for two.
+        """
+        image = self.image_of.get(name)
+        if image is None:
+            raise UnknownImageError(
+                f"{name!r} is no image of {self.folder.title} (by image_id, SHA-256 or path)"
+            )
+        return image
+
+    @cached_property
+    def pairs(self) -> Qrels:
+        """Every pair put to the judges that models are compared by, as if labelled.
+
+        Pairs of hidden queries are among them: which were asked is no secret.
+        """
+        pairs = rows_of(self.folder.asked(), "query_id", "image_id")
+        return Qrels.of((query, image, 0) for query, image in pairs)
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The queries of the release."""
+        return [query for (query,) in self.folder.rows("queries", "query_id")]
+
+    def read(
+        self, path: Path, name: str = "", *, missing: Missing = "error"
+    ) -> tuple[Run, ScoredPairs]:
+        """Return a run with images by their id in the release, and what it scores.
+
+        Args:
+            path: a TREC run, CSV or parquet of scores, or embeddings as .npz or parquet.
+            name: of the run; that of its file if empty.
+            missing: "error" refuses one without a score for every pair put to the judges.
+
+        Raises:
+            FormatError: what is wrong, with the line or row; also if it scores another benchmark.
+            MissingScoresError: pairs without a score.
+        """
+        with path.open("rb") as file:
+            if file.read(len(NPY)) == NPY:
+                raise FormatError(path, None, NAMELESS)
+        if holds_vectors(path):
+            run = self.ranked(name or path.stem, read_vectors(path), path)
+        else:
+            rows, own_name, unit = run_rows(path)
+            named = named_rows(rows, self.image, path, unit)
+            run = scores_from(path, name or own_name, named, unit=unit, merge=True)
+            if not set(run.query_ids) & set(self.queries):
+                reason = f"it scores none of the queries of {self.folder.title}"
+                raise FormatError(path, None, reason)
+        return run, pairs_scored(self.pairs, run, self.folder.products, path, missing)
+
+    def score(
+        self,
+        runs: Sequence[Run],
+        measures: Sequence[str] | None = None,
+        *,
+        labels: Qrels | None = None,
+        complete: bool = False,
+    ) -> list[Scored]:
+        """Return the measures of runs; a missing score counts as the worst.
+
+        Scores of the pairs put to the judges alone are no lists: they have no cut-off measures.
+
+        Args:
+            runs: from `read`, or of this release; each mean is over the queries that are defined
+                for all of them.
+            measures: names; those of the release if None.
+            labels: others than the release's public ones.
+            complete: there is no more to rank than the pairs put to the judges.
+        """
+        public = self.folder.qrels()
+        bare = [
+            run.name
+            for run in runs
+            if not complete and not ranks_more(self.folder, public, run, self.folder.questions)
+        ]
+        used = public if labels is None else labels
+        return score_together(self.folder, used, runs, without_list=bare, measures=measures)
+
+    def ranked(self, name: str, table: VectorTable, source: str | Path) -> Run:
+        """Return the candidates ranked by cosine.
+
+        Args:
+            name: of the run.
+            table: vectors of images by any of their names.
+            source: where they come from.
+
+        Raises:
+            FormatError: a name that stands for no image, two vectors of one, or none to rank.
+        """
+        row_of = rows_by_image(source, table, self.image)
+        images = self.folder.rows("images", "image_id", "is_candidate")
+        ranked = sorted(image for image, is_ranked in images if is_ranked and image in row_of)
+        queries = sorted(query for query in self.queries if query in row_of)
+        if not ranked or not queries:
+            raise FormatError(source, None, NOTHING_TO_RANK)
+        pairs = self.folder.rows("pairs", "query_id", "image_id")
+        return embedding_run(
+            name,
+            table.vectors[[row_of[query] for query in queries]],
+            table.vectors[[row_of[image] for image in ranked]],
+            named_gallery(queries, ranked, pairs, self.folder.products),
+            n_products=N_PRODUCTS,
+            is_lean=True,
+        )

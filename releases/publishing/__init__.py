@@ -1,0 +1,1 @@
+"""Give frozen releases to repositories: Zenodo, the Hugging Face Hub."""

@@ -1,0 +1,106 @@
+"""The leaderboard of a release with what was submitted to it, as a person sees it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from django.core.cache import caches
+
+from lookalike.core.arrays import Floats
+from lookalike.metrics.leaderboard import Entrant, Leaderboard
+from lookalike.release.format.folder import Folder
+from lookalike.release.leaderboard import ReleaseScores, release_leaderboard
+from lookalike.stats.text_tables import PAGE
+from releases.models import Release, Submission
+from releases.site.queries import Person, visible_submissions
+from releases.storage import files_folder
+
+
+def leaderboard(
+    release: Release,
+    person: Person,
+    columns: Sequence[tuple[str, str]],
+    by: str,
+    *,
+    hidden: bool,
+) -> Leaderboard:
+    """Return the models and the visible submissions, in sections that may be compared.
+
+    Args:
+        release: whose.
+        person: who looks: one's own private submissions are in one's own leaderboard.
+        columns: (measure, title).
+        by: the measure to sort by.
+        hidden: by the hidden labels rather than the public ones; of these there are coarse means
+            alone, so no intervals and no tests.
+    """
+    submitted = list(visible_submissions(release, person).filter(scored_at__isnull=False))
+    shown = [(str(one.uid), one.name, one.is_published) for one in submitted]
+    words = json.dumps([release.seal, shown, list(columns), by, hidden])
+    key = f"release-leaderboard:{sha256(words.encode()).hexdigest()}"
+    made: Leaderboard | None = caches["process"].get(key)
+    if made is None:
+        scores = _hidden(release, submitted) if hidden else _public(release, submitted)
+        made = release_leaderboard(scores, columns, by)
+        caches["process"].set(key, made)
+    return made
+
+
+def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
+    """Yield every model's means by the public labels, and its values of single queries."""
+    by_query = _values_by_query(Folder(files_folder(release)))
+    for model, entrant in _models(release, release.results):
+        yield ReleaseScores(
+            entrant,
+            _named(model["measures"], "value"),
+            _named(model["measures"], "n_queries"),
+            by_query.get(model["id"], {}),
+        )
+    for one in submitted:
+        values = {name: np.array(row, np.float64) for name, row in one.by_query.items()}
+        means = _named(one.results, "value"), _named(one.results, "n_queries")
+        yield ReleaseScores(_entrant(one), *means, values)
+
+
+def _hidden(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
+    """Yield every model's coarse means by the hidden labels."""
+    for model, entrant in _models(release, release.hidden_results):
+        yield ReleaseScores(entrant, _named(model["measures"], "value"))
+    for one in submitted:
+        yield ReleaseScores(_entrant(one), _named(one.hidden_results, "value"))
+
+
+def _models(release: Release, results: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Entrant]]:
+    entrants = {model["id"]: model for model in release.entrants}
+    for model in results.get("models", []):
+        entrant = entrants[model["id"]]
+        yield model, Entrant(entrant["name"], entrant["badge"])
+
+
+def _entrant(submission: Submission) -> Entrant:
+    notes = [] if submission.is_published else ["only you see it"]
+    coverage = submission.coverage
+    if coverage.get("n_scored", 0) < coverage.get("n_pairs", 0):
+        share = coverage["n_scored"] / coverage["n_pairs"]
+        notes.append(f"{PAGE.share(share)} of pairs scored")
+    return Entrant(submission.name, "submitted", notes)
+
+
+def _named(outcomes: Mapping[str, Any], part: str) -> dict[str, Any]:
+    return {name: outcome.get(part) for name, outcome in outcomes.items()}
+
+
+def _values_by_query(folder: Folder) -> dict[str, dict[str, Floats]]:
+    """Return the table results as {model: {measure: values in the order of the queries}}."""
+    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    rows = sorted(folder.rows("results", "query_id", "model_id", "measure", "value"))
+    for _, model, measure, value in rows:
+        values[model][measure].append(np.nan if value is None else value)
+    return {
+        model: {name: np.array(row) for name, row in of.items()} for model, of in values.items()
+    }

@@ -1,0 +1,51 @@
+"""Judges scored as models are, against an independent count."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from lookalike.agreement.human_line import human_line
+
+
+def test_each_judge_is_scored_by_the_majority_of_the_others() -> None:
+    rng = np.random.default_rng(5)
+    n_pairs, n_judges, n_queries = 400, 5, 20
+    truth = rng.random(n_pairs) < 0.4
+    rows = [
+        (pair, judge, truth[pair] ^ (rng.random() < 0.05 * (judge + 1)))
+        for pair in range(n_pairs)
+        for judge in range(n_judges)
+        if rng.random() < 0.8
+    ]
+    pairs, judges, answers = (np.array(column) for column in zip(*rows, strict=True))
+    queries = pairs % n_queries
+    line = human_line(queries, pairs, judges, answers.astype(bool))
+    assert line is not None
+
+    aucs, hits = np.full((n_judges, n_queries), np.nan), []
+    for judge in range(n_judges):
+        for query in range(n_queries):
+            given, labels = [], []
+            for pair in sorted({p for p, j, _ in rows if j == judge and p % n_queries == query}):
+                own = next(a for p, j, a in rows if (p, j) == (pair, judge))
+                others = [a for p, j, a in rows if p == pair and j != judge]
+                if 2 * sum(others) != len(others):
+                    given.append(own)
+                    labels.append(2 * sum(others) > len(others))
+            hits += [a == b for a, b in zip(given, labels, strict=True)]
+            if len(set(labels)) == 2:
+                aucs[judge, query] = roc_auc_score(labels, given)
+    np.testing.assert_allclose(line.auc, np.nanmean(np.nanmean(aucs, axis=0)), atol=1e-12)
+    by_judge = np.nanmean(aucs, axis=1)
+    np.testing.assert_allclose([line.lowest, line.highest], [by_judge.min(), by_judge.max()])
+    np.testing.assert_allclose(line.accuracy, np.mean(hits))
+    assert (line.n_queries, line.n_judges, line.n_answers) == (n_queries, n_judges, len(hits))
+    assert line.interval.low < line.auc < line.interval.high
+
+
+def test_one_judge_alone_has_no_others() -> None:
+    nothing = np.zeros(0, np.int64)
+    assert human_line(nothing, nothing, nothing, np.zeros(0, bool)) is None
+    alone = np.zeros(3, np.int64)
+    assert human_line(alone, np.arange(3), alone, np.ones(3, bool)) is None

@@ -1,0 +1,117 @@
+"""A leaderboard never ranks, letters or crowns across what may not be compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from lookalike.io.documents import as_csv, as_latex, as_markdown
+from lookalike.metrics.leaderboard import (
+    NOBODY,
+    Cell,
+    Entrant,
+    Leaderboard,
+    Measured,
+    make_leaderboard,
+    numbers_table,
+    words_table,
+)
+from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import PairedTest
+
+MODELS = {
+    "deep": "pooled",
+    "wide": "pooled",
+    "plain": "pooled",
+    "new": "outsider",
+    "raw": "outsider",
+}
+GROUPS = {"pooled": "pooled models", "outsider": "outsiders"}
+VALUES = {"new": 0.95, "raw": 0.94, "deep": 0.9, "wide": 0.7, "plain": 0.69}
+
+
+def paired(p_values: dict[tuple[str, str], float]) -> list[PairedTest]:
+    names = list(MODELS)
+    return [
+        PairedTest(
+            first=a,
+            second=b,
+            difference=VALUES[a] - VALUES[b],
+            interval=Interval(0.0, 1.0),
+            effect_size=1.0,
+            p=p_values.get((a, b), 0.5),
+            p_holm=p_values.get((a, b), 0.5),
+            p_t=0.5,
+            n_queries=40,
+        )
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+    ]
+
+
+def board(
+    p_values: dict[tuple[str, str], float] | None = None, n_queries: int = 40, group: str = ""
+) -> Leaderboard:
+    cells = {
+        name: Cell(VALUES[name], 0.6, 0.99, n_queries, group or GROUPS[badge])
+        for name, badge in MODELS.items()
+    }
+    kept = {("deep", "wide"): 0.999, ("wide", "plain"): 0.55, ("new", "raw"): 0.6}
+    column = Measured("macro_roc_auc", "ROC-AUC", cells, paired(p_values or {}), kept)
+    return make_leaderboard([Entrant(*model) for model in MODELS.items()], [column])
+
+
+def cell(found: Leaderboard, name: str) -> Cell:
+    return next(line.cells[0] for line in found.lines if line.model.name == name)
+
+
+def test_models_that_may_not_be_compared_stand_in_sections_of_their_own() -> None:
+    found = board()
+    assert [[line.model.name for line in section.lines] for section in found.sections] == [
+        ["new", "raw"],
+        ["deep", "wide", "plain"],
+    ]
+    assert found.sections[0].title == "Comparable with each other: outsiders"
+    assert [line.kept for line in found.lines] == [0.6, None, 0.999, 0.55, None]
+
+
+def test_letters_are_shared_only_by_what_may_be_compared() -> None:
+    found = board({("deep", "wide"): 0.001, ("deep", "plain"): 0.001})
+    letters = {name: cell(found, name).letters for name in MODELS}
+    assert letters == {"new": "a", "raw": "a", "deep": "b", "wide": "c", "plain": "c"}
+
+
+def test_bold_is_only_what_is_told_apart_from_all_it_may_be_compared_with() -> None:
+    one = {("deep", "wide"): 0.001}
+    assert not any(cell(board(one), name).is_best for name in MODELS)
+    both = {**one, ("deep", "plain"): 0.001}
+    assert [name for name in MODELS if cell(board(both), name).is_best] == ["deep"]
+
+
+def test_what_may_be_compared_with_nobody_is_neither_lettered_nor_crowned() -> None:
+    found = board({("deep", "new"): 0.001}, group=NOBODY)
+    assert found.sections[0].title == ""  # one section alone
+    for line in found.lines:
+        assert line.kept is None
+        assert (line.cells[0].letters, line.cells[0].is_best) == ("", False)
+
+
+@pytest.mark.parametrize(("n_queries", "shown"), [(9, None), (10, 0.9)])
+def test_a_mean_of_fewer_than_ten_queries_is_a_dash(n_queries: int, shown: float | None) -> None:
+    found = board({("deep", "wide"): 0.001, ("deep", "plain"): 0.001}, n_queries=n_queries)
+    assert cell(found, "deep").shown == shown
+    assert cell(found, "deep").is_best == (shown is not None)
+    assert ("–" in as_markdown(words_table(found))) == (shown is None)
+
+
+def test_the_table_is_taken_away_as_numbers_and_as_words() -> None:
+    found = board({("deep", "wide"): 0.001, ("deep", "plain"): 0.001})
+    rows = list(csv.DictReader(io.StringIO(as_csv(numbers_table(found)))))
+    assert [row["model"] for row in rows] == ["new", "raw", "deep", "wide", "plain"]
+    assert rows[2]["macro_roc_auc"] == "0.9"
+    assert rows[2]["macro_roc_auc letters"] == "b"
+    assert rows[2]["macro_roc_auc comparable_with"] == "pooled models"
+    assert "| deep | pooled | 0.9000 [0.600, 0.990] b |" in as_markdown(words_table(found))
+    assert r"deep & pooled & 0.9000 [0.600, 0.990] b \\" in as_latex(words_table(found))

@@ -1,0 +1,40 @@
+"""A release that this code derived again from what another one froze."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from lookalike.release.derive import derive
+from lookalike.release.format.archive import opened
+from lookalike.release.format.folder import Folder, write_json
+from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.manifest import make_manifest
+from tests.paths import GOLDEN_RELEASES
+
+NEWEST = GOLDEN_RELEASES / "small-4.0.0.zip"
+
+
+def derive_again(target: Path, source: Path = NEWEST, **changes: object) -> Path:
+    """Unpack a release, write all of it that follows from the frozen part anew, and seal it.
+
+    Args:
+        target: where to; must not exist.
+        source: a release.
+        changes: what release.json shall say instead.
+    """
+    with opened(source) as folder:
+        shutil.copytree(folder, target)
+    info = json.loads((target / "release.json").read_bytes())
+    write_json(target / "release.json", info | changes)
+    derive(target)
+    seal(target)
+    return target
+
+
+def seal(folder: Path) -> None:
+    """Write a manifest that fits whatever a release's folder holds."""
+    info = Folder(folder).info
+    text = make_manifest(folder, info["name"], info["version"]).text()
+    (folder / MANIFEST).write_text(text, encoding="utf-8", newline="")

@@ -1,0 +1,176 @@
+"""A release gives its numbers again: by command, in Python and by hand; bad files are refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import lookalike as lk
+from lookalike.cli.main import main
+from tests.lookalike.release.scored_by_hand import measures, run_of
+from tests.paths import GOLDEN_RELEASES
+
+ZIPS = sorted(GOLDEN_RELEASES.glob("*.zip"))
+MODEL = "descriptor-hog-shape"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("release")
+    with zipfile.ZipFile(ZIPS[0]) as archive:
+        archive.extractall(root)
+    return root / ZIPS[0].stem
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main([str(word) for word in words]) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.mark.parametrize("source", ZIPS, ids=lambda path: path.stem)
+def test_command_python_board_and_hand_agree(
+    source: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    release = lk.open_release(source)
+    board = {one["id"]: one["measures"] for one in release.json("results.json")["models"]}
+    for model in release.scored:
+        path = release.path / f"runs/{model['id']}.parquet"
+        [scored] = release.score(path)
+        packed = tmp_path / f"{model['id']}.parquet.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        assert main(["score", "--release", str(source), "--run", str(packed), "--json"]) == 0
+        printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
+        by_hand = measures(release.path, run_of(path))
+        for name, entry in board[model["id"]].items():
+            found = scored.outcomes[name]
+            assert found.value == pytest.approx(entry["value"], abs=1e-9), name
+            assert printed[name]["value"] == found.value
+            assert found.n_defined == entry["n_queries"]
+        for name, value in by_hand.items():
+            assert scored.outcomes[name].value == pytest.approx(value, abs=1e-9), name
+
+
+def test_measures_of_lists_are_those_of_ir_measures() -> None:
+    release = lk.open_release(ZIPS[0])
+    qrels, run = release.labels(), release.run(MODEL)
+    products = release.product_of
+    lists = {
+        query: {c: s for c, s in of.items() if products[c] != products[query]}
+        for query, of in run.by_query().items()
+    }
+    theirs = {
+        "P@5": ir_measures.P @ 5,
+        "Success@1": ir_measures.Success @ 1,
+        "Success@5": ir_measures.Success @ 5,
+        "MRR@5": ir_measures.RR @ 5,
+        "AP'": ir_measures.AP(judged_only=True),
+    }
+    wanted = ir_measures.calc_aggregate(theirs.values(), qrels.by_query(), lists)
+    [scored] = release.score(run, list(theirs))
+    for name, measure in theirs.items():
+        outcome = scored.outcomes[name]
+        assert outcome.n_defined
+        mean = float(wanted[measure]) * len(qrels.query_ids) / outcome.n_defined  # of those with 1
+        assert outcome.value == pytest.approx(mean, abs=1e-9), name
+
+
+def test_the_votes_of_a_release_aggregate_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    release = lk.open_release(ZIPS[1])
+    rows = release.rows("labels", "query_id", "image_id", "majority", "is_ruled")
+    wanted = {
+        f"{q} {c}": ("different", "similar")[label] for q, c, label, ruled in rows if not ruled
+    }
+    found = release.aggregate()
+    assert {item: found["labels"][item] for item in wanted} == wanted
+    assert main(["aggregate", "--release", str(ZIPS[1]), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == found["labels"]
+
+
+def test_the_bias_report_is_made_again_by_command_and_in_python(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ("--bootstraps", "20", "--permutations", "20", "--json")
+    assert main(["bias", "--release", str(ZIPS[0]), *options]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    release = lk.open_release(ZIPS[0])
+    report = release.bias_report(settings=lk.BiasSettings(n_bootstraps=20, n_permutations=20))
+    assert printed["findings"] == list(report.findings)
+    [scored] = release.score(release.run(MODEL), ["macro_roc_auc"])
+    [row] = [row for row in report.model_rows if row.name == MODEL]
+    assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
+
+
+def test_the_shipped_files_never_give_a_vsd_number_without_products(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = folder / f"runs/{MODEL}.parquet"
+    by_path = ("--metadata", folder / "vsd/metadata.json")
+    files = ("score", "--qrels", folder / "data/labels.parquet", "--run", run)
+    assert "knows none of the images" in refused(capsys, *files, *by_path)
+    [scored] = lk.open_release(folder).score(run, ["vsd_hr@5"])
+    for metadata in ("csv/images.csv", "data/images.parquet"):
+        for labels in ("csv/labels.csv", "data/labels.parquet", "trec/qrels.txt"):
+            words = ["score", "--qrels", folder / labels, "--run", run, "--json"]
+            words += ["--metadata", folder / metadata, "--measures", "vsd_hr@5"]
+            assert main([str(word) for word in words]) == 0
+            printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]["vsd_hr@5"]
+            assert printed["value"] == pytest.approx(scored.outcomes["vsd_hr@5"].value, abs=1e-9)
+    words = [str(word) for word in (*files, "--measures", "vsd_hr@5")]
+    said = "every image for a product of its own"
+    assert main([*words, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert said in json.loads(printed.out)["notes"][0]
+    for name in ("report.md", "report.html"):
+        assert main([*words, "--out", str(tmp_path / name)]) == 0
+        assert said in (tmp_path / name).read_text()
+
+
+def test_a_shipped_pool_is_read_as_proposals(folder: Path) -> None:
+    assert lk.read_proposals(folder / "data/pool.parquet").generators
+
+
+def test_a_run_of_the_judged_pairs_alone_has_no_ranks(tmp_path: Path) -> None:
+    release = lk.open_release(ZIPS[0])
+    of = release.run(MODEL).by_query()
+    path = tmp_path / "bare.csv"
+    lines = [f"{q},{c},{of[q][c]!r}\n" for q, c in release.rows("pairs", "query_id", "image_id")]
+    path.write_text("query,candidate,score\n" + "".join(lines))
+    [scored] = release.score(path)
+    [whole] = release.score(release.run(MODEL))
+    assert not scored.has_list
+    assert np.isnan(scored.outcomes["P@5"].value)
+    assert scored.outcomes["macro_roc_auc"].value == whole.outcomes["macro_roc_auc"].value
+
+
+def test_a_cut_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with zipfile.ZipFile(ZIPS[0]) as archive:
+        archive.extractall(tmp_path)
+    cut = tmp_path / ZIPS[0].stem
+    run = cut / f"runs/{MODEL}.parquet"
+    table = pq.read_table(cut / "data/labels.parquet")
+    pq.write_table(table.slice(0, 60), cut / "data/labels.parquet")
+    said = refused(capsys, "score", "--release", cut, "--run", run)
+    assert "data/labels.parquet is not what was frozen (60 rows where 61 were frozen)" in said
+    (cut / "data/labels.parquet").write_bytes(b"PAR1")
+    assert "data/labels.parquet is damaged" in refused(
+        capsys, "score", "--release", cut, "--run", run
+    )
+
+
+def test_what_was_unpacked_goes_with_the_release() -> None:
+    release = lk.open_release(ZIPS[0])
+    path = release.path
+    assert path.is_dir()
+    del release
+    assert not path.exists()
