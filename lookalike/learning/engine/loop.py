@@ -20,6 +20,7 @@ from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.determinism import one_thread
 
 CHECKPOINT, CURVE = "checkpoint.safetensors", "curve.jsonl"
+_FACTS = "lookalike"  # of the checkpoint
 
 
 class Learner(Protocol):
@@ -72,7 +73,9 @@ def train(
 
 def _save(learner: Learner, folder: Path, n_done: int) -> None:
     tensors = {name: t.detach().contiguous() for name, t in learner.state().items()}
-    content = save(tensors, {"n_done": str(n_done), "run": learner.fingerprint})
+    facts = {"n_done": n_done, "run": learner.fingerprint}
+    # one entry alone: safetensors writes several in any order, and the bytes would differ
+    content = save(tensors, {_FACTS: json.dumps(facts, sort_keys=True)})
     write_atomically(folder / CHECKPOINT, lambda file: file.write(content))
 
 
@@ -83,14 +86,14 @@ def _restore(learner: Learner, folder: Path) -> int:
         return 0
     try:
         with safe_open(path, "pt") as file:
-            facts = file.metadata()
+            facts = json.loads(file.metadata()[_FACTS])
             state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as problem:
+    except (SafetensorError, KeyError, TypeError, ValueError) as problem:
         raise Refused("checkpoint", f"{path} is damaged ({problem}); delete it") from problem
     if facts["run"] != learner.fingerprint:
         raise Refused("checkpoint", f"{folder} holds a run of other data or settings")
-    learner.restore(state, int(facts["n_done"]))
-    return int(facts["n_done"])
+    learner.restore(state, facts["n_done"])
+    return facts["n_done"]
 
 
 def _cut_curve(folder: Path, n_done: int) -> None:
