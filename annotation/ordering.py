@@ -1,4 +1,4 @@
-"""In which order a judge sees the questions: shuffled, seeded, a query's pairs near each other.
+"""In which order a judge sees the questions: shuffled, seeded, one query at a time.
 
 Pure: ids in, positions out. Assessors' thresholds drift with what they have just seen (Scholer
 et al., SIGIR 2013), so every judge has an order of their own, and it says nothing about ranks.
@@ -7,6 +7,7 @@ A campaign may be asked in phases; then it says which phase a pair is of, and no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,36 +16,23 @@ from numpy.typing import NDArray
 from lookalike.core.arrays import Ints
 
 GAP = 20  # answers between a pair and its silent repeat, where the queue is long enough
-ROUND = 24  # queries at least that are visited in turn, so that two visits are far apart
-OPENING = (1, 3)  # pairs of a query's first two visits: a first visit cannot hold a repeat
-WIDTHS = (6, 14)  # pairs of each further visit
-AS_IT_IS, REPEATED, MIRRORED = range(3)
+REPEATS_OF_ONE_QUERY = 6
 
 
 @dataclass(frozen=True)
-class JudgeOrder:
-    """What one judge is asked, in order.
+class Controls:
+    """Questions that check a judge, to be slipped in among the pairs.
 
     Attributes:
-        question_ids: shape (n,); of a pair that is asked again, the pair's.
-        ways: shape (n,), each AS_IT_IS, REPEATED or MIRRORED.
+        question_ids: shape (n_controls,).
+        query_ids: shape (n_controls,); controls of one query are shown together.
+        original_ids: shape (n_controls,), the pair that a repeat or a mirrored pair belongs to;
+            0 for gold, which belongs to none.
     """
 
     question_ids: Ints
-    ways: Ints
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the blocks of a queue come: a block is what one phase asks of one query.
-
-    Attributes:
-        rounds: shape (n_blocks,), the round in which each block is asked.
-        is_first: shape (n_blocks,), whether no earlier phase asks the query.
-    """
-
-    rounds: Ints
-    is_first: NDArray[np.bool_]
+    query_ids: Ints
+    original_ids: Ints
 
 
 def shuffled_by_query(query_ids: Ints, rng: np.random.Generator) -> Ints:
@@ -82,248 +70,99 @@ def shuffled_in_phases(query_ids: Ints, phases: Ints, rng: np.random.Generator) 
     return order
 
 
-def visiting_order(
-    query_ids: Ints, candidate_ids: Ints, phases: Ints, rng: np.random.Generator
-) -> Ints:
-    """Return an order of the pairs in which queries are visited in turn, several times each.
+def early_offsets(n_controls: int, n_pairs: int, rng: np.random.Generator) -> Ints:
+    """Return after how many pairs each gold question comes: dense at first, then ever rarer.
 
-    Args:
-        query_ids, candidate_ids: shape (n_pairs,), the images of each pair.
-        phases: shape (n_pairs,), any integers; lower ones come first.
-        rng: source of the order.
+    One draw in each of n equal strata of (0, 1), squared: half of the gold falls into the
+    first quarter of the queue.
 
     Returns:
-        Shape (n_pairs,), a permutation of 0..n_pairs-1.
+        Shape (n_controls,), ascending, in 0..n_pairs.
     """
-    pairs, no_gold = np.arange(query_ids.size), np.zeros((0, 2), np.int64)
-    return judge_order(pairs, query_ids, candidate_ids, phases, no_gold, rng).question_ids
+    strata = (np.arange(n_controls) + rng.random(n_controls)) / max(n_controls, 1)
+    offsets: Ints = np.floor(strata**2 * n_pairs).astype(np.int64)
+    return offsets
 
 
-def judge_order(  # noqa: PLR0917  (what is asked, column by column)
+def judge_order(
     question_ids: Ints,
     query_ids: Ints,
-    candidate_ids: Ints,
     phases: Ints,
-    gold: Ints,
+    controls: Controls,
     rng: np.random.Generator,
-    *,
-    n_repeats: int = 0,
-    n_mirrors: int = 0,
-) -> JudgeOrder:
-    """Return one judge's whole queue, in which the place of a control tells nothing.
+) -> Ints:
+    """Return one judge's whole queue: every pair and every control once.
 
-    Queries are taken in rounds. In a round each is visited in turn: first with one pair, then
-    with three, then with six to fourteen, until nothing is left. The widths are drawn for pairs
-    and controls together, and which of a query's places is a control's is drawn afterwards, so
-    controls stand anywhere: only a query's first visit holds no pair asked again, since none has
-    been asked yet. Repeats are spread over the queries by size. A pair is mirrored only where
-    its candidate is a query of the campaign, too; otherwise the swapped pair would tell itself.
-    Which pairs are asked again is drawn for each judge, so judges cannot warn each other.
+    A control never stands inside another query's block. Repeats and mirrored pairs come at
+    least `GAP` answers after their pair, or at the end where the queue is too short for that.
 
     Args:
         question_ids: shape (n_pairs,).
-        query_ids, candidate_ids: shape (n_pairs,), the images of each pair.
+        query_ids: shape (n_pairs,), the query of each pair.
         phases: shape (n_pairs,), all the same in a campaign that is only shuffled.
-        gold: shape (n_gold, 2), question and query of each pair with a known answer.
+        controls: what to slip in.
         rng: source of the order.
-        n_repeats: how many pairs to ask twice; fewer where there is no room.
-        n_mirrors: how many to ask the other way round; fewer where few can be.
+
+    Returns:
+        Shape (n_pairs + n_controls,), question ids in the order in which they are asked.
     """
-    if not question_ids.size + len(gold):
-        return JudgeOrder(question_ids, question_ids)
-    queries, query_of = np.unique(np.append(query_ids, gold[:, 1]), return_inverse=True)
-    n_pairs, n_gold = query_ids.size, len(gold)
-    _, phase_of_pair = np.unique(phases, return_inverse=True)
-    n_phases = int(phase_of_pair.max(initial=0)) + 1
-    phase_of = np.append(phase_of_pair, _gold_phases(query_of, phase_of_pair, n_phases, rng))
-    blocks, block_of = np.unique(phase_of * queries.size + query_of, return_inverse=True)
-    layout = _laid_out(blocks // queries.size, blocks % queries.size, rng)
-    sizes = np.bincount(block_of, minlength=blocks.size)
-    room = sizes - layout.is_first
-    by_candidate, targets = _sampled_mirrors(
-        query_of[:n_pairs], candidate_ids, queries, block_of[:n_pairs],
-        blocks % queries.size, layout.rounds, _spread(room, n_mirrors, rng), n_mirrors, rng,
-    )  # fmt: skip
-    mirrors = np.bincount(targets, minlength=blocks.size)
-    others = mirrors + np.bincount(block_of[n_pairs:], minlength=blocks.size)
-    repeats = _filled_up(_spread(room, n_repeats + int(others.sum()), rng), others, n_repeats, rng)
-    slots, turns = _slots(sizes + repeats + mirrors, layout.rounds, rng)
-
-    # a first visit holds no repeat, so gold makes up for it where there is enough
-    has_gold = np.bincount(block_of[n_pairs:], minlength=blocks.size)[layout.is_first] > 0
-    share = (n_gold + repeats.sum() + mirrors.sum()) / max(slots.size, 1)
-    opens_with_gold = share / max(has_gold.mean(), 1e-9)
-    asked = np.full(slots.size, -1)
-    ways = np.full(slots.size, AS_IT_IS)
-    members = np.split(np.argsort(block_of, kind="stable"), np.cumsum(sizes)[:-1])
-    places = np.split(np.argsort(slots, kind="stable"), np.cumsum(sizes + repeats + mirrors)[:-1])
-    for block, (own, at) in enumerate(zip(members, places, strict=True)):
-        later = at[turns[at] > 0] if layout.is_first[block] else at
-        again = rng.permutation(later)[: repeats[block] + mirrors[block]]
-        ways[again] = REPEATED
-        ways[again[repeats[block] :]] = MIRRORED
-        free = at[ways[at] == AS_IT_IS]
-        mixed = rng.permutation(own)
-        if layout.is_first[block]:
-            mixed = _opened(mixed, mixed >= n_pairs, rng.random() < opens_with_gold)
-        asked[free] = mixed
-    place_of = np.full(n_pairs + n_gold, slots.size)
-    is_pair = (ways == AS_IT_IS) & (asked >= 0)
-    place_of[asked[is_pair]] = np.flatnonzero(is_pair)
-    visit = np.cumsum(np.append(True, slots[1:] != slots[:-1])[: slots.size])
-    by_query = _positions(query_of[:n_pairs], queries.size)
-    used: set[tuple[int, int]] = set()
-    for slot in np.flatnonzero(ways != AS_IT_IS).tolist():
-        by_shown = by_query if ways[slot] == REPEATED else by_candidate
-        pool = by_shown[int(blocks[slots[slot]] % queries.size)]
-        fresh = [pair for pair in pool.tolist() if (int(ways[slot]), pair) not in used]
-        found = _earlier(np.array(fresh, np.int64), slot, place_of, visit, rng)
-        if found is not None:
-            asked[slot] = found
-            used.add((int(ways[slot]), found))
-    kept = asked >= 0
-    ids = np.append(question_ids, gold[:, 0])
-    return JudgeOrder(ids[asked[kept]], ways[kept])
+    order = shuffled_in_phases(query_ids, phases, rng)
+    pairs = question_ids[order]
+    if not controls.question_ids.size:
+        return pairs
+    queries = query_ids[order]
+    is_end = np.append(queries[1:] != queries[:-1], True) if queries.size else np.zeros(0, bool)
+    ends = np.append(0, np.flatnonzero(is_end) + 1)
+    groups = _groups(controls, rng)
+    place_of_pair = {int(question): place for place, question in enumerate(pairs)}
+    offsets = _offsets(groups, controls, place_of_pair, rng)
+    slots = ends[np.minimum(np.searchsorted(ends, offsets), ends.size - 1)]
+    keys = np.concatenate([np.arange(pairs.size) + 1.0, *_group_keys(slots, groups)])
+    members = [controls.question_ids[group] for group in groups]
+    everything: Ints = np.concatenate([pairs, *members])[np.argsort(keys, kind="stable")]
+    return everything
 
 
-def _gold_phases(
-    query_of: Ints, phase_of_pair: Ints, n_phases: int, rng: np.random.Generator
-) -> Ints:
-    """Return a phase for each gold pair: that of a random pair of its query, or any."""
-    by_query = _positions(query_of[: phase_of_pair.size], int(query_of.max(initial=-1)) + 1)
-    phases = [
-        phase_of_pair[rng.choice(by_query[query])] if by_query[query].size else
-        rng.integers(n_phases)
-        for query in query_of[phase_of_pair.size :].tolist()
-    ]  # fmt: skip
-    return np.array(phases, np.int64)
+def _groups(controls: Controls, rng: np.random.Generator) -> list[Ints]:
+    """Split the controls into what is shown together, gold apart from the rest; shuffled."""
+    is_gold = controls.original_ids == 0
+    groups: list[Ints] = []
+    for chosen in (np.flatnonzero(is_gold), np.flatnonzero(~is_gold)):
+        queries = controls.query_ids[chosen]
+        shuffled = chosen[shuffled_by_query(queries, rng)]
+        cuts = np.flatnonzero(np.diff(controls.query_ids[shuffled])) + 1
+        groups += [group for group in np.split(shuffled, cuts) if group.size]
+    return groups
 
 
-def _laid_out(phases: Ints, queries: Ints, rng: np.random.Generator) -> _Layout:
-    """Deal blocks into rounds at random, phase by phase."""
-    rounds = np.zeros(phases.size, np.int64)
-    n_rounds = 0
-    for phase in np.unique(phases):
-        own = rng.permutation(np.flatnonzero(phases == phase))
-        for part in np.array_split(own, max(1, own.size // ROUND)):
-            rounds[part] = n_rounds
-            n_rounds += 1
-    _, first = np.unique(queries, return_index=True)  # blocks come by phase
-    is_first = np.zeros(phases.size, bool)
-    is_first[first] = True
-    return _Layout(rounds, is_first)
-
-
-def _opened(own: Ints, is_gold: NDArray[np.bool_], with_gold: bool) -> Ints:
-    """Put a gold pair first, or a pair of the pool; the rest keeps its order."""
-    first = np.flatnonzero(is_gold == with_gold)[:1]
-    return np.concatenate([own[first], np.delete(own, first)])
-
-
-def _spread(room: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Share n out by room, evenly: one draw, then every so many places; at most all of each."""
-    order = rng.permutation(room.size)
-    total = int(room.sum())
-    if not total or not n:
-        return np.zeros_like(room)
-    edges = np.floor(np.cumsum(room[order]) * min(n, total) / total + rng.random()).astype(int)
-    shares = np.zeros_like(room)
-    shares[order] = np.diff(edges, prepend=0)
-    return np.minimum(shares, room)
-
-
-def _filled_up(shares: Ints, others: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Return n repeats in all, so that each block has its share of controls as far as they go."""
-    repeats = np.maximum(shares - others, 0)
-    of_block = rng.permutation(np.repeat(np.arange(repeats.size), repeats))
-    return np.bincount(of_block[:n], minlength=repeats.size)
-
-
-def _sampled_mirrors(  # noqa: PLR0917
-    query_of: Ints,
-    candidate_ids: Ints,
-    queries: Ints,
-    block_of: Ints,
-    query_of_block: Ints,
-    rounds: Ints,
-    shares: Ints,
-    n: int,
+def _offsets(
+    groups: Sequence[Ints],
+    controls: Controls,
+    place_of_pair: dict[int, int],
     rng: np.random.Generator,
-) -> tuple[list[Ints], Ints]:
-    """Return the pairs that can be swapped by candidate, and the blocks of n that will be.
-
-    Each block has its share, as far as they go.
-    """
-    at = np.minimum(np.searchsorted(queries, candidate_ids), max(queries.size - 1, 0))
-    can = np.flatnonzero(queries[at] == candidate_ids) if n else np.zeros(0, int)
-    asked = query_of * queries.size + at
-    can = can[~np.isin(at[can] * queries.size + query_of[can], asked)]  # asked both ways anyway
-    by_candidate = [can[places] for places in _positions(at[can], queries.size)]
-    blocks_of = _positions(query_of_block, queries.size)
-    target = np.array([rng.choice(blocks_of[query]) for query in at[can].tolist()], np.int64)
-    is_later = rounds[target] >= rounds[block_of[can]]
-    target = rng.permutation(target[is_later])
-    excess = np.maximum(_ranks(target) - shares[target], -1)
-    return by_candidate, target[np.argsort(excess, kind="stable")[:n]]
+) -> Ints:
+    """Return after how many pairs each group comes."""
+    n_pairs = len(place_of_pair)
+    is_gold = [bool(controls.original_ids[group[0]] == 0) for group in groups]
+    gold = iter(early_offsets(sum(is_gold), n_pairs, rng))
+    offsets = np.zeros(len(groups), dtype=np.int64)
+    for index, group in enumerate(groups):
+        if is_gold[index]:
+            offsets[index] = next(gold)
+            continue
+        originals = [place_of_pair.get(int(o), n_pairs) for o in controls.original_ids[group]]
+        first = min(max(originals) + 1 + GAP, n_pairs)
+        offsets[index] = rng.integers(first, n_pairs + 1)
+    return offsets
 
 
-def _ranks(values: Ints) -> Ints:
-    """Return how often each value has come before."""
-    order = np.argsort(values, kind="stable")
-    starts = np.append(True, values[order][1:] != values[order][:-1])[: values.size]
-    ranks = np.zeros(values.size, np.int64)
-    begin = np.flatnonzero(starts)
-    ranks[order] = np.arange(values.size) - begin[np.cumsum(starts) - 1]
-    return ranks
-
-
-def _slots(sizes: Ints, rounds: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return the block and the turn of each place of the queue."""
-    blocks, widths, turns = [], [], []
-    for number in range(int(rounds.max(initial=-1)) + 1):
-        visited = {int(b): _widths(int(sizes[b]), rng) for b in np.flatnonzero(rounds == number)}
-        order = rng.permutation(list(visited)).tolist()
-        for turn in range(max(map(len, visited.values()))):
-            for block in order:
-                if turn < len(visited[block]):
-                    blocks.append(block)
-                    widths.append(visited[block][turn])
-                    turns.append(turn)
-    return np.repeat(np.array(blocks, int), widths), np.repeat(np.array(turns, int), widths)
-
-
-def _widths(size: int, rng: np.random.Generator) -> list[int]:
-    """Cut a block into visits; what would be left alone at the end joins the last of them."""
-    widths: list[int] = []
-    while size:
-        drawn = int(rng.integers(WIDTHS[0], WIDTHS[1] + 1))
-        width = OPENING[len(widths)] if len(widths) < len(OPENING) else drawn
-        left = size - min(width, size)
-        is_last = len(widths) >= len(OPENING) and left < WIDTHS[0] // 2
-        widths.append(size if is_last else size - left)
-        size -= widths[-1]
-    return widths
-
-
-def _positions(values: Ints, n: int) -> list[Ints]:
-    """Return the positions of each of 0..n-1 in `values`."""
-    return np.split(np.argsort(values, kind="stable"), np.cumsum(np.bincount(values, minlength=n)))
-
-
-def _earlier(
-    pairs: Ints, slot: int, place_of: Ints, visit: Ints, rng: np.random.Generator
-) -> int | None:
-    """Draw one of some pairs that was asked long enough before a place, in another visit."""
-    places = place_of[pairs]
-    is_before = places < slot
-    is_before[is_before] = visit[places[is_before]] < visit[slot]
-    able = pairs[is_before & (places < slot - min(GAP, visit.size // 8))]
-    return int(rng.choice(able)) if able.size else None
-
-
-def n_asked_again(n_pairs: int, percent: int) -> int:
-    """Return how many pairs are to be asked again: at least one, unless none is wanted."""
-    return max(1, round(n_pairs * percent / 100)) if percent and n_pairs else 0
+def _group_keys(slots: Ints, groups: Sequence[Ints]) -> list[NDArray[np.float64]]:
+    """Return sort keys that put each group right after its slot, whole."""
+    step = 0.5 / (len(groups) + 1)
+    return [
+        np.full(group.size, slot + 0.25 + step * index)
+        for index, (slot, group) in enumerate(zip(slots, groups, strict=True))
+    ]
 
 
 def mixed_in(waiting: Ints, added: Ints, rng: np.random.Generator) -> Ints:
@@ -364,3 +203,36 @@ def mixed_in(waiting: Ints, added: Ints, rng: np.random.Generator) -> Ints:
         )
     )
     return order
+
+
+def sampled_repeats(query_ids: Ints, percent: int, rng: np.random.Generator) -> Ints:
+    """Choose the pairs to ask twice: a few candidates each of a few queries.
+
+    Args:
+        query_ids: shape (n_pairs,).
+        percent: share of the pairs, 0..100; at least one pair is chosen when it is not 0.
+        rng: source of the sample.
+
+    Returns:
+        Ascending indices of the chosen pairs.
+    """
+    wanted = _wanted(query_ids.size, percent)
+    order = shuffled_by_query(query_ids, rng)
+    queries = query_ids[order]
+    starts = np.append(True, queries[1:] != queries[:-1])[: queries.size]
+    block = np.cumsum(starts) - 1
+    inside = np.arange(order.size) - np.flatnonzero(starts)[block] if order.size else order
+    chosen: Ints = np.sort(order[inside < REPEATS_OF_ONE_QUERY][:wanted])
+    return chosen
+
+
+def sampled_mirrors(n_pairs: int, percent: int, rng: np.random.Generator) -> Ints:
+    """Choose the pairs to ask again with query and candidate swapped; ascending indices."""
+    chosen: Ints = np.sort(rng.choice(n_pairs, size=_wanted(n_pairs, percent), replace=False))
+    return chosen
+
+
+def _wanted(n_pairs: int, percent: int) -> int:
+    if not percent or not n_pairs:
+        return 0
+    return max(1, round(n_pairs * percent / 100))

@@ -25,7 +25,7 @@ from annotation.models import (
     StateChange,
     TieRule,
 )
-from annotation.ordering import shuffled_by_query, visiting_order
+from annotation.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from audit.actions import Action
@@ -147,7 +147,7 @@ def _write_questions(campaign: Campaign, pairs: Ints, phase_of: dict[Pair, int])
     phases = np.zeros(len(pairs), np.int64)
     if campaign.asking_order == AskingOrder.PHASES:
         phases = _phases(campaign, pairs, phase_of, rng)
-    positions[visiting_order(pairs[:, 0], pairs[:, 1], phases, rng)] = np.arange(len(pairs))
+        positions[shuffled_in_phases(pairs[:, 0], phases, rng)] = np.arange(len(pairs))
     n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
     copy_rows(
         Question,

@@ -1,7 +1,7 @@
 """Slip gold, repeats and mirrored pairs into a queue that grows by claims (k of n).
 
 When everyone judges every pair the whole queue is drawn at once (`annotation.ordering`); here
-each claim mixes the controls that have become due into the pairs that it lends.
+each claim appends the controls that have become due at the same rates.
 """
 
 from __future__ import annotations
@@ -20,12 +20,9 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
-from annotation.ordering import GAP, mixed_in
+from annotation.ordering import GAP
 from annotation.queries.judges import Judge
 from annotation.queries.prepared import prepared_cursor
-
-PATIENCE = 0.25  # of a judge's share, for which a control waits for its query
-MET_AT = 0.8  # of the share, by when all gold is asked: not everybody gets a whole share
 
 # Controls are few: counting them by their index spares reading the judge's whole queue.
 ASKED = """
@@ -34,38 +31,16 @@ join annotation_queueentry e on e.question_id = q.id and e.member_id = %s
 where q.campaign_id = %s and q.kind <> 'pair' group by q.kind
 """
 ANSWERED = """
-select q.id, q.query_id, q.candidate_id, shown.query_id = any(%(queries)s) as is_claimed
-from annotation_queueentry e
+select q.id, q.query_id, q.candidate_id from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
-cross join lateral (
-    select case %(kind)s when 'mirror' then q.candidate_id else q.query_id end as query_id) shown
 where e.member_id = %(member)s and e.state = 'done' and e.place <= %(place)s and q.kind = 'pair'
   and not exists (select from annotation_question c
                   join annotation_queueentry o on o.question_id = c.id and o.member_id = e.member_id
                   where c.original_id = q.id and c.kind = %(kind)s)
-  and not (%(kind)s = 'mirror' and (exists (
+  and not (%(kind)s = 'mirror' and exists (
       select from annotation_question b where b.campaign_id = q.campaign_id and b.kind = 'pair'
-        and b.query_id = q.candidate_id and b.candidate_id = q.query_id)
-    or not exists (
-      select from annotation_question b where b.campaign_id = q.campaign_id and b.kind = 'pair'
-        and b.query_id = q.candidate_id)))
-order by is_claimed desc, md5(q.id::text || %(salt)s::text), q.id limit %(n)s
-"""
-CLAIMED = """
-select e.id, q.query_id from annotation_queueentry e
-join annotation_question q on q.id = e.question_id
-where e.member_id = %s and e.place > %s order by e.place
-"""
-GOLD = """
-select q.id, q.query_id = any(%(queries)s) as is_claimed from annotation_question q
-where q.campaign_id = %(campaign)s and q.kind = 'gold'
-  and not exists (select from annotation_queueentry e
-                  where e.member_id = %(member)s and e.question_id = q.id)
-order by is_claimed desc, md5(q.id::text || %(salt)s::text), q.id limit %(n)s
-"""
-PLACE = """
-update annotation_queueentry e set place = moved.place, position = moved.place
-from unnest(%s::bigint[], %s::bigint[]) as moved(id, place) where e.id = moved.id
+        and b.query_id = q.candidate_id and b.candidate_id = q.query_id))
+order by md5(q.id::text || %(salt)s::text), q.id limit %(n)s
 """
 
 
@@ -78,93 +53,68 @@ class Again(NamedTuple):
     original_id: int
 
 
-def ask_again(kind: QuestionKind, question_id: int, query_id: int, candidate_id: int) -> Again:
-    """Return a pair as it is asked again: the other way round where it is mirrored."""
-    if kind == QuestionKind.MIRROR:
-        return Again(kind, candidate_id, query_id, question_id)
-    return Again(kind, query_id, candidate_id, question_id)
+def append_due_controls(*, judge: Judge) -> int:
+    """Append what is due after the pairs claimed so far; return how many.
 
-
-def mix_in_due_controls(*, judge: Judge) -> int:
-    """Mix what is due into the pairs that a judge has just claimed; return how many.
-
-    `judge` is as before the claim. Gold i of G is due after the share i / G of `MET_AT` of the
-    judge's expected pairs. A repeat or mirrored pair becomes due with every 100 / percent pairs,
-    and is drawn from pairs that this judge answered at least `GAP` questions ago; no pair is
-    mirrored that the campaign asks both ways anyway, or whose candidate is no query of the
-    campaign. What is due waits until its query is among what is claimed, and stands anywhere in
-    it: a query that came for it alone might tell it. It waits `PATIENCE` of that share at most,
-    less towards the end, where all that is due is asked.
+    Gold i of G is due after the share (i / G)² of the judge's expected pairs: more early, fewer
+    later. A repeat or mirrored pair becomes due with every 100 / percent pairs, and is drawn
+    from pairs that this judge answered at least `GAP` questions ago; no pair is mirrored that
+    the campaign asks both ways anyway.
     """
     campaign = Campaign.objects.get(pk=judge.campaign_id)
     member = PanelMember.objects.get(pk=judge.member_id)
     with prepared_cursor() as cursor:
         cursor.execute(ASKED, [member.pk, campaign.pk])
         n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
-        cursor.execute(CLAIMED, [member.pk, judge.last_place])
-        queries = list({query for _, query in cursor.fetchall()})
     n_pairs = member.n_total - sum(n_asked.values())
-    share = campaign.n_questions * campaign.k / max(campaign.panel.count(), 1)
-    done = min(1.0, n_pairs / max(share * MET_AT, 1.0))
-    n_gold = campaign.questions.filter(kind=QuestionKind.GOLD).count()
-    wanted = {
-        QuestionKind.GOLD: int(n_gold * done),
-        QuestionKind.REPEAT: n_pairs * campaign.repeat_percent // 100,
-        QuestionKind.MIRROR: n_pairs * campaign.mirror_percent // 100,
-    }
-    salt = f"{judge.seed} {judge.number} {n_pairs}"
-    due, again = [], []
-    for kind, n_wanted in wanted.items():
-        n_overdue = int(n_wanted * max(0.0, done - PATIENCE) / (done * (1 - PATIENCE)))
-        rows = _drawn(judge, kind, max(0, n_wanted - n_asked[kind]), queries, salt)
-        asked = [
-            row
-            for place, (*row, is_claimed) in enumerate(rows, start=n_asked[kind])
-            if is_claimed or place < n_overdue
-        ]
-        if kind == QuestionKind.GOLD:
-            due = [question for (question,) in asked]
-        else:
-            again += [ask_again(kind, *row) for row in asked]
-    due += questions_asked_again(campaign, again)
+    due = _due_gold(campaign, member, n_pairs, n_asked[QuestionKind.GOLD])
+    again = []
+    for kind, percent in (
+        (QuestionKind.REPEAT, campaign.repeat_percent),
+        (QuestionKind.MIRROR, campaign.mirror_percent),
+    ):
+        n_due = n_pairs * percent // 100 - n_asked[kind]
+        if n_due > 0:
+            again += _drawn(member, kind, n_due, f"{judge.seed} {judge.number} {n_pairs}")
+    due += _questions(campaign, again)
     _append(member, due)
-    if due:
-        rng = np.random.default_rng([judge.seed, judge.number, n_pairs])
-        _mix(member, judge.last_place, len(due), rng)
     return len(due)
 
 
-def _mix(member: PanelMember, after: int, n_due: int, rng: np.random.Generator) -> None:
-    """Give the entries behind a place new places among themselves: the last ones are controls."""
-    with prepared_cursor() as cursor:
-        cursor.execute(CLAIMED, [member.pk, after])
-        entries, queries = np.array(cursor.fetchall(), np.int64).T
-        order = mixed_in(queries[:-n_due], queries[-n_due:], rng)
-        places = range(after + 1, after + 1 + order.size)
-        cursor.execute(PLACE, [entries[order].tolist(), list(places)])
-
-
-def _drawn(
-    judge: Judge, kind: QuestionKind, n: int, queries: list[int], salt: str
-) -> list[tuple[int, ...]]:
-    """Draw gold, or answered pairs, that this judge is to be asked; those of `queries` first."""
-    if not n:
+def _due_gold(campaign: Campaign, member: PanelMember, n_pairs: int, n_asked: int) -> list[int]:
+    golds = list(
+        campaign.questions.filter(kind=QuestionKind.GOLD)
+        .order_by("id")
+        .values_list("pk", flat=True)
+    )
+    if not golds:
         return []
-    values = {
-        "campaign": judge.campaign_id,
-        "member": judge.member_id,
-        "place": judge.last_place - GAP,
-        "kind": kind.value,
-        "queries": queries,
-        "salt": f" {kind.value} {salt}",
-        "n": n,
-    }
+    share = campaign.n_questions * campaign.k / max(campaign.panel.count(), 1)
+    n_due = int(len(golds) * min(1.0, n_pairs / max(share, 1.0)) ** 0.5)
+    order = np.random.default_rng([campaign.seed, member.number]).permutation(len(golds))
+    return [golds[index] for index in order[n_asked:n_due]]
+
+
+def _drawn(member: PanelMember, kind: QuestionKind, n: int, salt: str) -> list[Again]:
+    """Draw answered pairs of this judge that this judge is to be asked again."""
     with prepared_cursor() as cursor:
-        cursor.execute(GOLD if kind == QuestionKind.GOLD else ANSWERED, values)
-        return list(cursor.fetchall())
+        cursor.execute(
+            ANSWERED,
+            {
+                "member": member.pk,
+                "place": member.last_place - GAP,
+                "kind": kind.value,
+                "salt": f" {kind.value} {salt}",
+                "n": n,
+            },
+        )
+        rows = cursor.fetchall()
+    if kind == QuestionKind.MIRROR:
+        return [Again(kind, candidate, query, pair) for pair, query, candidate in rows]
+    return [Again(kind, query, candidate, pair) for pair, query, candidate in rows]
 
 
-def questions_asked_again(campaign: Campaign, wanted: list[Again]) -> list[int]:
+def _questions(campaign: Campaign, wanted: list[Again]) -> list[int]:
     """Return the controls that ask pairs again, as wanted; those that are missing are made.
 
     They are made in one order by everyone: judges who draw the same pairs at once wait for each
@@ -178,7 +128,6 @@ def questions_asked_again(campaign: Campaign, wanted: list[Again]) -> list[int]:
             for control in sorted(wanted)
         ],
         ignore_conflicts=True,
-        batch_size=2000,
     )
     made = Question.objects.filter(original_id__in=[control.original_id for control in wanted])
     id_of = {(kind, original): pk for pk, kind, original in

@@ -7,6 +7,7 @@ ahead; pairs are claimed as judges come for them (`annotation.services.lent_pair
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 
 import numpy as np
@@ -25,19 +26,17 @@ from annotation.models import (
     Stage,
 )
 from annotation.ordering import (
-    AS_IT_IS,
-    MIRRORED,
-    REPEATED,
+    Controls,
     judge_order,
     mixed_in,
-    n_asked_again,
+    sampled_mirrors,
+    sampled_repeats,
     shuffled_by_query,
 )
-from annotation.services.controls import ask_again, questions_asked_again
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
-KIND_OF = {REPEATED: QuestionKind.REPEAT, MIRRORED: QuestionKind.MIRROR}
+SILENT = (QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
 TEACHING = {
     Stage.TRAINING: QuestionKind.TRAINING,
     Stage.QUALIFICATION: QuestionKind.QUALIFICATION,
@@ -45,7 +44,9 @@ TEACHING = {
 
 
 def prepare_questions(*, campaign: Campaign) -> None:
-    """Draw every judge's queue (at the first opening)."""
+    """Draw the repeats and mirrored pairs, then every judge's queue (at the first opening)."""
+    if campaign.serving == Serving.EVERYONE:
+        _draw_controls(campaign)
     for member in campaign.panel.all():
         prepare_member(member=member)
     refresh_statistics(Question, QueueEntry)
@@ -60,7 +61,10 @@ def prepare_member(*, member: PanelMember) -> None:
         asked = _questions(campaign, kind)
         stages.append((stage, asked[shuffled_by_query(asked[:, 1], rng), 0]))
     if campaign.serving == Serving.EVERYONE:
-        stages.append((Stage.JUDGING, _judging_order(campaign, rng)))
+        pairs = _questions(campaign, QuestionKind.PAIR)
+        questions, queries, phases = pairs.T
+        order = judge_order(questions, queries, phases, _controls(campaign), rng)
+        stages.append((Stage.JUDGING, order))
     n_total = _append(member, stages)
     first = next((stage for stage, asked in stages if asked.size), Stage.JUDGING)
     PanelMember.objects.filter(pk=member.pk).update(
@@ -146,32 +150,47 @@ def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
 
 
 def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) -> Ints:
-    """Return (n, 4): question, query and candidate id, and phase, by id."""
+    """Return (n, 3): question id, query id and phase, by id."""
     rows = campaign.questions.filter(kind=kind, position__gte=first_position)
-    questions = list(rows.order_by("id").values_list("id", "query_id", "candidate_id", "phase"))
-    return np.array(questions, dtype=np.int64).reshape(-1, 4)
+    questions = list(rows.order_by("id").values_list("id", "query_id", "phase"))
+    return np.array(questions, dtype=np.int64).reshape(-1, 3)
 
 
-def _judging_order(campaign: Campaign, rng: np.random.Generator) -> Ints:
-    """Draw what one judge is asked of pairs, with gold and the pairs that are asked again."""
-    pairs = _questions(campaign, QuestionKind.PAIR)
-    questions, queries, candidates, phases = pairs.T
-    order = judge_order(
-        questions,
-        queries,
-        candidates,
-        phases,
-        _questions(campaign, QuestionKind.GOLD)[:, :2],
-        rng,
-        n_repeats=n_asked_again(len(pairs), campaign.repeat_percent),
-        n_mirrors=n_asked_again(len(pairs), campaign.mirror_percent),
+def _controls(campaign: Campaign) -> Controls:
+    rows = campaign.questions.filter(kind__in=SILENT).order_by("id")
+    table = np.array(
+        [(q, query, original or 0) for q, query, original in
+         rows.values_list("id", "query_id", "original_id")],
+        dtype=np.int64,
+    ).reshape(-1, 3)  # fmt: skip
+    return Controls(table[:, 0], table[:, 1], table[:, 2])
+
+
+def _draw_controls(campaign: Campaign) -> None:
+    """Choose which pairs are asked twice, and which once more the other way round."""
+    pairs = list(
+        campaign.questions.filter(kind=QuestionKind.PAIR)
+        .order_by("id")
+        .values_list("id", "query_id", "candidate_id")
     )
-    images_of = dict(zip(pairs[:, 0].tolist(), pairs[:, 1:3].tolist(), strict=True))
-    asked = order.question_ids.copy()
-    again = np.flatnonzero(order.ways != AS_IT_IS)
-    wanted = [
-        ask_again(KIND_OF[way], question, *images_of[question])
-        for question, way in zip(asked[again].tolist(), order.ways[again].tolist(), strict=True)
-    ]
-    asked[again] = questions_asked_again(campaign, wanted)
-    return asked
+    query_ids = np.array([query for _, query, _ in pairs], dtype=np.int64)
+    rng = np.random.default_rng([campaign.seed, 0])
+    repeated = sampled_repeats(query_ids, campaign.repeat_percent, rng)
+    mirrored = sampled_mirrors(len(pairs), campaign.mirror_percent, rng)
+    both_ways = {(query, candidate) for _, query, candidate in pairs}
+    rows = []
+    for index in repeated:
+        original, query, candidate = pairs[index]
+        rows.append((QuestionKind.REPEAT, query, candidate, original))
+    for index in mirrored:
+        original, query, candidate = pairs[index]
+        if (candidate, query) not in both_ways:  # the pool asks it both ways already
+            rows.append((QuestionKind.MIRROR, candidate, query, original))
+    Question.objects.bulk_create(
+        [
+            Question(uid=uuid.uuid4(), campaign=campaign, query_id=query, kind=kind, position=0,
+                     candidate_id=candidate, original_id=original)
+            for kind, query, candidate, original in rows
+        ],
+        batch_size=2000,
+    )  # fmt: skip

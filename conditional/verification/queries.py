@@ -32,8 +32,6 @@ from lookalike.conditional.verdicts import (
     verdict_agreement,
 )
 
-WINDOW = 20  # how far ahead a judge may look
-
 
 class NotVerifierError(Exception):
     """There is no such verification for this person."""
@@ -122,8 +120,6 @@ def next_questions(
 ) -> list[PanelQuestion]:
     """Return the next questions that a judge has not answered, in the judge's own order.
 
-    Only of the next `WINDOW`, however many the browser says it has.
-
     Args:
         n: how many at most.
         but: uids that the browser has already.
@@ -136,8 +132,9 @@ def next_questions(
     pk_of = {position: (pk, uid) for position, pk, uid in known}
     order = question_order(verification.seed, verifier.number, list(pk_of))
     skipped = set(but)
-    ahead = [found for found in map(pk_of.__getitem__, order) if found[0] not in done][:WINDOW]
-    wanted = [pk for pk, uid in ahead if uid not in skipped][:n]
+    wanted = [
+        pk for pk, uid in map(pk_of.__getitem__, order) if pk not in done and uid not in skipped
+    ][:n]
     questions = verification.questions.in_bulk(wanted)
     return [questions[pk] for pk in wanted]
 

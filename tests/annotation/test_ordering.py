@@ -1,20 +1,20 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.ordering import (
-    AS_IT_IS,
     GAP,
-    MIRRORED,
-    REPEATED,
+    Controls,
+    early_offsets,
     judge_order,
     mixed_in,
-    n_asked_again,
+    sampled_mirrors,
+    sampled_repeats,
     shuffled_by_query,
     shuffled_in_phases,
 )
-from docs.simulations.control_classifier import Served, score, simulate
+
+NOTHING = Controls(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -87,124 +87,95 @@ def test_inside_a_phase_the_order_does_not_correlate_with_the_order_given():
         assert abs(np.corrcoef(np.arange(2400), phase)[0, 1]) < 0.15
 
 
-NO_GOLD = np.zeros((0, 2), np.int64)
+def test_half_of_the_gold_falls_into_the_first_quarter():
+    offsets = early_offsets(100, 1000, rng())
+    assert (np.diff(offsets) >= 0).all()
+    assert 48 <= (offsets <= 250).sum() <= 52
+    assert offsets.max() <= 1000
 
 
-def drawn(seed: int, *, n_phases: int = 1, n_repeats: int = 40, n_mirrors: int = 20):
-    """600 pairs of 60 queries, candidates among the queries, 30 gold; and one judge's order."""
+def with_controls() -> tuple[np.ndarray, np.ndarray, Controls]:
     question_ids = np.arange(1, 601)
-    query_ids = np.repeat(np.arange(60), 10)
-    candidate_ids = (query_ids + 1 + 3 * (np.tile(np.arange(10), 60))) % 90
-    gold = np.stack([np.arange(1001, 1031), np.arange(30)], axis=1)
-    phases = question_ids % n_phases
-    order = judge_order(
-        question_ids, query_ids, candidate_ids, phases, gold, rng(seed),
-        n_repeats=n_repeats, n_mirrors=n_mirrors,
-    )  # fmt: skip
-    return order, query_ids, candidate_ids, phases
+    query_ids = np.repeat(np.arange(1, 61), 10)
+    golds = np.arange(1001, 1031)
+    repeats = np.arange(2001, 2041)
+    originals = np.sort(rng(9).choice(question_ids, 40, replace=False))
+    controls = Controls(
+        np.concatenate([golds, repeats]),
+        np.concatenate([np.repeat(np.arange(101, 111), 3), query_ids[originals - 1]]),
+        np.concatenate([np.zeros(30, dtype=np.int64), originals]),
+    )
+    return question_ids, query_ids, controls
 
 
-@pytest.mark.parametrize("n_phases", [1, 3])
-@pytest.mark.parametrize("seed", range(4))
-def test_every_pair_and_gold_comes_once_and_few_again(seed, n_phases):
-    order, query_ids, candidate_ids, phases = drawn(seed, n_phases=n_phases)
-    plain = order.question_ids[order.ways == AS_IT_IS]
-    assert sorted(plain) == [*range(1, 601), *range(1001, 1031)]
-    pairs = plain[plain < 1000]
+def test_controls_stand_between_blocks_and_lose_no_pair():
+    question_ids, query_ids, controls = with_controls()
+    queue = judge_order(question_ids, query_ids, 0 * query_ids, controls, rng(4))
+    assert sorted(queue) == sorted([*question_ids, *controls.question_ids])
+    query_of = dict(zip(question_ids, query_ids, strict=True))
+    inserted = 0
+    for before, this, after in zip(queue, queue[1:], queue[2:], strict=False):
+        if this > 1000 and before <= 600 and after <= 600:
+            inserted += 1
+            assert query_of[before] != query_of[after]
+    assert inserted
+
+
+def test_a_repeat_comes_long_after_its_pair_or_at_the_end():
+    question_ids, query_ids, controls = with_controls()
+    queue = judge_order(question_ids, query_ids, 0 * query_ids, controls, rng(5)).tolist()
+    n_late = 0
+    for question, original in zip(controls.question_ids, controls.original_ids, strict=True):
+        if not original:
+            continue
+        rest = queue[queue.index(int(question)) :]
+        distance = queue.index(int(question)) - queue.index(int(original))
+        assert distance > GAP or max(rest[:1] + [q for q in rest if q <= 600]) > 600
+        n_late += distance > GAP
+    assert n_late >= 35
+
+
+def test_controls_of_a_queue_in_phases_stand_between_blocks_and_repeats_come_late():
+    question_ids, query_ids, controls = with_controls()
+    phases = (question_ids % 10) // 3
+    queue = judge_order(question_ids, query_ids, phases, controls, rng(4))
+    assert sorted(queue) == sorted([*question_ids, *controls.question_ids])
+    pairs = queue[queue <= 600]
     assert (np.diff(phases[pairs - 1]) >= 0).all()
-    repeated = order.question_ids[order.ways == REPEATED]
-    mirrored = order.question_ids[order.ways == MIRRORED]
-    assert 36 <= repeated.size == np.unique(repeated).size <= 40
-    assert 8 <= mirrored.size == np.unique(mirrored).size <= 20
-    asked = set(zip(query_ids.tolist(), candidate_ids.tolist(), strict=True))
-    for question in mirrored.tolist():
-        query, candidate = query_ids[question - 1], candidate_ids[question - 1]
-        assert candidate < 60
-        assert (candidate, query) not in asked
+    blocks = query_ids[pairs - 1] + 100 * phases[pairs - 1]
+    place = {int(question): place for place, question in enumerate(pairs)}
+    for before, this, after in zip(queue, queue[1:], queue[2:], strict=False):
+        if this > 1000 and before <= 600 and after <= 600:
+            assert blocks[place[int(before)]] != blocks[place[int(after)]]
+    late = [
+        queue.tolist().index(question) - queue.tolist().index(original) > GAP
+        for question, original in zip(controls.question_ids, controls.original_ids, strict=True)
+        if original
+    ]
+    assert sum(late) >= 35
 
 
-def test_a_pair_is_asked_again_long_after_it_was_asked():
-    for seed in range(4):
-        order, *_ = drawn(seed)
-        place = {q: i for i, (q, way) in enumerate(zip(order.question_ids, order.ways, strict=True))
-                 if way == AS_IT_IS}  # fmt: skip
-        gaps = [i - place[q] for i, (q, way) in enumerate(
-            zip(order.question_ids, order.ways, strict=True)) if way != AS_IT_IS]  # fmt: skip
-        assert min(gaps) > GAP
-
-
-def test_judges_of_a_campaign_are_asked_different_pairs_again():
-    again = [set(drawn(seed)[0].question_ids[drawn(seed)[0].ways == REPEATED]) for seed in (0, 1)]
-    assert len(again[0] & again[1]) < 12
-
-
-def test_a_query_opens_with_one_pair_and_its_visits_are_near_each_other():
-    order, query_ids, *_ = drawn(3, n_repeats=0, n_mirrors=0)
-    plain = order.question_ids[order.question_ids < 1000]
-    queries = query_ids[plain - 1]
-    assert runs(queries[:25]) == 25
-    assert runs(queries) < 60 * 3 + 30
-    for query in range(60):
-        at = np.flatnonzero(queries == query)
-        assert at[-1] - at[0] < 400
-
-
-def test_a_queue_without_controls_is_every_pair_once():
+def test_a_queue_without_controls_is_only_shuffled():
     question_ids, query_ids = np.arange(1, 41), np.repeat(np.arange(4), 10)
-    order = judge_order(question_ids, query_ids, query_ids + 50, 0 * query_ids, NO_GOLD, rng(2))
-    assert sorted(order.question_ids) == list(range(1, 41))
-    assert not order.ways.any()
+    queue = judge_order(question_ids, query_ids, 0 * query_ids, NOTHING, rng(2))
+    assert (queue == question_ids[shuffled_by_query(query_ids, rng(2))]).all()
 
 
 def test_an_empty_queue_stays_empty():
     none = np.zeros(0, dtype=np.int64)
-    order = judge_order(none, none, none, none, NO_GOLD, rng(), n_repeats=3, n_mirrors=3)
-    assert order.question_ids.size == 0
-    assert n_asked_again(0, 10) == 0
-    assert n_asked_again(3, 1) == 1
-    assert n_asked_again(2000, 5) == 100
+    assert judge_order(none, none, none, NOTHING, rng()).size == 0
+    assert sampled_repeats(none, 10, rng()).size == 0
+    assert sampled_mirrors(0, 10, rng()).size == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(3, 9)), max_size=30, unique=True),
-       st.integers(0, 9), st.integers(0, 5))  # fmt: skip
-def test_any_queue_keeps_every_pair_once(pairs, n_again, seed):
-    query_ids, candidate_ids = np.array(pairs, np.int64).reshape(-1, 2).T
-    question_ids = np.arange(query_ids.size)
-    order = judge_order(
-        question_ids, query_ids, candidate_ids, 0 * query_ids, np.array([[99, 77]]), rng(seed),
-        n_repeats=n_again, n_mirrors=n_again,
-    )  # fmt: skip
-    assert sorted(order.question_ids[order.ways == AS_IT_IS]) == [*question_ids.tolist(), 99]
-    before = {}
-    for question, way in zip(order.question_ids.tolist(), order.ways.tolist(), strict=True):
-        assert way == AS_IT_IS or question in before
-        before[question] = True
-
-
-def test_a_classifier_cannot_tell_controls_from_the_order():
-    """Few campaigns, so that it is quick; docs/simulations/control_classifier.py runs twenty."""
-    panels = [simulate(seed, n_queries) for seed, n_queries in enumerate([120, 240, 120, 240])]
-    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 3000
-    assert abs(score(panels) - 0.5) <= 0.03
-
-
-def test_the_classifier_finds_controls_that_stand_apart():
-    """The attacker is no straw man: the order there was before is told at once."""
-    panels = [simulate(seed, 60) for seed in range(2)]
-    apart = [[stood_apart(one, seed) for seed, one in enumerate(panel)] for panel in panels]
-    assert score(apart) > 0.9
-
-
-def stood_apart(one: Served, seed: int) -> Served:
-    """The same pairs: whole blocks of a query, and each control between two of them."""
-    blocks = [np.flatnonzero((one.query_ids == q) & ~one.is_control)
-              for q in rng(seed).permutation(np.unique(one.query_ids))]  # fmt: skip
-    blocks = [block for block in blocks if block.size]
-    controls = np.flatnonzero(one.is_control)
-    at = np.sort(rng(seed).integers(0, len(blocks), controls.size))
-    parts = [np.append(block, controls[at == i]) for i, block in enumerate(blocks)]
-    order = np.concatenate(parts)
-    return Served(one.query_ids[order], one.is_control[order])
+def test_repeats_take_the_share_asked_for_and_at_most_six_of_a_query():
+    query_ids = np.repeat(np.arange(100), 20)
+    chosen = sampled_repeats(query_ids, 5, rng())
+    assert chosen.size == 100
+    assert np.bincount(query_ids[chosen]).max() <= 6
+    assert sampled_mirrors(2000, 5, rng()).size == 100
+    assert sampled_repeats(query_ids, 0, rng()).size == 0
+    assert sampled_repeats(query_ids[:3], 1, rng()).size == 1
 
 
 QUERIES = st.lists(st.integers(0, 5), max_size=30)
