@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import TextChoices
 
+from accounts.models import User
 from annotation.models import (
     VOTES,
     Adjudication,
@@ -89,14 +90,13 @@ select a.event_id from unnest(%(members)s::bigint[]) as m(id) cross join lateral
 """
 ROWS = f"""
 select v.id, v.uuid, v.answer, v.reason, v.mode, v.device, v.decided_at, v.visible_ms, v.load_ms,
-       v.guideline_version, m.number, u.username, q.uid, q.kind, e.stage, e.state, q.query_id,
+       v.guideline_version, m.number, m.annotator_id, q.uid, q.kind, e.stage, e.state, q.query_id,
        q.candidate_id, j.is_counted, j.is_surplus, j.is_excluded, x.reason, x.asks_again,
        others.n_similar, others.n_different, coalesce(g.answer, own.answer, '')
 from annotation_judgementevent v
 join annotation_judgement j on j.event_id = v.id
 join annotation_question q on q.id = v.question_id
 join annotation_panelmember m on m.id = v.member_id
-join accounts_user u on u.id = m.annotator_id
 left join annotation_queueentry e on e.question_id = q.id and e.member_id = v.member_id
 left join annotation_exclusion x on x.event_id = v.id and x.ended_at is null
 {KNOWN} {OTHERS}
@@ -212,9 +212,11 @@ def read_answers(events: Sequence[int]) -> list[AnswerRow]:
     """Return answers that stand by the ids of their events, newest first."""
     rows = rows_of(ROWS, list(events))
     images = Image.objects.in_bulk({pk for row in rows for pk in row[16:18]})
+    judges = User.objects.in_bulk({row[11] for row in rows})
     answers = []
     for row in rows:
         values = list(row)
+        values[11] = judges[row[11]].username
         values[16:18] = images[row[16]], images[row[17]]
         values[21:23] = row[21] or "", bool(row[22])
         answers.append(AnswerRow(*values))

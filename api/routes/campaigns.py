@@ -328,7 +328,7 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except CampaignError as problem:
-        raise ApiError(409, "refused", str(problem)) from problem
+        raise ApiError(409, "conflict", str(problem)) from problem
 
 
 def _row(request: HttpRequest, slug: str) -> CampaignNumbers:

@@ -52,7 +52,8 @@ def named_gallery(
     """Return the task of ranking images by name; judged pairs that it does not hold are left out.
 
     Args:
-        query_ids, image_ids: distinct names.
+        query_ids: distinct names.
+        image_ids: distinct names.
         pairs: query and candidate of what was judged.
         products: of images, "" where unknown; None where pairs of one product are compared.
     """

@@ -39,7 +39,7 @@ def addresses(world: World, result: Result) -> Iterator[tuple[str, str]]:
     slugs = [world.catalog.slug, world.pool.slug, world.campaign.slug, "none"]
     uids = [str(world.images[0].uid), str(result.uid), NOTHING]
     values = {"slug": slugs, "uid": uids, "size": ["thumb", "original"]}
-    values |= {"version": ["1.0.0"], "path": ["MANIFEST.json"]}
+    values |= {"number": ["1", "99"], "version": ["1.0.0"], "path": ["MANIFEST.json"]}
     for path, operations in api.get_openapi_schema()["paths"].items():
         names = [name for name in values if f"{{{name}}}" in path]
         assert path.count("{") == len(names), f"{path} has a part that this crawl does not fill"

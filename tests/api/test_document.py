@@ -58,6 +58,7 @@ def existing(path: str, world: World, result_uid: str) -> dict[str, str]:
         "slug": world.catalog.slug if "/catalogs/" in path else slug,
         "uid": str(world.images[0].uid) if "/images/" in path else result_uid,
         "size": "thumb",
+        "number": "1",
         "version": "1.0.0",
         "path": "MANIFEST.json",
     }

@@ -19,6 +19,7 @@ from tests.paths import ROOT
 PROGRAM = r"manage\.py|python -m|python(?= \w+/\S+\.py)|script/|(?<!import )lookalike(?= [a-z])"
 COMMAND = re.compile(rf"(?:^|[\s(])({PROGRAM})(?=[ \w])(.*)")
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][\w-]*)")
+GROUPS = {"lookalike conditional", "lookalike learn"}  # of commands
 N_WORDS = {"script/": 1, "python -m": 3}  # that name a command; two in any other
 RUNS = {  # what a script hands its options to
     "script/demo": ["manage.py", "demo"],
@@ -46,7 +47,7 @@ def commands(document: Path) -> set[tuple[tuple[str, ...], frozenset[str]]]:
         if match := COMMAND.search(re.sub(r"\s+#.*| [|>] .*|.*\.NAME$", "", line)):
             program, rest = match[1].strip(), match[2].strip()
             words = (program + rest if program == "script/" else f"{program} {rest}").split()
-            n_words = N_WORDS.get(program, 2) + (words[:2] == ["lookalike", "conditional"])
+            n_words = N_WORDS.get(program, 2) + (" ".join(words[:2]) in GROUPS)
             shown.add((tuple(words[:n_words]), frozenset(OPTION.findall(rest))))
     return shown
 

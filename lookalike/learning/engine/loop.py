@@ -92,8 +92,9 @@ def _restore(learner: Learner, folder: Path) -> int:
         raise Refused("checkpoint", f"{path} is damaged ({problem}); delete it") from problem
     if facts["run"] != learner.fingerprint:
         raise Refused("checkpoint", f"{folder} holds a run of other data or settings")
-    learner.restore(state, facts["n_done"])
-    return facts["n_done"]
+    n_done = int(facts["n_done"])
+    learner.restore(state, n_done)
+    return n_done
 
 
 def _cut_curve(folder: Path, n_done: int) -> None:

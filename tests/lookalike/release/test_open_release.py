@@ -120,19 +120,19 @@ def test_the_shipped_files_never_give_a_vsd_number_without_products(
     [scored] = lk.open_release(folder).score(run, ["vsd_hr@5"])
     for metadata in ("csv/images.csv", "data/images.parquet"):
         for labels in ("csv/labels.csv", "data/labels.parquet", "trec/qrels.txt"):
-            words = ["score", "--qrels", folder / labels, "--run", run, "--json"]
+            words: list[object] = ["score", "--qrels", folder / labels, "--run", run, "--json"]
             words += ["--metadata", folder / metadata, "--measures", "vsd_hr@5"]
             assert main([str(word) for word in words]) == 0
             printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]["vsd_hr@5"]
             assert printed["value"] == pytest.approx(scored.outcomes["vsd_hr@5"].value, abs=1e-9)
-    words = [str(word) for word in (*files, "--measures", "vsd_hr@5")]
+    bare = [str(word) for word in (*files, "--measures", "vsd_hr@5")]
     said = "every image for a product of its own"
-    assert main([*words, "--json"]) == 0
+    assert main([*bare, "--json"]) == 0
     printed = capsys.readouterr()
     assert said in printed.err
     assert said in json.loads(printed.out)["notes"][0]
     for name in ("report.md", "report.html"):
-        assert main([*words, "--out", str(tmp_path / name)]) == 0
+        assert main([*bare, "--out", str(tmp_path / name)]) == 0
         assert said in (tmp_path / name).read_text()
 
 
