@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -118,6 +119,23 @@ def test_a_forged_label_under_a_fitting_manifest_is_named(copied: Path) -> None:
     sealed(copied)
     found = {one.path: one.reason for one in verify(copied).findings}
     assert "label in row 4" in found["data/labels.parquet"]
+
+
+@pytest.mark.parametrize("name", ["csv/labels.csv", "jsonl/labels.jsonl"])
+def test_a_probability_may_end_in_another_processors_digits_and_in_no_others(
+    copied: Path, name: str
+) -> None:
+    path = copied / name
+    text = path.read_text()
+    probability = next(one for one in re.findall(r"\b[01]\.\d+(?![\w.])", text) if float(one) > 0.1)
+    for factor, is_right in ((1 + 1e-13, True), (1 + 1e-6, False)):
+        path.write_text(text.replace(probability, repr(float(probability) * factor), 1))
+        sealed(copied)
+        assert verify(copied).is_right == is_right
+    path.write_text(text.replace("\n", "\n\n", 1))  # a line more
+    sealed(copied)
+    [finding] = verify(copied).findings
+    assert (finding.path, finding.reason) == (name, "is not what the data give, first in line 2")
 
 
 def test_a_release_of_another_schema_version_is_refused(copied: Path) -> None:
