@@ -160,15 +160,15 @@ def stop_leftovers(mark: str, *, keeps_web: bool = False) -> None:
     psutil.wait_procs(found, timeout=10)
 
 
-def _manage(*arguments: str) -> None:
-    """Run a management command.
+def _prepare(address: str) -> None:
+    """Make the database and the static files ready.
 
     Raises:
-        StartError: it failed, and has said why.
+        StartError: that failed, and has said why.
     """
-    command = [sys.executable, "manage.py", *arguments, "--verbosity", "0"]
+    command = [sys.executable, "-m", "config.prepare", "--address", address]
     if subprocess.run(command, cwd=settings.BASE_DIR, check=False).returncode:
-        raise StartError(f"`manage.py {arguments[0]}` failed: see above.")
+        raise StartError("The site could not be prepared: see above.")
 
 
 def main() -> int:
@@ -188,9 +188,7 @@ def main() -> int:
     embedded.reach(settings.SERVICES)  # a wrong address is told before anything is prepared
     sys.stderr.write("Preparing the database; the first start takes a minute or two.\n")
     embedded.hold_services(settings.SERVICES)
-    _manage("migrate")
-    _manage("collectstatic", "--no-input", "--ignore", "django_htmx")  # we bring our own htmx
-    _manage("first_admin_link", "--address", f"http://{options.host}:{options.port}")
+    _prepare(f"http://{options.host}:{options.port}")
     for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
         left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")

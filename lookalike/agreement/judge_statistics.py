@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr
 
 from lookalike.core.arrays import Bools, Ints
 
@@ -136,7 +136,7 @@ def sequence_effect(is_similar: Bools, query_ids: Ints) -> SequenceEffect:
         after_similar=_mean(after[before]),
         after_different=_mean(after[~before]),
         z=float(z),
-        p=float(2.0 * stats.norm.sf(abs(z))),
+        p=float(2.0 * ndtr(-abs(z))),
         n=int(before.size),
     )
 

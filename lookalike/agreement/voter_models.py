@@ -13,7 +13,6 @@ from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
 from lookalike.agreement.consensus import MODELS
@@ -103,6 +102,8 @@ def glad(votes: Votes) -> Floats:
     Returns:
         Shape (n_items, n_labels).
     """
+    from scipy.optimize import minimize  # noqa: PLC0415  # slow to load
+
     n_items, n_workers, n_labels = len(votes.items), len(votes.workers), len(votes.labels)
     agrees = votes.label_of[:, None] == np.arange(n_labels)  # vote against possible truth
     at = np.ones(n_workers + n_items)

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment, linprog
-from scipy.sparse import eye_array, kron, vstack
 
 from lookalike.core.arrays import Floats
 
@@ -36,6 +34,8 @@ def exact_plan(cost: Floats) -> Plan:
     >>> exact_plan(np.array([[0.1, 0.4], [0.2, 0.3]])).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
     """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  # slow to load
+
     n_rows, n_columns = cost.shape
     if n_rows == n_columns:
         plan = np.zeros(cost.shape)
@@ -50,6 +50,9 @@ def exact_plan(cost: Floats) -> Plan:
 
 def _programmed(cost: Floats, marginals: Floats) -> Plan:
     """Solve the transport as a linear program: a row and a column of constraints each."""
+    from scipy.optimize import linprog  # noqa: PLC0415  # slow to load
+    from scipy.sparse import eye_array, kron, vstack  # noqa: PLC0415
+
     n_rows, n_columns = cost.shape
     sums = vstack(
         [

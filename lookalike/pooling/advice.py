@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from lookalike.core.arrays import Ints
 from lookalike.pooling.eds import Proposals
@@ -155,7 +155,7 @@ def depth_advice(gains: list[Gain], least: float) -> DepthAdvice | None:
     n_different = last.n_judged - last.n_positive
     upper = 1.0
     if n_different:
-        upper = float(beta.ppf(CONFIDENCE, last.n_positive + 1, n_different))
+        upper = float(betaincinv(last.n_positive + 1, n_different, CONFIDENCE))
     return DepthAdvice(judged[-1] + 1, last, upper, least)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from catalog.models import Catalog, Image, NearDuplicate
 from jobs.services import JobError
@@ -127,6 +125,9 @@ def _values(name: str, asked: list[Any], offered: list[Any]) -> Keys:
 
 def _groups(catalog: Catalog, image_ids: Ints) -> Ints:
     """Return the group of each image: those that near-duplicates connect, or it alone."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  # slow to load
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     pairs = np.array(
         list(NearDuplicate.objects.filter(catalog=catalog).values_list("first_id", "second_id")),
         np.int64,

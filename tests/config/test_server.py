@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
@@ -20,9 +21,10 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.faults]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    site = Site(tmp_path_factory.mktemp("site") / "var")
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    site = Site(tmp_path / "var")
+    site.start()
     yield site
     site.end()
 
@@ -61,7 +63,7 @@ class Visitors:
 
 
 def test_whichever_process_is_killed_requests_are_answered(site: Site) -> None:
-    site.start()
+    assert f"{site.url}/first-admin/" in site.log(), "an empty site offers its first admin a link"
     visitors = Visitors(site)
     visitors.come(10)
     for find in (
@@ -78,40 +80,29 @@ def test_whichever_process_is_killed_requests_are_answered(site: Site) -> None:
         wait_until(lambda: len(site.processes("config.web")) == 2)
     failed = [answer for answer in visitors.answers if answer != "200"]
     assert len(failed) <= len(visitors.answers) // 100, failed
-    assert site.interrupt() == 0
 
 
-def test_killed_processes_come_back_and_ctrl_c_stops_all(site: Site) -> None:
-    site.start()
-    assert f"{site.url}/first-admin/" in site.log(), "an empty site offers its first admin a link"
-    for word in ("config.web", "--queues light", "--queues device"):
-        wait_until(lambda word=word: bool(site.processes(word)))  # type: ignore[misc]
-        killed = site.processes(word)
-        for process in killed:  # with what it forks meanwhile, which is in its group
-            with suppress(ProcessLookupError):
-                os.killpg(os.getpgid(process.pid), signal.SIGKILL)
-        gone = {process.pid for process in killed}
-        wait_until(
-            lambda word=word, gone=gone: any(  # type: ignore[misc]
-                process.pid not in gone for process in site.processes(word)
-            )
-        )
+def test_killed_processes_come_back_the_next_start_recovers_and_ctrl_c_stops_all(
+    site: Site,
+) -> None:
+    words = ("config.web", "--queues light", "--queues device")
+    wait_until(lambda: all(site.processes(word) for word in words))
+    killed = [process for word in words for process in site.processes(word)]
+    for process in killed:  # with what it forks meanwhile, which is in its group
+        with suppress(ProcessLookupError):
+            os.killpg(os.getpgid(process.pid), signal.SIGKILL)
+    gone = {process.pid for process in killed}
+    wait_until(lambda: all({one.pid for one in site.processes(word)} - gone for word in words))
     wait_until(site.answers)
-    assert site.interrupt() == 0
-    assert site.processes() == []
-    assert not (site.data_dir / "postgres" / "postmaster.pid").exists(), site.log()
 
-
-def test_after_killing_the_supervisors_the_next_start_recovers(site: Site) -> None:
-    site.start()
     assert site.process is not None
     site.process.kill()
     site.process.wait()
     for supervisor in site.processes("supervisord"):
         supervisor.kill()
-    postmaster = site.data_dir / "postgres" / "postmaster.pid"
-    os.kill(int(postmaster.read_text().splitlines()[0]), signal.SIGKILL)
+    database_processes(site)[0].kill()
     site.start()
     assert site.answers()
     assert site.interrupt() == 0
     assert site.processes() == []
+    assert not (site.data_dir / "postgres" / "postmaster.pid").exists(), site.log()

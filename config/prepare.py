@@ -1,0 +1,37 @@
+"""Make the database and the static files ready, and invite a first admin, as a server's start does.
+
+One process for all three: loading the site takes longer than any of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+import django
+from django.core.management import CommandError, call_command
+
+
+def main() -> int:
+    """Prepare the site; return the exit status."""
+    parser = argparse.ArgumentParser(prog="config.prepare", description=__doc__)
+    parser.add_argument("--address", required=True, help="of the site, for the first admin's link")
+    options = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    try:
+        call_command("migrate", verbosity=0, skip_checks=False)
+        # we bring our own htmx
+        call_command(
+            "collectstatic", interactive=False, ignore_patterns=["django_htmx"], verbosity=0
+        )
+        call_command("first_admin_link", address=options.address)
+    except CommandError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
