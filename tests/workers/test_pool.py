@@ -96,20 +96,20 @@ def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
 
 
 def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
-    fill(site, "unheard")
+    fill(site, "unheard", SPECS[:1])
     wait_until(lambda: n_shards(site, "unheard") >= 1)
     kill_service(site, "valkey/pid")
     assert not has_ended(site, "unheard")
-    ends_like_the_calm_one(site, "unheard")
+    ends_like_the_calm_one(site, "unheard", SPECS[:1])
 
 
 def test_a_database_killed_in_mid_embedding_is_waited_for(site: Site):
-    fill(site, "forgotten")
+    fill(site, "forgotten", SPECS[:1])
     wait_until(lambda: n_shards(site, "forgotten") >= 1)
     kill_service(site, "postgres/postmaster.pid")
     wait_until(lambda: is_reachable(site))
     assert not has_ended(site, "forgotten")
-    ends_like_the_calm_one(site, "forgotten")
+    ends_like_the_calm_one(site, "forgotten", SPECS[:1])
 
 
 def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
@@ -139,13 +139,13 @@ def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
 def test_a_shard_damaged_before_the_search_is_made_again(site: Site):
     for merged in (site.data_dir / "embeddings" / "merged").glob("*.npy"):
         merged.unlink()  # of the calm pool: the same vectors, checked while they were whole
-    fill(site, "damaged")
+    fill(site, "damaged", SPECS[:1])
     wait_until(lambda: n_shards(site, "damaged") >= 2)
     sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
     path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    ends_like_the_calm_one(site, "damaged")
+    ends_like_the_calm_one(site, "damaged", SPECS[:1])
     assert path.read_bytes() == whole
 
 
