@@ -29,6 +29,12 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "mirror_percent": "Mirrored pairs, %",
             "pass_percent": "Pass mark of the qualification round, %",
         }
+        help_texts = {
+            "mirror_percent": (
+                "Pairs asked again with query and candidate swapped, in percent. Only where the "
+                "candidate is a query of the campaign, too, so there may be fewer."
+            ),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -67,6 +67,14 @@ class Browser:
     def next(self, n: int = 24, after: int = 0) -> list[dict[str, Any]]:
         return list(self.get("next", n=n, after=after)["questions"])
 
+    def walk(self, what: str = "similar") -> list[dict[str, Any]]:
+        """Answer everything alike, as it is served; return the questions in their order."""
+        served: list[dict[str, Any]] = []
+        while ahead := self.next(20):
+            served += ahead
+            self.send(*(answer_to(question["uid"], what) for question in ahead))
+        return served
+
     def get(self, name: str, **query: Any) -> dict[str, Any]:
         reply = self.client.get(self.url(name), query)
         assert reply.status_code == 200, reply.content

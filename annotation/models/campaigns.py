@@ -81,6 +81,11 @@ class Campaign(models.Model):
         """Whether judges may answer now."""
         return self.state == CampaignState.OPEN
 
+    @property
+    def asks_again(self) -> bool:
+        """Whether some pairs are asked again, silently."""
+        return self.repeat_percent > 0 or self.mirror_percent > 0
+
 
 class StateChange(models.Model):
     """Who opened, paused or closed a campaign, when and why."""

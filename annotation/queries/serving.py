@@ -33,12 +33,16 @@ IS_ASKED = """
         and (select v.answer from annotation_judgementevent v
              where v.uuid = e.last_uuid) = 'withdrawn')
 """
+WINDOW = 20  # how far ahead a judge may look, whatever is asked for
 NEXT = f"""
-select q.uid, e.place, e.stage = 'training', e.lease_until, q.query_id, q.candidate_id
-from annotation_queueentry e
-join annotation_question q on q.id = e.question_id
-where e.member_id = %(member)s and e.place > %(after)s and {IS_ASKED.format(stage="%(stage)s")}
-order by e.place, e.id limit {{n}}
+select q.uid, e.place, e.is_training, e.lease_until, q.query_id, q.candidate_id
+from (
+    select e.id, e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
+    from annotation_queueentry e
+    where e.member_id = %(member)s and {IS_ASKED.format(stage="%(stage)s")}
+    order by e.place, e.id limit {WINDOW}
+) e join annotation_question q on q.id = e.question_id
+where e.place > %(after)s order by e.place, e.id limit {{n}}
 """  # noqa: S608  (constants)
 # A pair that others hold, or that is free, may yet be lent to a judge who has not had it.
 MAY_COME = """
@@ -107,7 +111,10 @@ class RecentAnswer:
 
 
 def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
-    """Return the judge's open questions behind place `after`, in their stored order."""
+    """Return the judge's open questions behind place `after`, in their stored order.
+
+    Only of the next `WINDOW`: who sees the queue to its end sees which queries come again.
+    """
     if judge.stage == Stage.NOT_QUALIFIED:
         return []
     # the number stands in the statement: an unknown limit would keep it from one plan for all

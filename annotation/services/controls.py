@@ -1,28 +1,28 @@
 """Slip gold, repeats and mirrored pairs into a queue that grows by claims (k of n).
 
-When everyone judges every pair the whole queue is drawn at once (`annotation.ordering`); here
-each claim appends the controls that have become due at the same rates.
+When everyone judges every pair the whole queue is drawn at once (`annotation.visits`); here each
+claim mixes into the pairs that it lends what is due of their queries. Nobody knows which pairs a
+judge will get, so a control is asked if its query comes, and any of the judge's pairs of that
+query is as likely to be the one beside it.
 """
 
 from __future__ import annotations
 
-import uuid
 from typing import NamedTuple
 
 import numpy as np
 from django.db.models import F
 
-from annotation.models import (
-    Campaign,
-    PanelMember,
-    Question,
-    QuestionKind,
-    QueueEntry,
-    Stage,
-)
-from annotation.ordering import GAP
+from annotation.models import Campaign, PanelMember, QuestionKind, QueueEntry, Stage
+from annotation.ordering import mixed_in
 from annotation.queries.judges import Judge
 from annotation.queries.prepared import prepared_cursor
+from annotation.visits import n_asked_again
+from lookalike.core.arrays import Ints
+
+GAP = 20  # answers between a pair and its control
+PATIENCE = 0.25  # of a judge's share, for which gold waits for its query
+MET_AT = 0.8  # of the share, by when all gold is asked: not everybody gets a whole share
 
 # Controls are few: counting them by their index spares reading the judge's whole queue.
 ASKED = """
@@ -30,117 +30,187 @@ select q.kind, count(*) from annotation_question q
 join annotation_queueentry e on e.question_id = q.id and e.member_id = %s
 where q.campaign_id = %s and q.kind <> 'pair' group by q.kind
 """
-ANSWERED = """
-select q.id, q.query_id, q.candidate_id from annotation_queueentry e
+CLAIMED = """
+select e.id, q.query_id, q.position from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
+where e.member_id = %s and e.place > %s order by e.place
+"""
+# Of each query that has been claimed: how many of its pairs the shared order holds from there on.
+REMAINING = """
+select q.query_id, count(*) from annotation_question q
+join unnest(%s::bigint[], %s::int[]) as claimed(query_id, position)
+  on q.query_id = claimed.query_id and q.position >= claimed.position
+where q.campaign_id = %s and q.kind = 'pair' group by 1
+"""
+IS_UNASKED = """
+not exists (select from annotation_queueentry o where o.member_id = %(member)s
+            and o.question_id = q.id)
+"""
+GOLD = f"""
+select 'gold', q.query_id, q.candidate_id, q.id from annotation_question q
+where q.campaign_id = %(campaign)s and q.kind = 'gold' and {IS_UNASKED}
+"""  # noqa: S608  (constants)
+# One pair in so many is to be asked again, the same ones for a judge whenever it is looked up.
+AGAIN = """
+select %(kind)s::text, shown.query_id, shown.candidate_id, q.id from annotation_queueentry e
+join annotation_question q on q.id = e.question_id
+cross join lateral (select
+    case %(kind)s::text when 'mirror' then q.candidate_id else q.query_id end as query_id,
+    case %(kind)s::text when 'mirror' then q.query_id else q.candidate_id end as candidate_id) shown
 where e.member_id = %(member)s and e.state = 'done' and e.place <= %(place)s and q.kind = 'pair'
+  and shown.query_id = any(%(queries)s::bigint[])
+  and ('x' || substr(md5(q.id::text || %(salt)s::text), 1, 8))::bit(32)::bigint %% 100
+      < %(percent)s::int
   and not exists (select from annotation_question c
                   join annotation_queueentry o on o.question_id = c.id and o.member_id = e.member_id
-                  where c.original_id = q.id and c.kind = %(kind)s)
-  and not (%(kind)s = 'mirror' and exists (
+                  where c.original_id = q.id and c.kind = %(kind)s::text)
+  and not (%(kind)s::text = 'mirror' and exists (
       select from annotation_question b where b.campaign_id = q.campaign_id and b.kind = 'pair'
         and b.query_id = q.candidate_id and b.candidate_id = q.query_id))
-order by md5(q.id::text || %(salt)s::text), q.id limit %(n)s
+order by q.id
+"""
+MAKE = """
+insert into annotation_question (uid, campaign_id, kind, query_id, candidate_id, original_id,
+                                 position, phase, n_counted, n_free, is_settled)
+select gen_random_uuid(), %s, kind, query_id, candidate_id, original_id, 0, 0, 0, 0, false
+from unnest(%s::text[], %s::bigint[], %s::bigint[], %s::bigint[])
+     as wanted(kind, query_id, candidate_id, original_id)
+order by kind, original_id on conflict do nothing
+"""
+MADE = """
+select q.id from unnest(%s::text[], %s::bigint[]) with ordinality as wanted(kind, original_id, n)
+join annotation_question q on q.original_id = wanted.original_id and q.kind = wanted.kind order by n
+"""
+MOVE = """
+update annotation_queueentry e set place = moved.place, position = moved.place
+from unnest(%s::bigint[], %s::bigint[]) as moved(id, place) where e.id = moved.id
 """
 
 
-class Again(NamedTuple):
-    """A pair to be asked once more, the way it is asked then."""
+class Control(NamedTuple):
+    """A question that checks a judge: gold, or a pair asked again, the way it is asked then.
 
-    kind: QuestionKind
+    `question_id` is that of the gold, or of the pair.
+    """
+
+    kind: str
     query_id: int
     candidate_id: int
-    original_id: int
+    question_id: int
 
 
-def append_due_controls(*, judge: Judge) -> int:
-    """Append what is due after the pairs claimed so far; return how many.
+def mix_in_due_controls(*, judge: Judge) -> int:
+    """Mix what is due into the pairs that a judge has just claimed; return how many.
 
-    Gold i of G is due after the share (i / G)² of the judge's expected pairs: more early, fewer
-    later. A repeat or mirrored pair becomes due with every 100 / percent pairs, and is drawn
-    from pairs that this judge answered at least `GAP` questions ago; no pair is mirrored that
-    the campaign asks both ways anyway.
+    `judge` is as before the claim. A pair is asked again, or mirrored, when more of the query
+    shown is claimed, at least `GAP` answers later, and never more of them than the share wanted;
+    it is not mirrored if the campaign asks the swapped pair anyway. Gold comes with its query,
+    too. Only gold whose query has not come to the judge for `PATIENCE` of a share comes by
+    itself, all of it by `MET_AT` of the share.
     """
     campaign = Campaign.objects.get(pk=judge.campaign_id)
     member = PanelMember.objects.get(pk=judge.member_id)
+    rng = np.random.default_rng([judge.seed, judge.number, judge.last_place])
     with prepared_cursor() as cursor:
+        cursor.execute(CLAIMED, [member.pk, judge.last_place])
+        entries, queries, positions = np.array(cursor.fetchall(), np.int64).T
         cursor.execute(ASKED, [member.pk, campaign.pk])
         n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
     n_pairs = member.n_total - sum(n_asked.values())
-    due = _due_gold(campaign, member, n_pairs, n_asked[QuestionKind.GOLD])
-    again = []
-    for kind, percent in (
-        (QuestionKind.REPEAT, campaign.repeat_percent),
-        (QuestionKind.MIRROR, campaign.mirror_percent),
-    ):
-        n_due = n_pairs * percent // 100 - n_asked[kind]
-        if n_due > 0:
-            again += _drawn(member, kind, n_due, f"{judge.seed} {judge.number} {n_pairs}")
-    due += _questions(campaign, again)
-    _append(member, due)
+    chances = _chances(campaign, queries, positions)
+    due: list[Control] = []
+    for kind, controls in _waiting(judge, campaign, np.unique(queries)).items():
+        waiting = [controls[index] for index in rng.permutation(len(controls))]
+        come = [one for one in waiting if rng.random() < chances.get(one.query_id, 0.0)]
+        if kind == QuestionKind.GOLD:
+            n_least = _n_gold_by_now(campaign, n_pairs, n_asked[kind] + len(controls))
+            late = [one for one in waiting if one not in come]
+            due += come + late[: max(0, n_least - n_asked[kind] - len(come))]
+        else:
+            percent = getattr(campaign, f"{kind}_percent")
+            due += come[: max(0, n_asked_again(n_pairs, percent) - n_asked[kind])]
+    if not due:
+        return 0
+    order = mixed_in(queries, np.array([one.query_id for one in due]), rng)
+    added = _append(member, make_questions(campaign=campaign, wanted=due))
+    with prepared_cursor() as cursor:
+        places = np.arange(order.size) + judge.last_place + 1
+        cursor.execute(MOVE, [np.append(entries, added)[order].tolist(), places.tolist()])
     return len(due)
 
 
-def _due_gold(campaign: Campaign, member: PanelMember, n_pairs: int, n_asked: int) -> list[int]:
-    golds = list(
-        campaign.questions.filter(kind=QuestionKind.GOLD)
-        .order_by("id")
-        .values_list("pk", flat=True)
-    )
-    if not golds:
-        return []
-    share = campaign.n_questions * campaign.k / max(campaign.panel.count(), 1)
-    n_due = int(len(golds) * min(1.0, n_pairs / max(share, 1.0)) ** 0.5)
-    order = np.random.default_rng([campaign.seed, member.number]).permutation(len(golds))
-    return [golds[index] for index in order[n_asked:n_due]]
+def _waiting(judge: Judge, campaign: Campaign, queries: Ints) -> dict[str, list[Control]]:
+    """Return by kind the gold that a judge has not met, and what to ask again among `queries`.
 
-
-def _drawn(member: PanelMember, kind: QuestionKind, n: int, salt: str) -> list[Again]:
-    """Draw answered pairs of this judge that this judge is to be asked again."""
+    Only pairs of a query's first visit can be asked again in its second, so twice as many of them
+    are as are wanted of all.
+    """
+    values = {
+        "member": judge.member_id, "campaign": campaign.pk, "queries": queries.tolist(),
+        "place": judge.last_place - GAP,
+    }  # fmt: skip
+    waiting: dict[str, list[Control]] = {}
     with prepared_cursor() as cursor:
-        cursor.execute(
-            ANSWERED,
-            {
-                "member": member.pk,
-                "place": member.last_place - GAP,
-                "kind": kind.value,
-                "salt": f" {kind.value} {salt}",
-                "n": n,
-            },
-        )
-        rows = cursor.fetchall()
-    if kind == QuestionKind.MIRROR:
-        return [Again(kind, candidate, query, pair) for pair, query, candidate in rows]
-    return [Again(kind, query, candidate, pair) for pair, query, candidate in rows]
+        cursor.execute(GOLD, values)
+        waiting[QuestionKind.GOLD.value] = [Control(*row) for row in cursor.fetchall()]
+        for kind, percent in (
+            (QuestionKind.REPEAT, campaign.repeat_percent),
+            (QuestionKind.MIRROR, campaign.mirror_percent),
+        ):
+            if percent:
+                salt = f" {kind.value} {judge.seed} {judge.number}"
+                more = {"kind": kind.value, "percent": 2 * percent, "salt": salt}
+                cursor.execute(AGAIN, values | more)
+                waiting[kind.value] = [Control(*row) for row in cursor.fetchall()]
+    return waiting
 
 
-def _questions(campaign: Campaign, wanted: list[Again]) -> list[int]:
-    """Return the controls that ask pairs again, as wanted; those that are missing are made.
+def _chances(campaign: Campaign, queries: Ints, positions: Ints) -> dict[int, float]:
+    """Return how likely a control is to be due with this claim, by its query.
+
+    That is the share of the claim in the pairs that the judge may expect of the query from here
+    on, so that controls stand anywhere among these.
+    """
+    claimed, first_of, n_claimed = np.unique(queries, return_index=True, return_counts=True)
+    with prepared_cursor() as cursor:
+        cursor.execute(REMAINING, [claimed.tolist(), positions[first_of].tolist(), campaign.pk])
+        n_left = dict(cursor.fetchall())
+    part = campaign.k / max(campaign.panel.count(), 1)
+    return {
+        query: n / max(1.0, part * n_left[query])
+        for query, n in zip(claimed.tolist(), n_claimed.tolist(), strict=True)
+    }
+
+
+def _n_gold_by_now(campaign: Campaign, n_pairs: int, n_gold: int) -> int:
+    """Return how much gold a judge is to have met at least after so many pairs."""
+    share = campaign.n_questions * campaign.k / max(campaign.panel.count(), 1)
+    done = min(1.0, n_pairs / max(share * MET_AT, 1.0))
+    return int(n_gold * max(0.0, done - PATIENCE) / (1 - PATIENCE))
+
+
+def make_questions(*, campaign: Campaign, wanted: list[Control]) -> list[int]:
+    """Return the questions of controls, as wanted; those that are missing are made.
 
     They are made in one order by everyone: judges who draw the same pairs at once wait for each
     other in turn.
     """
-    if not wanted:
-        return []
-    Question.objects.bulk_create(
-        [
-            Question(uid=uuid.uuid4(), campaign=campaign, position=0, **control._asdict())
-            for control in sorted(wanted)
-        ],
-        ignore_conflicts=True,
-    )
-    made = Question.objects.filter(original_id__in=[control.original_id for control in wanted])
-    id_of = {(kind, original): pk for pk, kind, original in
-             made.values_list("pk", "kind", "original_id")}  # fmt: skip
-    return [id_of[control.kind.value, control.original_id] for control in wanted]
+    again = [one for one in wanted if one.kind != QuestionKind.GOLD]
+    made: dict[tuple[str, int], int] = {}
+    if again:
+        kinds, queries, candidates, pairs = map(list, zip(*again, strict=True))
+        with prepared_cursor() as cursor:
+            cursor.execute(MAKE, [campaign.pk, kinds, queries, candidates, pairs])
+            cursor.execute(MADE, [kinds, pairs])
+            ids = [pk for (pk,) in cursor.fetchall()]
+        made = dict(zip(zip(kinds, pairs, strict=True), ids, strict=True))
+    return [made.get((one.kind, one.question_id), one.question_id) for one in wanted]
 
 
-def _append(member: PanelMember, questions: list[int]) -> None:
-    """Put questions right behind the pairs just claimed."""
-    if not questions:
-        return
+def _append(member: PanelMember, questions: list[int]) -> list[int]:
+    """Put questions right behind the pairs just claimed; return their entries."""
     places = range(member.last_place + 1, member.last_place + 1 + len(questions))
-    QueueEntry.objects.bulk_create(
+    entries = QueueEntry.objects.bulk_create(
         [
             QueueEntry(member=member, question_id=question, position=place, place=place,
                        stage=Stage.JUDGING)
@@ -150,3 +220,4 @@ def _append(member: PanelMember, questions: list[int]) -> None:
     PanelMember.objects.filter(pk=member.pk).update(
         last_place=F("last_place") + len(questions), n_total=F("n_total") + len(questions)
     )
+    return [entry.pk for entry in entries]

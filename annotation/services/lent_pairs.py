@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.models import Stage
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.prepared import prepared_cursor
-from annotation.services.controls import append_due_controls
+from annotation.services.controls import mix_in_due_controls
 
 MAX_HELD = 96  # pairs lent to one judge at once
 AT_ONCE = 12  # pairs lent at least, so that most requests find enough
@@ -109,7 +109,7 @@ def claim_questions(
     if free:
         _lend(judge, [question for question, _ in free], claimed_to, until)
         if judge.has_controls:
-            append_due_controls(judge=judge)
+            mix_in_due_controls(judge=judge)
     return len(free)
 
 

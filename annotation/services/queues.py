@@ -7,7 +7,6 @@ ahead; pairs are claimed as judges come for them (`annotation.services.lent_pair
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable
 
 import numpy as np
@@ -25,18 +24,19 @@ from annotation.models import (
     Serving,
     Stage,
 )
-from annotation.ordering import (
-    Controls,
+from annotation.ordering import mixed_in, shuffled_by_query
+from annotation.services.controls import Control, make_questions
+from annotation.visits import (
+    AS_IT_IS,
+    MIRRORED,
+    AskedPairs,
     judge_order,
-    mixed_in,
-    sampled_mirrors,
-    sampled_repeats,
-    shuffled_by_query,
+    n_asked_again,
+    visiting_order,
 )
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
-SILENT = (QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
 TEACHING = {
     Stage.TRAINING: QuestionKind.TRAINING,
     Stage.QUALIFICATION: QuestionKind.QUALIFICATION,
@@ -44,9 +44,9 @@ TEACHING = {
 
 
 def prepare_questions(*, campaign: Campaign) -> None:
-    """Draw the repeats and mirrored pairs, then every judge's queue (at the first opening)."""
-    if campaign.serving == Serving.EVERYONE:
-        _draw_controls(campaign)
+    """Draw every judge's queue, or the order that they share (at the first opening)."""
+    if campaign.serving == Serving.K_OF_N and campaign.asks_again:
+        _draw_shared_order(campaign)
     for member in campaign.panel.all():
         prepare_member(member=member)
     refresh_statistics(Question, QueueEntry)
@@ -61,10 +61,7 @@ def prepare_member(*, member: PanelMember) -> None:
         asked = _questions(campaign, kind)
         stages.append((stage, asked[shuffled_by_query(asked[:, 1], rng), 0]))
     if campaign.serving == Serving.EVERYONE:
-        pairs = _questions(campaign, QuestionKind.PAIR)
-        questions, queries, phases = pairs.T
-        order = judge_order(questions, queries, phases, _controls(campaign), rng)
-        stages.append((Stage.JUDGING, order))
+        stages.append((Stage.JUDGING, _judging_order(campaign, rng)))
     n_total = _append(member, stages)
     first = next((stage for stage, asked in stages if asked.size), Stage.JUDGING)
     PanelMember.objects.filter(pk=member.pk).update(
@@ -127,11 +124,22 @@ def _mix_shared_order(campaign: Campaign, first_position: int) -> None:
     is_new = table[:, 2] >= first_position
     rng = np.random.default_rng([campaign.seed, first_position])
     order = mixed_in(table[~is_new, 1], table[is_new, 1], rng)
+    _set_positions(table[order, 0], begin + np.arange(len(order)))
+
+
+def _draw_shared_order(campaign: Campaign) -> None:
+    """Draw the shared order anew, now that it is known that pairs are asked again."""
+    questions, queries, _, phases = _questions(campaign, QuestionKind.PAIR).T
+    order = visiting_order(queries, phases, np.random.default_rng([campaign.seed, 0]))
+    _set_positions(questions[order], np.arange(order.size))
+
+
+def _set_positions(question_ids: Ints, positions: Ints) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "update annotation_question q set position = moved.position "
             "from unnest(%s::bigint[], %s::bigint[]) as moved(id, position) where q.id = moved.id",
-            [table[order, 0].tolist(), (begin + np.arange(len(order))).tolist()],
+            [question_ids.tolist(), positions.tolist()],
         )
 
 
@@ -150,47 +158,34 @@ def _append(member: PanelMember, stages: Iterable[tuple[Stage, Ints]]) -> int:
 
 
 def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) -> Ints:
-    """Return (n, 3): question id, query id and phase, by id."""
+    """Return (n, 4): question, query and candidate id, and phase, by id."""
     rows = campaign.questions.filter(kind=kind, position__gte=first_position)
-    questions = list(rows.order_by("id").values_list("id", "query_id", "phase"))
-    return np.array(questions, dtype=np.int64).reshape(-1, 3)
+    questions = list(rows.order_by("id").values_list("id", "query_id", "candidate_id", "phase"))
+    return np.array(questions, dtype=np.int64).reshape(-1, 4)
 
 
-def _controls(campaign: Campaign) -> Controls:
-    rows = campaign.questions.filter(kind__in=SILENT).order_by("id")
-    table = np.array(
-        [(q, query, original or 0) for q, query, original in
-         rows.values_list("id", "query_id", "original_id")],
-        dtype=np.int64,
-    ).reshape(-1, 3)  # fmt: skip
-    return Controls(table[:, 0], table[:, 1], table[:, 2])
-
-
-def _draw_controls(campaign: Campaign) -> None:
-    """Choose which pairs are asked twice, and which once more the other way round."""
-    pairs = list(
-        campaign.questions.filter(kind=QuestionKind.PAIR)
-        .order_by("id")
-        .values_list("id", "query_id", "candidate_id")
+def _judging_order(campaign: Campaign, rng: np.random.Generator) -> Ints:
+    """Draw what one judge is asked of pairs, with gold and the pairs that are asked again."""
+    pairs = AskedPairs(*_questions(campaign, QuestionKind.PAIR).T)
+    n_pairs = pairs.question_ids.size
+    order = judge_order(
+        pairs,
+        _questions(campaign, QuestionKind.GOLD)[:, :2],
+        rng,
+        n_repeats=n_asked_again(n_pairs, campaign.repeat_percent),
+        n_mirrors=n_asked_again(n_pairs, campaign.mirror_percent),
     )
-    query_ids = np.array([query for _, query, _ in pairs], dtype=np.int64)
-    rng = np.random.default_rng([campaign.seed, 0])
-    repeated = sampled_repeats(query_ids, campaign.repeat_percent, rng)
-    mirrored = sampled_mirrors(len(pairs), campaign.mirror_percent, rng)
-    both_ways = {(query, candidate) for _, query, candidate in pairs}
-    rows = []
-    for index in repeated:
-        original, query, candidate = pairs[index]
-        rows.append((QuestionKind.REPEAT, query, candidate, original))
-    for index in mirrored:
-        original, query, candidate = pairs[index]
-        if (candidate, query) not in both_ways:  # the pool asks it both ways already
-            rows.append((QuestionKind.MIRROR, candidate, query, original))
-    Question.objects.bulk_create(
-        [
-            Question(uid=uuid.uuid4(), campaign=campaign, query_id=query, kind=kind, position=0,
-                     candidate_id=candidate, original_id=original)
-            for kind, query, candidate, original in rows
-        ],
-        batch_size=2000,
-    )  # fmt: skip
+    asked = order.question_ids.copy()
+    again = np.flatnonzero(order.ways != AS_IT_IS)
+    index = np.searchsorted(pairs.question_ids, asked[again])
+    images = np.stack([pairs.query_ids[index], pairs.candidate_ids[index]])
+    is_mirror = order.ways[again] == MIRRORED
+    shown = np.where(is_mirror, images[::-1], images)
+    wanted = [
+        Control(QuestionKind.MIRROR if mirror else QuestionKind.REPEAT, query, candidate, pair)
+        for mirror, query, candidate, pair in zip(
+            is_mirror.tolist(), *shown.tolist(), asked[again].tolist(), strict=True
+        )
+    ]
+    asked[again] = make_questions(campaign=campaign, wanted=wanted)
+    return asked

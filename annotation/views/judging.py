@@ -40,6 +40,7 @@ from annotation.picture_keys import open_picture
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
 from annotation.queries.serving import (
+    WINDOW,
     AskedQuestion,
     are_lent_for_long,
     image_for,
@@ -51,7 +52,7 @@ from annotation.queries.serving import (
 from annotation.services import claim_questions, note_stop, record_answers
 from catalog.images.serving import image_response
 
-AHEAD = 24
+AHEAD = WINDOW
 MAX_AHEAD = 200
 private = cache_control(private=True, no_store=True)
 
@@ -239,6 +240,7 @@ def _asked(
     """
     if judge.refusal is not None:
         return []
+    n = min(n, WINDOW)
     asked = next_questions(judge, after=after, n=n)
     if not judge.is_leased or (len(asked) >= n and are_lent_for_long(judge, asked)):
         return asked

@@ -1,4 +1,5 @@
 import re
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -84,22 +85,31 @@ def test_a_panel_with_a_simulated_judge_marks_the_campaign(campaign_of, people):
     assert campaign.is_simulated
 
 
-def test_repeats_and_mirrored_pairs_are_drawn_at_the_first_opening(campaign_of):
-    campaign = campaign_of(10, 10, is_open=False)
+def test_repeats_and_mirrored_pairs_are_drawn_for_each_judge_at_the_first_opening(images, people):
+    ids = [image.pk for image in images(30)]
+    given = [(ids[i], ids[(i + step) % 30]) for i in range(30) for step in range(1, 9)]
+    campaign = create_campaign(name="r", slug="r", pairs=given, panel=people(3))
     campaign.repeat_percent, campaign.mirror_percent = 10, 5
     campaign.save()
     campaign = open_campaign(campaign=campaign)
-    assert campaign.questions.filter(kind=QuestionKind.REPEAT).count() == 10
-    mirrors = campaign.questions.filter(kind=QuestionKind.MIRROR).select_related("original")
-    assert len(mirrors) == 5
-    for mirror in mirrors:
+    drawn = []
+    for member in campaign.panel.all():
+        again = campaign.questions.filter(entries__member=member, original__isnull=False)
+        kinds = Counter(again.values_list("kind", flat=True))
+        assert kinds[QuestionKind.REPEAT] == 24
+        assert kinds[QuestionKind.MIRROR] == 12
+        assert member.n_total == 240 + kinds.total()
+        asked = list(member.queue.order_by("place").values_list("question__query_id", flat=True))
+        assert sum(a != b for a, b in pairwise(asked)) == 2 * 30 - 1
+        drawn.append(set(again.values_list("pk", flat=True)))
+    assert drawn[0] != drawn[1] != drawn[2]
+    for mirror in campaign.questions.filter(kind=QuestionKind.MIRROR).select_related("original"):
         assert mirror.original is not None
         assert (mirror.query_id, mirror.candidate_id) == (
             mirror.original.candidate_id,
             mirror.original.query_id,
         )
-    assert set(campaign.panel.values_list("n_total", flat=True)) == {115}
-    assert campaign.n_questions == 100
+    assert campaign.n_questions == 240
 
 
 @pytest.mark.parametrize(

@@ -152,10 +152,10 @@ def test_a_control_of_a_lending_campaign_goes_the_short_way_and_counts_nothing(r
 
 @pytest.mark.django_db(transaction=True)
 def test_judges_who_answer_the_same_pairs_at_once_never_pass_k(campaign_of):
-    campaign = campaign_of(1, 30, 6, serving="k_of_n", k=3)
+    campaign = campaign_of(1, 20, 6, serving="k_of_n", k=3)
     members = list(campaign.panel.all())
     for member in members[:3]:
-        Browser(campaign, member.annotator).next(30)
+        Browser(campaign, member.annotator).next(20)
     late = timezone.now() + timedelta(hours=1)
     for member in members[3:]:  # leases beyond what is wanted, as after an expiry
         for place, question in enumerate(campaign.questions.all(), start=1):
@@ -176,8 +176,8 @@ def test_judges_who_answer_the_same_pairs_at_once_never_pass_k(campaign_of):
         tab.start()
     for tab in tabs:
         tab.join()
-    assert statuses == ["saved"] * 180
-    assert Judgement.objects.filter(is_surplus=False).count() == 90
+    assert statuses == ["saved"] * 120
+    assert Judgement.objects.filter(is_surplus=False).count() == 60
     counters = Question.objects.values_list("n_counted", "n_free", "is_settled")
     assert set(counters) == {(3, 0, True)}
 
@@ -222,9 +222,9 @@ def test_anything_else_does_not_and_leaves_nothing(change, ready, campaign_of):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("is_same", [True, False])
 def test_two_tabs_that_answer_at_once_are_both_kept(is_same, campaign_of):
-    campaign = campaign_of(1, 40, 1)
+    campaign = campaign_of(1, 20, 1)
     person = campaign.panel.get().annotator
-    asked = [question["uid"] for question in Browser(campaign, person).next(40)]
+    asked = [question["uid"] for question in Browser(campaign, person).next(20)]
     first = [answer_to(uid, "similar", at=place) for place, uid in enumerate(asked)]
     second = first if is_same else [answer_to(uid, "different", at=99) for uid in asked]
     statuses: list[str] = []
@@ -240,12 +240,12 @@ def test_two_tabs_that_answer_at_once_are_both_kept(is_same, campaign_of):
         tab.start()
     for tab in tabs:
         tab.join()
-    n = 40 if is_same else 80
+    n = 20 if is_same else 40
     assert JudgementEvent.objects.count() == n
-    assert sorted(statuses) == ["duplicate"] * (80 - n) + ["saved"] * n
+    assert sorted(statuses) == ["duplicate"] * (40 - n) + ["saved"] * n
     latest = dict(JudgementEvent.objects.order_by("id").values_list("question", "answer"))
     assert dict(Judgement.objects.values_list("question", "answer")) == latest
-    assert campaign.panel.get().n_done == 40
+    assert campaign.panel.get().n_done == 20
     assert reconcile(campaign=campaign) == []
 
 

@@ -403,6 +403,22 @@ def test_nobody_sets_the_preferences_of_another(judge, other):
     assert Preference.objects.get().annotator == judge.person
 
 
+def test_a_judge_sees_at_most_the_next_twenty(campaign_of):
+    campaign = campaign_of(6, 10, 1)
+    judge = Browser(campaign, campaign.panel.get().annotator)
+    first = judge.next(200)
+    assert len(first) == 20
+    for place in (first[0], first[12], first[-1]):
+        rest = first[first.index(place) + 1 :]
+        assert judge.next(200, after=place["position"]) == rest
+        _, reply = judge.send(
+            answer_to(first[0]["uid"], "later"), next={"after": place["position"], "n": 200}
+        )
+        assert len(reply["questions"]) <= 20
+        first = judge.next(200)
+    assert judge.next(200, after=first[-1]["position"]) == []
+
+
 # ---- images ----
 def test_images_of_other_questions_do_not_exist(judge, campaign_of):
     foreign = campaign_of(1, 1).questions.select_related("query").get()

@@ -1,5 +1,4 @@
 import threading
-import uuid
 from datetime import timedelta
 from itertools import pairwise
 
@@ -9,10 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.errors import CampaignError
-from annotation.models import EntryState, Gold, Judgement, Question, QuestionKind, QueueEntry
+from annotation.models import EntryState, Judgement, Question, QuestionKind, QueueEntry
 from annotation.queries.judges import find_judge
 from annotation.queries.labels import labels
 from annotation.services import (
+    add_gold,
     change_settings,
     close_campaign,
     create_campaign,
@@ -21,7 +21,7 @@ from annotation.services import (
     reap_leases,
     reconcile,
 )
-from annotation.services.controls import append_due_controls
+from annotation.services.gold import GoldPair
 from annotation.services.lent_pairs import MAX_HELD
 from tests.annotation.locks import wait_for_a_lock
 from tests.clients import Browser, answer_to
@@ -33,14 +33,15 @@ pytestmark = pytest.mark.django_db
 def leased(campaign_of):
     """Two of four judges each judge a pair."""
 
-    def make(n_queries=2, n_candidates=3, n_judges=4, k=2, **rules):
+    def make(n_queries=2, n_candidates=3, n_judges=4, k=2, is_open=True, **rules):
         campaign = campaign_of(
             n_queries, n_candidates, n_judges, serving="k_of_n", k=k, is_open=False
         )
         for name, value in rules.items():
             setattr(campaign, name, value)
         campaign.save()
-        campaign = open_campaign(campaign=campaign)
+        if is_open:
+            campaign = open_campaign(campaign=campaign)
         return campaign, [Browser(campaign, m.annotator) for m in campaign.panel.all()]
 
     return make
@@ -75,11 +76,12 @@ def test_each_pair_is_lent_to_k_judges_at_most(leased):
     assert counters_are_true(campaign)
 
 
-def test_the_pairs_of_one_query_come_together(leased):
-    campaign, judges = leased(6, 4)
-    query_of = dict(campaign.questions.values_list("uid", "query_id"))
-    queries = [query_of[uuid.UUID(question["uid"])] for question in judges[0].next(24)]
-    assert sum(a != b for a, b in pairwise(queries)) == 5
+def test_the_shared_order_has_two_visits_of_each_query_where_pairs_are_asked_again(leased):
+    campaign, _ = leased(6, 10, repeat_percent=5)
+    asked = campaign.questions.order_by("position").values_list("query_id", flat=True)
+    visits = [query for query, other in pairwise([*asked, 0]) if query != other]
+    assert visits[:6] == visits[6:]
+    assert len(visits) == 12
 
 
 def test_a_second_tab_gets_the_same_pairs(leased):
@@ -192,9 +194,9 @@ def test_changing_a_counted_vote_keeps_it_counted(leased):
 
 def test_nothing_is_lent_beyond_the_limit(leased):
     _, [judge, *_] = leased(20, 10)
-    held = judge.next(200)
-    assert len(held) == MAX_HELD
-    assert len(judge.next(200, after=10**9)) == 0
+    assert len(judge.next(200)) == 20
+    for _ in range(10):
+        assert judge.next(200, after=10**9) == []
     assert QueueEntry.objects.count() == MAX_HELD
 
 
@@ -240,28 +242,55 @@ def test_a_settled_pair_comes_back_when_a_vote_is_withdrawn(campaign_of):
     assert a.next() == [question]
 
 
-def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(leased, pairs):
-    campaign, [judge, *_] = leased(20, 10, k=2, repeat_percent=10, mirror_percent=10)
-    for query, candidate in pairs(1, 10):
-        question = Question.objects.create(
-            campaign=campaign, query_id=query, candidate_id=candidate, kind=QuestionKind.GOLD,
-            position=0,
-        )  # fmt: skip
-        Gold.objects.create(question=question, answer="similar")
-    for _ in range(20):
-        judge.judge("similar", 10)
-    kinds = list(
+@pytest.fixture
+def round_campaign(images, people):
+    """30 images, each asked with the eight after it, so that candidates are queries, too."""
+    ids = [image.pk for image in images(30)]
+    given = [(ids[i], ids[(i + step) % 30]) for i in range(30) for step in range(1, 9)]
+    campaign = create_campaign(
+        name="r", slug="r", pairs=given, panel=people(1), serving="k_of_n", k=1
+    )
+    campaign = change_settings(campaign=campaign, by=None, mirror_percent=10, repeat_percent=10)
+    gold = [GoldPair(ids[i], ids[i - 1], "similar") for i in range(10)]
+    add_gold(campaign=campaign, purpose="gold", pairs=gold)
+    campaign = open_campaign(campaign=campaign)
+    return campaign, Browser(campaign, campaign.panel.get().annotator)
+
+
+def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(round_campaign):
+    campaign, judge = round_campaign
+    while judge.judge("similar", 10):
+        pass
+    entries = list(
         QueueEntry.objects.filter(member__annotator=judge.person)
         .order_by("position")
-        .values_list("question__kind", flat=True)
+        .values_list("question__kind", "question__query_id")
     )
-    n_pairs = kinds.count(QuestionKind.PAIR)
+    kinds = [kind for kind, _ in entries]
+    assert kinds.count(QuestionKind.PAIR) == 240
     assert kinds.count(QuestionKind.GOLD) == 10
-    assert kinds.index(QuestionKind.GOLD) < 30
-    assert abs(kinds.count(QuestionKind.REPEAT) - n_pairs / 10) <= 3
-    assert abs(kinds.count(QuestionKind.MIRROR) - n_pairs / 10) <= 3
-    assert all(row.n_similar + row.n_different <= 2 for row in labels(campaign))
+    assert 15 <= kinds.count(QuestionKind.REPEAT) <= 24
+    assert 15 <= kinds.count(QuestionKind.MIRROR) <= 24
+    assert max(place for place, kind in enumerate(kinds) if kind == QuestionKind.GOLD) > 100
+    among = [
+        query in {before[1], after[1]}
+        for before, (kind, query), after in zip(entries, entries[1:], entries[2:], strict=False)
+        if kind != QuestionKind.PAIR
+    ]
+    assert sum(among) > 0.6 * len(among)
     assert counters_are_true(campaign)
+
+
+def test_every_judge_meets_all_gold_though_its_query_is_never_theirs(leased, pairs):
+    campaign, judges = leased(20, 10, k=1, is_open=False)
+    gold = [GoldPair(query, candidate, "similar") for query, candidate in pairs(10, 1)]
+    add_gold(campaign=campaign, purpose="gold", pairs=gold)
+    open_campaign(campaign=campaign)
+    while sum(len(judge.judge("similar", 5)) for judge in judges):
+        pass
+    for judge in judges:
+        asked = QueueEntry.objects.filter(member__annotator=judge.person)
+        assert asked.filter(question__kind=QuestionKind.GOLD).count() == 10
 
 
 def test_no_pair_is_mirrored_that_is_asked_both_ways(pairs, people):
@@ -275,18 +304,18 @@ def test_no_pair_is_mirrored_that_is_asked_both_ways(pairs, people):
     judge = Browser(campaign, campaign.panel.get().annotator)
     while judge.judge("similar", 10):
         pass
-    assert campaign.questions.filter(kind="repeat").count() >= 7
+    assert campaign.questions.filter(kind="repeat").count() >= 3
     assert not campaign.questions.filter(kind="mirror").exists()
 
 
-def test_a_repeat_asks_the_same_pair_again_after_a_while_and_once(leased):
-    _campaign, [judge, *_] = leased(10, 10, k=2, repeat_percent=20, mirror_percent=20)
+def test_a_repeat_asks_the_same_pair_again_after_a_while_and_once(round_campaign):
+    _campaign, judge = round_campaign
     while judge.judge("similar", 10):
         pass
     entries = QueueEntry.objects.filter(member__annotator=judge.person).select_related("question")
     place = {entry.question_id: entry.place for entry in entries}
     again = [entry.question for entry in entries if entry.question.original_id]
-    assert len(again) >= 30
+    assert len(again) >= 10
     for control in again:
         original = control.original
         assert original is not None
@@ -304,9 +333,8 @@ def test_controls_are_counted_by_the_database(leased):
     while member.n_total < 150:
         judge.judge("similar", 12)
         member.refresh_from_db()
-    found = find_judge(campaign.uid, judge.person.pk)
     with CaptureQueriesContext(connection) as log:
-        append_due_controls(judge=found)
+        judge.next(12)
     assert not [q["sql"] for q in log if "annotation_queueentry" in q["sql"].split("WHERE")[0]
                 and q["sql"].startswith("SELECT")]  # fmt: skip
 

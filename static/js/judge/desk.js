@@ -183,9 +183,11 @@ export class Desk {
   #showSheet(head) {
     this.pair.hide();
     this.panels.showState(null);
-    const answered = this.session.history.filter(
-      ({ question }) => question.query.url === head.query.url && question.uid !== head.uid,
-    );
+    // those of this visit: a query comes again, maybe with a pair that was answered long ago
+    const { history } = this.session;
+    const isOther = ({ question }) => question.query.url !== head.query.url;
+    const visit = history.slice(history.findLastIndex(isOther) + 1);
+    const answered = visit.filter(({ question }) => question.uid !== head.uid);
     const open = this.queue.group();
     const n_room = SHEET_MAX - open.length;
     this.sheet.show(open, n_room > 0 ? answered.slice(-n_room) : []);

@@ -1,7 +1,7 @@
 /* The questions that wait on this page, in the order in which the server put them. */
 
-export const ASK_N = 200;
-export const LOW_WATER = 120; // enough for an hour of judging without network, or nearly
+export const ASK_N = 20; // no more is given: a judge is not to see far ahead
+export const LOW_WATER = 14;
 export const SHEET_MAX = 48;
 
 export class QuestionQueue {

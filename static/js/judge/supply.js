@@ -2,7 +2,7 @@
 import { SendError } from "../lib/outbox.js";
 import { ASK_N } from "./queue.js";
 
-const FETCHED_PAIRS = 110; // their bytes are held, so that an hour without network is no loss
+const FETCHED_PAIRS = 20; // their bytes are held, so that a short loss of the network is none
 const DECODED_PAIRS = 10;
 const CHECK_N = 20; // after so many answers, hear of pauses and new guidelines at the latest
 const RETRY_MS = 3000;
@@ -49,7 +49,10 @@ export class Supply {
 
   async #ask() {
     const { after } = this.queue;
-    const n_asked = Math.max(1, ASK_N - this.queue.length);
+    // answers on their way still count among what the server shows ahead
+    const n_free = ASK_N - this.queue.length - this.outbox.waiting.length;
+    if (n_free < 1 && this.queue.length > 0) return;
+    const n_asked = Math.max(1, n_free);
     const reply = await this.api.next(after, n_asked);
     const n_new = this.queue.push(reply.questions, n_asked);
     this.isDry = n_new === 0;

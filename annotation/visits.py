@@ -1,0 +1,240 @@
+"""The order of a campaign that checks its judges, in which the place of a control tells nothing.
+
+Pure: ids in, an order out. Each query is asked in two visits, far apart, and a pair that is asked
+again once in each of them. Which of the two is the control is drawn, so that neither visit holds
+more controls than the other; gold and mirrored pairs stand anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.core.arrays import Floats, Ints
+
+ROUND = 24  # queries, about: all their first visits come, then all their second ones
+AS_IT_IS, REPEATED, MIRRORED = range(3)
+
+
+@dataclass(frozen=True)
+class AskedPairs:
+    """The pairs of a campaign, shape (n_pairs,) each.
+
+    Attributes:
+        question_ids: any integers.
+        query_ids, candidate_ids: the images of each pair.
+        phases: lower ones come first; all the same in a campaign that is only shuffled.
+    """
+
+    question_ids: Ints
+    query_ids: Ints
+    candidate_ids: Ints
+    phases: Ints
+
+
+@dataclass(frozen=True)
+class JudgeOrder:
+    """What one judge is asked, in order.
+
+    Attributes:
+        question_ids: shape (n,); of a control that asks a pair again, the pair's.
+        ways: shape (n,), each AS_IT_IS, REPEATED or MIRRORED.
+    """
+
+    question_ids: Ints
+    ways: Ints
+
+
+class _Phases:
+    """In which phase each pair is asked, looked up by its query.
+
+    Attributes:
+        of_pair: shape (n_pairs,), from 0.
+    """
+
+    def __init__(self, query_of: Ints, phases: Ints) -> None:
+        _, self.of_pair = np.unique(phases, return_inverse=True)
+        self._n = int(self.of_pair.max(initial=0)) + 1
+        self._query_of = query_of
+        self._codes = query_of * self._n + self.of_pair
+        self._sorted = np.sort(self._codes)
+
+    def drawn(self, queries: Ints, rng: np.random.Generator) -> Ints:
+        """Return a phase for each query, likelier where it has more pairs; any if it has none."""
+        begin, end = np.searchsorted(self._sorted, [queries * self._n, (queries + 1) * self._n])
+        places = begin + np.floor(rng.random(queries.size) * (end - begin)).astype(np.int64)
+        phases: Ints = np.append(self._sorted, 0)[places] % self._n
+        return phases
+
+    def drawn_elsewhere(self, pairs: Ints, rng: np.random.Generator) -> Ints:
+        """Return another phase of each pair's query, or its own where the query has no other."""
+        first = self._query_of[pairs] * self._n
+        begin, end = np.searchsorted(self._sorted, [first, first + self._n])
+        own = self._codes[pairs]
+        own_begin, own_end = np.searchsorted(self._sorted, [own, own + 1])
+        n_others = end - begin - (own_end - own_begin)
+        beyond = own_end - begin + np.floor(rng.random(pairs.size) * n_others).astype(np.int64)
+        phases: Ints = self._sorted[begin + beyond % (end - begin)] % self._n
+        return phases
+
+
+def n_asked_again(n_pairs: int, percent: int) -> int:
+    """Return how many pairs a share in percent is: at least one, where it is not none."""
+    return max(1, round(n_pairs * percent / 100)) if percent and n_pairs else 0
+
+
+def visiting_order(query_ids: Ints, phases: Ints, rng: np.random.Generator) -> Ints:
+    """Return an order of the pairs in which each query is asked in two visits.
+
+    In phases a query has a visit in each, and two where all of it is of one phase.
+
+    Args:
+        query_ids: shape (n_pairs,), any integers.
+        phases: shape (n_pairs,), any integers; lower ones come first.
+        rng: source of the order.
+
+    Returns:
+        Shape (n_pairs,), a permutation of 0..n_pairs-1.
+    """
+    _, query_of = np.unique(query_ids, return_inverse=True)
+    keys = rng.random(query_of.size)
+    return _in_rounds(query_of, phases, _halves(query_of, phases, keys, rng), rng)
+
+
+def judge_order(
+    pairs: AskedPairs,
+    gold: Ints,
+    rng: np.random.Generator,
+    *,
+    n_repeats: int = 0,
+    n_mirrors: int = 0,
+) -> JudgeOrder:
+    """Return one judge's whole queue: every pair and gold once, and some pairs again.
+
+    Each query has one visit (of each phase), or two where pairs are asked again. Repeats are
+    spread over the queries so that all have about the same share of controls. A pair is mirrored
+    only where its candidate is a query of the campaign, too, and the campaign does not ask the
+    swapped pair anyway. Gold of a query without pairs is a visit of its own.
+
+    Args:
+        pairs: what the campaign asks.
+        gold: shape (n_gold, 2), question and query of each pair with a known answer.
+        rng: source of the order.
+        n_repeats: how many pairs to ask twice; fewer where too few queries have two pairs.
+        n_mirrors: how many to ask the other way round, too; fewer where few can be.
+    """
+    n_pairs = pairs.question_ids.size
+    queries, query_of = np.unique(np.append(pairs.query_ids, gold[:, 1]), return_inverse=True)
+    own, of_gold = query_of[:n_pairs], query_of[n_pairs:]
+    phases = _Phases(own, pairs.phases)
+    sizes, n_controls = (np.bincount(of, minlength=queries.size) for of in (own, of_gold))
+    free, swapped = _swapped(queries, own, pairs.candidate_ids)
+    room = np.bincount(swapped, minlength=queries.size)
+    chosen = _sampled(swapped, _shares(sizes, room, n_controls, n_mirrors, rng), rng)
+    mirrored, of_mirror = free[chosen], swapped[chosen]
+    n_controls += np.bincount(of_mirror, minlength=queries.size)
+    room = np.where(sizes > 1, sizes, 0)
+    repeated = _sampled(own, _shares(sizes, room, n_controls, n_repeats, rng), rng)
+
+    asked = np.concatenate([np.arange(query_of.size), mirrored, repeated])
+    ways = np.full(asked.size, AS_IT_IS)
+    twins = np.arange(asked.size)[asked.size - repeated.size :]
+    ways[query_of.size :] = MIRRORED
+    ways[twins] = REPEATED
+    shown = np.concatenate([query_of, of_mirror, own[repeated]])
+    phase_of = np.concatenate([
+        phases.of_pair, phases.drawn(of_gold, rng), phases.drawn(of_mirror, rng),
+        phases.drawn_elsewhere(repeated, rng),
+    ])  # fmt: skip
+    halves = np.zeros(asked.size, np.int64)
+    if n_repeats + n_mirrors:
+        keys = rng.random(asked.size)
+        keys[twins] = keys[repeated]  # side by side, so that they come into different halves
+        halves = _halves(shown, phase_of, keys, rng)
+    _swap_roles(ways, repeated, twins, (shown * 2 + halves) * 2**16 + phase_of, rng)
+    order = _in_rounds(shown, phase_of, halves, rng)
+    return JudgeOrder(np.append(pairs.question_ids, gold[:, 0])[asked[order]], ways[order])
+
+
+def _halves(query_of: Ints, phases: Ints, keys: Floats, rng: np.random.Generator) -> Ints:
+    """Return in which half of a round, 0 or 1, each pair is asked.
+
+    By turns in the order of `keys`, where all pairs of a query are of one phase; elsewhere its
+    pairs of a phase are asked together, in any half.
+    """
+    _, block = np.unique(query_of * (int(phases.max(initial=0)) + 1) + phases, return_inverse=True)
+    n_queries, n_blocks = int(query_of.max(initial=-1)) + 1, int(block.max(initial=-1)) + 1
+    query_of_block = np.zeros(n_blocks, np.int64)
+    query_of_block[block] = query_of
+    is_whole = np.bincount(query_of_block, minlength=n_queries)[query_of] == 1
+    turns = np.empty(query_of.size, np.int64)
+    turns[np.lexsort((keys, query_of))] = np.arange(query_of.size)
+    halves: Ints = (rng.integers(2, size=n_blocks)[block] + is_whole * turns) % 2
+    return halves
+
+
+def _in_rounds(query_of: Ints, phases: Ints, halves: Ints, rng: np.random.Generator) -> Ints:
+    """Return an order by phases, in each by rounds, in each by halves, in each by queries."""
+    n_queries = int(query_of.max(initial=0)) + 1
+    rank = rng.permutation(n_queries)[query_of]
+    rounds = rank * max(1, n_queries // ROUND) // n_queries
+    order: Ints = np.lexsort((rng.random(query_of.size), rank, halves, rounds, phases))
+    return order
+
+
+def _swapped(queries: Ints, own: Ints, candidate_ids: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs that can be asked the other way round, and the query of each then."""
+    swapped = np.searchsorted(queries, candidate_ids).clip(max=max(queries.size - 1, 0))
+    is_query = (queries[swapped] == candidate_ids) & np.isin(swapped, own)
+    codes = own * queries.size + swapped
+    is_asked = np.isin(swapped * queries.size + own, codes[is_query])
+    pairs = np.flatnonzero(is_query & ~is_asked)
+    return pairs, swapped[pairs]
+
+
+def _sampled(groups: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
+    """Choose `counts[g]` of the places at which `groups` is g, at random."""
+    order = np.lexsort((rng.random(groups.size), groups))
+    sizes = np.bincount(groups, minlength=counts.size)
+    inside = np.arange(groups.size) - (np.cumsum(sizes) - sizes)[groups[order]]
+    chosen: Ints = order[inside < counts[groups[order]]]
+    return chosen
+
+
+def _shares(sizes: Ints, room: Ints, others: Ints, n: int, rng: np.random.Generator) -> Ints:
+    """Share `n` controls out, so that with those it has each query gets its due by size.
+
+    The level that every query is filled up to is found by bisection; what is no whole number is
+    rounded by one random start, every so many places.
+
+    Args:
+        sizes: shape (n_queries,), the pairs of each.
+        room: shape (n_queries,), how many controls each can take.
+        others: shape (n_queries,), how many it has.
+        n: how many to share out; fewer where there is no room.
+        rng: source of the start, and of the order of the queries.
+    """
+    n = min(n, int(room.sum()))
+    low, high = 0.0, 1.0 + float((room + others).max(initial=0))
+    for _ in range(50):
+        level = (low + high) / 2
+        if np.clip(level * sizes - others, 0, room).sum() < n:
+            low = level
+        else:
+            high = level
+    order = rng.permutation(room.size)
+    shares = np.clip(high * sizes - others, 0, room)[order]
+    counts = np.zeros(room.size, np.int64)
+    counts[order] = np.diff(np.floor(np.cumsum(shares) + rng.random()), prepend=0)
+    return counts
+
+
+def _swap_roles(
+    ways: Ints, pairs: Ints, twins: Ints, visits: Ints, rng: np.random.Generator
+) -> None:
+    """Draw for each pair and its twin which is the control; the longer visit has more of them."""
+    _, visit, width = np.unique(visits, return_inverse=True, return_counts=True)
+    here, there = width[visit[pairs]], width[visit[twins]]
+    is_swapped = rng.random(pairs.size) < here / (here + there)
+    ways[pairs[is_swapped]], ways[twins[is_swapped]] = REPEATED, AS_IT_IS

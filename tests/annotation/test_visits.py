@@ -1,0 +1,162 @@
+"""The order of a campaign that asks pairs again: it tells no control, and keeps sheets whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.visits import (
+    AS_IT_IS,
+    MIRRORED,
+    REPEATED,
+    AskedPairs,
+    judge_order,
+    n_asked_again,
+    visiting_order,
+)
+from docs.simulations.control_classifier import Served, score, simulate
+
+NO_GOLD = np.zeros((0, 2), np.int64)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def runs(values: np.ndarray) -> int:
+    return int((np.diff(values) != 0).sum()) + 1 if values.size else 0
+
+
+def drawn(seed: int, *, n_phases: int = 1, n_repeats: int = 40, n_mirrors: int = 20):
+    """600 pairs of 60 queries, candidates among the queries, 30 gold; and one judge's order."""
+    question_ids = np.arange(1, 601)
+    query_ids = np.repeat(np.arange(60), 10)
+    candidate_ids = (query_ids + 1 + 3 * (np.tile(np.arange(10), 60))) % 90
+    pairs = AskedPairs(question_ids, query_ids, candidate_ids, question_ids % n_phases)
+    gold = np.stack([np.arange(1001, 1031), np.arange(30)], axis=1)
+    return pairs, judge_order(pairs, gold, rng(seed), n_repeats=n_repeats, n_mirrors=n_mirrors)
+
+
+def shown_queries(pairs, order):
+    """The query that each place of an order without gold shows."""
+    index = order.question_ids - 1
+    return np.where(order.ways == MIRRORED, pairs.candidate_ids[index], pairs.query_ids[index])
+
+
+@pytest.mark.parametrize("n_phases", [1, 3])
+def test_every_pair_and_gold_comes_once_and_as_many_again_as_are_asked_for(n_phases):
+    pairs, order = drawn(1, n_phases=n_phases)
+    plain = order.question_ids[order.ways == AS_IT_IS]
+    assert sorted(plain) == [*range(1, 601), *range(1001, 1031)]
+    repeated, mirrored = (order.question_ids[order.ways == way] for way in (REPEATED, MIRRORED))
+    assert repeated.size == np.unique(repeated).size == 40
+    assert mirrored.size == np.unique(mirrored).size == 20
+    asked = set(zip(pairs.query_ids.tolist(), pairs.candidate_ids.tolist(), strict=True))
+    for query, candidate in zip(
+        pairs.query_ids[mirrored - 1], pairs.candidate_ids[mirrored - 1], strict=True
+    ):
+        assert candidate < 60
+        assert (candidate, query) not in asked
+
+
+def test_a_query_is_asked_in_two_visits_of_about_equal_size_far_apart():
+    pairs = AskedPairs(
+        np.arange(1, 1001), np.repeat(np.arange(50), 20), np.arange(5000, 6000), np.zeros(1000, int)
+    )
+    order = judge_order(pairs, NO_GOLD, rng(3), n_repeats=50)
+    queries = shown_queries(pairs, order)
+    assert runs(queries) == 100
+    for query in range(50):
+        at = np.flatnonzero(queries == query)
+        [border] = np.flatnonzero(np.diff(at) > 1)
+        assert abs(2 * (border + 1) - at.size) <= 1  # what a sheet shows is half of the query
+        assert at[border + 1] - at[border] > 150
+    place = {way: {q: i for i, (q, w) in enumerate(
+        zip(order.question_ids, order.ways, strict=True)) if w == way}
+        for way in (AS_IT_IS, REPEATED)}  # fmt: skip
+    gaps = [at - place[AS_IT_IS][pair] for pair, at in place[REPEATED].items()]
+    assert np.abs(gaps).min() > 150
+    assert 10 < sum(gap > 0 for gap in gaps) < 40  # either may be the control
+    per_query = np.bincount(queries)
+    assert per_query.min() == per_query.max() == 21
+
+
+def test_without_pairs_asked_again_a_query_is_one_visit_with_its_gold_anywhere():
+    places = set()
+    for seed in range(60):
+        pairs, order = drawn(seed, n_repeats=0, n_mirrors=0)
+        gold = np.where(order.question_ids > 1000, order.question_ids - 1001, 0)
+        queries = np.where(
+            order.question_ids > 1000, gold, pairs.query_ids[(order.question_ids - 1) % 600]
+        )
+        assert runs(queries) == 60
+        places.add(int(np.flatnonzero(order.question_ids[queries == 7] > 1000)[0]))
+    assert places == set(range(11))
+
+
+def test_judges_of_a_campaign_are_asked_different_pairs_again():
+    again = [set(order.question_ids[order.ways == REPEATED])
+             for _, order in (drawn(0), drawn(1))]  # fmt: skip
+    assert len(again[0] & again[1]) < 12
+
+
+def test_the_order_that_judges_share_has_two_visits_too_and_keeps_the_phases():
+    query_ids = np.repeat(np.arange(50), 20)
+    order = visiting_order(query_ids, 0 * query_ids, rng(1))
+    assert sorted(order) == list(range(1000))
+    assert runs(query_ids[order]) == 100
+    phases = np.tile([0, 1], 500)
+    order = visiting_order(query_ids, phases, rng(1))
+    assert (np.diff(phases[order]) >= 0).all()
+    assert runs(query_ids[order]) in {99, 100}
+
+
+def test_an_empty_queue_stays_empty():
+    none = np.zeros(0, dtype=np.int64)
+    order = judge_order(AskedPairs(none, none, none, none), NO_GOLD, rng(), n_repeats=3)
+    assert order.question_ids.size == 0
+    assert visiting_order(none, none, rng()).size == 0
+    assert (n_asked_again(0, 10), n_asked_again(3, 1), n_asked_again(2000, 5)) == (0, 1, 100)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(3, 9), st.integers(0, 2)),
+                max_size=30, unique_by=lambda pair: pair[:2]),
+       st.integers(0, 9), st.integers(0, 9), st.integers(0, 5))  # fmt: skip
+def test_any_queue_keeps_every_pair_once(given_pairs, n_repeats, n_mirrors, seed):
+    columns = np.array(given_pairs, np.int64).reshape(-1, 3).T
+    pairs = AskedPairs(np.arange(columns.shape[1]), *columns)
+    order = judge_order(
+        pairs, np.array([[99, 77], [98, 1]]), rng(seed), n_repeats=n_repeats, n_mirrors=n_mirrors
+    )
+    assert sorted(order.question_ids[order.ways == AS_IT_IS]) == [*pairs.question_ids, 98, 99]
+    sizes = np.bincount(columns[0], minlength=6)
+    repeated = order.question_ids[order.ways == REPEATED]
+    assert repeated.size == np.unique(repeated).size
+    assert repeated.size == min(n_repeats, sizes[sizes > 1].sum())
+
+
+def test_a_classifier_cannot_tell_controls_from_the_order():
+    """Few campaigns, so that it is quick; docs/simulations/control_classifier.py runs twenty."""
+    panels = [simulate(seed, n_queries) for seed, n_queries in enumerate([120, 240, 120, 240])]
+    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 3000
+    assert abs(score(panels, "is_control") - 0.5) <= 0.03
+    assert abs(score(panels, "is_checked") - 0.5) <= 0.03
+
+
+def test_the_classifier_finds_controls_that_stand_apart():
+    """The attacker is no straw man: the order there was before is told at once."""
+    panels = [simulate(seed, 60) for seed in range(2)]
+    apart = [[stood_apart(one, seed) for seed, one in enumerate(panel)] for panel in panels]
+    assert score(apart, "is_control") > 0.9
+
+
+def stood_apart(one: Served, seed: int) -> Served:
+    """The same pairs: whole blocks of a query, and each control between two of them."""
+    blocks = [np.flatnonzero((one.query_ids == q) & ~one.is_control)
+              for q in rng(seed).permutation(np.unique(one.query_ids))]  # fmt: skip
+    blocks = [block for block in blocks if block.size]
+    controls = np.flatnonzero(one.is_control)
+    at = np.sort(rng(seed).integers(0, len(blocks), controls.size))
+    parts = [np.append(block, controls[at == i]) for i, block in enumerate(blocks)]
+    order = np.concatenate(parts)
+    return Served(one.query_ids[order], one.is_control[order], one.is_checked[order])
