@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lookalike.io.runs import read_run
     from lookalike.io.tables import Qrels, Run
     from lookalike.io.vectors import VectorTable, read_vectors
+    from lookalike.io.vsd_task import read_vsd_task
     from lookalike.metrics.score import score
     from lookalike.pooling.eds import pool
     from lookalike.release.diff import diff
@@ -60,6 +61,7 @@ __all__ = [
     "read_truth",
     "read_vectors",
     "read_votes",
+    "read_vsd_task",
     "score",
     "top_k",
     "verify",
@@ -78,6 +80,7 @@ _PLACES = {
     "lookalike.io.runs": "read_run",
     "lookalike.io.tables": "Qrels Run",
     "lookalike.io.vectors": "VectorTable read_vectors",
+    "lookalike.io.vsd_task": "read_vsd_task",
     "lookalike.metrics.score": "score",
     "lookalike.pooling.eds": "pool",
     "lookalike.release.diff": "diff",
