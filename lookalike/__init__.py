@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lookalike.client import Client
     from lookalike.conditional.alignment import align
     from lookalike.conditional.formats.triplet_files import read_triplets
+    from lookalike.images.layouts.read import read_layout
     from lookalike.io.errors import InputError
     from lookalike.io.labels import read_products, read_qrels
     from lookalike.io.runs import read_run
@@ -53,6 +54,7 @@ __all__ = [
     "nearest_images",
     "open_release",
     "pool",
+    "read_layout",
     "read_products",
     "read_proposals",
     "read_qrels",
@@ -75,6 +77,7 @@ _PLACES = {
     "lookalike.client": "Client",
     "lookalike.conditional.alignment": "align",
     "lookalike.conditional.formats.triplet_files": "read_triplets",
+    "lookalike.images.layouts.read": "read_layout",
     "lookalike.io.errors": "InputError",
     "lookalike.io.labels": "read_products read_qrels",
     "lookalike.io.runs": "read_run",
