@@ -16,6 +16,7 @@ from catalog.importing.uploads import keep_upload
 from catalog.models import Catalog
 from catalog.services import check_slug
 from lookalike.core.errors import Refused
+from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
 from lookalike.images.sources import SourceError
 
@@ -42,6 +43,20 @@ class ImportForm(forms.Form):
         help_text="CSV with the columns path and product_id, every further column an attribute; "
         "or the JSON of the VSD benchmark. UTF-8.",
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.json,text/csv"}),
+    )
+
+    layout = forms.ChoiceField(
+        label="or a published data set",
+        required=False,
+        choices=[("", "None"), *((name, known.title) for name, known in LAYOUTS.items())],
+        help_text="In the folders and lists of its authors, which say products, classes, splits "
+        "and boxes.",
+    )
+    where = forms.CharField(
+        label="Only images with",
+        required=False,
+        max_length=200,
+        help_text="An attribute and its value, such as split=test. Empty: all.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -72,8 +87,15 @@ class ImportForm(forms.Form):
         return upload
 
     def clean(self) -> dict[str, Any]:
-        """Check that there is exactly one source."""
+        """Check that there is exactly one source, and at most one that describes it."""
         cleaned = super().clean() or {}
+        described = cleaned.get("metadata") or cleaned.get("layout")
+        if cleaned.get("metadata") and cleaned.get("layout"):
+            self.add_error("layout", "A published data set says it all; leave out the metadata.")
+        if cleaned.get("where") and "=" not in cleaned["where"]:
+            self.add_error("where", "Write attribute=value, such as split=test.")
+        elif cleaned.get("where") and not described and "metadata" not in self.errors:
+            self.add_error("where", "Only metadata or a published data set know attributes.")
         upload, folder = cleaned.get("upload"), cleaned.get("folder")
         if "upload" in self.errors or "folder" in self.errors:
             return cleaned
@@ -104,6 +126,8 @@ class ImportForm(forms.Form):
             metadata_upload=keep_upload(metadata, "meta") if metadata else "",
             source_name=upload.name if upload else folder.name,
             metadata_name=metadata.name if metadata else "",
+            layout=self.cleaned_data["layout"],
+            where=self.cleaned_data["where"],
         )
 
 
@@ -125,7 +149,10 @@ class NewCatalogForm(ImportForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Where the pictures come from, and under which licence.",
     )
-    field_order = ["name", "slug", "description", "upload", "folder", "inside", "metadata"]
+    field_order = [
+        *("name", "slug", "description", "upload", "folder", "inside"),
+        *("metadata", "layout", "where"),
+    ]
 
     def clean_slug(self) -> str:
         """Make a short name from the name if none was given; refuse one that is taken."""

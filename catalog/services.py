@@ -31,6 +31,7 @@ from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, e
 from lookalike.core.errors import Refused
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
+from lookalike.io.errors import InputError
 
 RESERVED_SLUGS = {"new"}
 MAX_OPEN_IMPORTS = 3  # of one person, so that nobody fills the queue
@@ -107,12 +108,12 @@ def import_work(progress: JobProgress) -> dict[str, Any]:
     if catalog is None:
         raise JobError("The catalog was deleted.")
     try:
-        metadata = origin.read_metadata()
         with origin.open_source() as source:
+            metadata = origin.read_metadata(source)
             return import_source(
                 catalog=catalog, source=source, metadata=metadata, progress=progress
             )
-    except (SourceError, MetadataError) as problem:
+    except (SourceError, MetadataError, InputError) as problem:
         raise JobError(str(problem)) from problem
 
 

@@ -1,4 +1,4 @@
-"""The labels of a campaign as files: VSD JSON, CSV, TREC qrels; streamed, never held whole."""
+"""The labels of a campaign as files: streamed, never held whole, but for a task's zip."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from annotation.models import Campaign
 from annotation.queries.labels import LabelTable, labels
 from catalog.models import Image, SourceFile
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
+from evaluation.vsd_task import campaign_as_vsd_task
 from lookalike.io.errors import InputError
+from lookalike.io.vsd_task import zip_vsd_task
 from lookalike.io.writers import csv_pieces, trec_qrels_pieces, vsd_pieces
 
 CSV_HEADER = (
@@ -31,7 +33,8 @@ class ExportFormat:
         suffix: of the file's name.
         content_type: for downloads.
         about: what it is good for, and how it names images.
-        pieces: yields its text.
+        pieces: yields its bytes.
+        what: it holds, as its name says it.
     """
 
     name: str
@@ -39,7 +42,8 @@ class ExportFormat:
     suffix: str
     content_type: str
     about: str
-    pieces: Callable[[Campaign], Iterator[str]]
+    pieces: Callable[[Campaign], Iterator[bytes]]
+    what: str = "labels"
 
 
 def _named(table: LabelTable) -> tuple[dict[int, str], dict[int, str]]:
@@ -68,17 +72,29 @@ def _triples(table: LabelTable, names: dict[int, str]) -> Iterator[tuple[str, st
         )
 
 
-def _vsd(campaign: Campaign) -> Iterator[str]:
+def _encoded(pieces: Iterator[str]) -> Iterator[bytes]:
+    return (piece.encode() for piece in pieces)
+
+
+def _vsd(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
-    return vsd_pieces(_triples(table, _named(table)[0]))
+    return _encoded(vsd_pieces(_triples(table, _named(table)[0])))
 
 
-def _qrels(campaign: Campaign) -> Iterator[str]:
+def _vsd_task(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
-    return trec_qrels_pieces(_triples(table, _named(table)[1]))
+    rows = np.flatnonzero(table.is_decided)
+    columns = (table.query_ids, table.candidate_ids, table.is_similar)
+    labels = zip(*(column[rows].tolist() for column in columns), strict=True)
+    return iter([zip_vsd_task(campaign_as_vsd_task(campaign, labels))])
 
 
-def _csv(campaign: Campaign) -> Iterator[str]:
+def _qrels(campaign: Campaign) -> Iterator[bytes]:
+    table = _decided(campaign)
+    return _encoded(trec_qrels_pieces(_triples(table, _named(table)[1])))
+
+
+def _csv(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
     paths, hashes = _named(table)
     judges = "simulated" if campaign.is_simulated else "people"
@@ -96,7 +112,7 @@ def _csv(campaign: Campaign) -> Iterator[str]:
         )
         for row in range(len(table))
     )
-    return csv_pieces(rows, CSV_HEADER)
+    return _encoded(csv_pieces(rows, CSV_HEADER))
 
 
 FORMATS = {
@@ -105,6 +121,11 @@ FORMATS = {
         ExportFormat(
             "vsd", "VSD JSON", "json", "application/json",
             "Annotations as the VSD benchmark reads them; images by path.", _vsd,
+        ),
+        ExportFormat(
+            "vsd-task", "VSD task", "zip", "application/zip",
+            "The labels with all images, products, queries and what is ranked, as files of a task "
+            "of the VSD benchmark; images by path.", _vsd_task, "vsd-task",
         ),
         ExportFormat(
             "csv", "CSV", "csv", "text/csv; charset=utf-8",
@@ -119,8 +140,8 @@ FORMATS = {
 }  # fmt: skip
 
 
-def export_pieces(campaign: Campaign, name: str) -> Iterator[str]:
-    """Yield the text of an export; the first piece is made at once, so errors come early.
+def export_pieces(campaign: Campaign, name: str) -> Iterator[bytes]:
+    """Yield the bytes of an export; the first piece is made at once, so errors come early.
 
     Raises:
         InputError: an unknown format, or no label yet.
@@ -134,4 +155,4 @@ def export_pieces(campaign: Campaign, name: str) -> Iterator[str]:
 def file_name(campaign: Campaign, name: str) -> str:
     """Return what a download is called; simulated judgements show in it."""
     mark = "-simulated" if campaign.is_simulated else ""
-    return f"{campaign.slug}{mark}-labels.{FORMATS[name].suffix}"
+    return f"{campaign.slug}{mark}-{FORMATS[name].what}.{FORMATS[name].suffix}"

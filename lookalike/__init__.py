@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from lookalike.client import Client
     from lookalike.conditional.alignment import align
     from lookalike.conditional.formats.triplet_files import read_triplets
+    from lookalike.images.layouts.read import read_layout
     from lookalike.io.errors import InputError
     from lookalike.io.labels import read_products, read_qrels
     from lookalike.io.runs import read_run
     from lookalike.io.tables import Qrels, Run
     from lookalike.io.vectors import VectorTable, read_vectors
+    from lookalike.io.vsd_task import read_vsd_task
     from lookalike.metrics.score import score
     from lookalike.pooling.eds import pool
     from lookalike.release.diff import diff
@@ -52,6 +54,7 @@ __all__ = [
     "nearest_images",
     "open_release",
     "pool",
+    "read_layout",
     "read_products",
     "read_proposals",
     "read_qrels",
@@ -60,6 +63,7 @@ __all__ = [
     "read_truth",
     "read_vectors",
     "read_votes",
+    "read_vsd_task",
     "score",
     "top_k",
     "verify",
@@ -73,11 +77,13 @@ _PLACES = {
     "lookalike.client": "Client",
     "lookalike.conditional.alignment": "align",
     "lookalike.conditional.formats.triplet_files": "read_triplets",
+    "lookalike.images.layouts.read": "read_layout",
     "lookalike.io.errors": "InputError",
     "lookalike.io.labels": "read_products read_qrels",
     "lookalike.io.runs": "read_run",
     "lookalike.io.tables": "Qrels Run",
     "lookalike.io.vectors": "VectorTable read_vectors",
+    "lookalike.io.vsd_task": "read_vsd_task",
     "lookalike.metrics.score": "score",
     "lookalike.pooling.eds": "pool",
     "lookalike.release.diff": "diff",

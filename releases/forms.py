@@ -189,8 +189,8 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(
         label="Release or labels",
-        help_text="The zip of a release; or labels as VSD JSON, TREC qrels (.txt, .qrels), CSV or "
-        "parquet.",
+        help_text="The zip of a release, or of a task of the VSD benchmark; or labels as VSD JSON, "
+        "TREC qrels (.txt, .qrels), CSV or parquet.",
     )
     catalog = forms.ModelChoiceField(
         Catalog.objects.order_by("name"),
@@ -203,7 +203,7 @@ class ImportForm(forms.Form):
         required=False,
         label="Catalog of the queries",
         empty_label="The same",
-        help_text="For a release whose queries have a catalog of their own.",
+        help_text="Where queries have a catalog of their own.",
     )
     slug = forms.SlugField(
         label="Short name", max_length=60, help_text="Of the new campaign; a-z, 0-9, -."
@@ -211,7 +211,7 @@ class ImportForm(forms.Form):
     name = forms.CharField(
         max_length=200,
         required=False,
-        help_text="For labels; a release brings the names of its campaigns.",
+        help_text="For labels and tasks; a release brings the names of its campaigns.",
     )
 
     def clean_file(self) -> UploadedFile[bytes]:

@@ -65,13 +65,14 @@ def import_source(
     broken = [*source.problems, *run.problems, *run.pairing.problems]
     if metadata is not None:
         broken += metadata.problems
+        run.warnings += metadata.notes
     return {
         "images": len(run.images),
         "products": _n_products(catalog, run.images),
         "broken": [asdict(problem) for problem in sorted(set(broken))],
         "duplicates": run.n_stored - len(run.images),
         "near_duplicates": n_near,
-        "files": len(source.paths),
+        "files": len(run.paths),
         "skipped": source.n_junk,
         "others": sorted(source.others)[:100],
         "warnings": [asdict(problem) for problem in sorted(run.all_warnings())],
@@ -88,6 +89,7 @@ class _Import:
         self.source = source
         self.pairing = pairing
         self.progress = progress
+        self.paths = source.paths if pairing.takes_others else list(pairing.rows)
         self.known = set(catalog.images.values_list("sha256", flat=True))
         self.images: dict[str, int] = {}  # sha256 -> Image.pk, of this source
         self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
@@ -97,7 +99,7 @@ class _Import:
         self.warnings: list[Problem] = []
 
     def go(self, threads: ThreadPoolExecutor) -> None:
-        paths = self.source.paths
+        paths = self.paths
         for start in range(0, len(paths), BATCH):
             self.progress.update(start, len(paths), f"Reading {self.source.name}")
             prepared = list(threads.map(self._prepare, paths[start : start + BATCH]))

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from catalog.importing.uploads import upload_path
+from lookalike.images.layouts.read import layout_metadata
 from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
 from lookalike.images.sources import Source, SourceError, open_source
 
@@ -23,6 +24,9 @@ class Origin:
         metadata_upload: name of an uploaded metadata file.
         source_name: what people call the source.
         metadata_name: what people call the metadata file.
+        layout: name of the layout in which its authors publish the folder or zip, which then says
+            all that metadata would; "" for any other.
+        where: `attribute=value`: only images of that value, "" for all.
         is_restricted: the path must lie in settings.IMPORT_FOLDERS, because it was chosen in
             a browser.
     """
@@ -33,6 +37,8 @@ class Origin:
     metadata_upload: str = ""
     source_name: str = ""
     metadata_name: str = ""
+    layout: str = ""
+    where: str = ""
     is_restricted: bool = True
 
     def open_source(self) -> Source:
@@ -51,12 +57,19 @@ class Origin:
                 path = allowed_folder(self.path)
         return open_source(path, self.source_name or None)
 
-    def read_metadata(self) -> Metadata | None:
-        """Read the metadata, or return None when there are none.
+    def read_metadata(self, source: Source) -> Metadata | None:
+        """Read the metadata, or what the layout's lists say; None when there are none.
 
         Raises:
-            MetadataError: unreadable, or not usable at all.
+            MetadataError: unreadable, or not usable at all; or no row is wanted.
+            InputError: the source is not laid out so.
         """
+        metadata = layout_metadata(self.layout, source) if self.layout else self._metadata_file()
+        if metadata is not None and self.where:
+            return metadata.where(self.where)
+        return metadata
+
+    def _metadata_file(self) -> Metadata | None:
         if not (self.metadata_upload or self.metadata_path):
             return None
         given = self.metadata_upload

@@ -37,6 +37,7 @@ COMMANDS = {
     "agreement": "how much the workers behind votes agree",
     "conditional": "check and score conditional similarity",
     "learn": "learn what similar means, from words",
+    "vsd": "check and convert tasks of the VSD benchmark",
     "search": "find the nearest vectors of a catalog for each query",
     "embed": "turn a folder of images into vectors",
 }
@@ -51,7 +52,11 @@ LEARN = {
     "notion": "turn prompts into a projection of vectors",
     "score-notions": "how well notions tell an attribute's values apart",
 }
-GROUPS = {"conditional": CONDITIONAL, "learn": LEARN}
+VSD = {
+    "validate": "count what a task holds and list every defect",
+    "convert": "a release or labels as the files of a task",
+}
+GROUPS = {"conditional": CONDITIONAL, "learn": LEARN, "vsd": VSD}
 
 
 class Command(Protocol):

@@ -9,6 +9,7 @@ from pathlib import Path
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import named_apart, parse_measures, score_on_release
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
+from lookalike.cli.score_vsd_task import score_on_vsd_task
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.named_images import rows_by_image
@@ -42,6 +43,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="folder or zip: labels, products, measures and rules are the release's own, and so "
         "are the numbers of its board; runs may be embeddings, too (npz, parquet), and name "
         "images by image_id, SHA-256 or path",
+    )
+    labels.add_argument(
+        "--vsd-task",
+        type=Path,
+        metavar="TASK",
+        help="folder or zip of the VSD benchmark's files: labels, products, queries and what is "
+        "ranked are the task's own",
     )
     parser.add_argument(
         "--min-rel",
@@ -110,6 +118,8 @@ def run(arguments: argparse.Namespace) -> Report:
     """
     if arguments.release is not None:
         return score_on_release(arguments)
+    if arguments.vsd_task is not None:
+        return score_on_vsd_task(arguments)
     measures = parse_measures(arguments.measures or ",".join(DEFAULT_MEASURES))
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")

@@ -26,9 +26,7 @@ def score_on_release(arguments: argparse.Namespace) -> Report:
     Raises:
         InputError: also if an option contradicts the release.
     """
-    for option in RULES:
-        if getattr(arguments, option.strip("-").replace("-", "_")) not in (None, False, "image"):
-            raise InputError(f"{option} does not go with --release, which says it itself")
+    refuse_rules(arguments, "--release")
     with open_release(arguments.release) as release:
         try:
             read = [
@@ -39,6 +37,17 @@ def score_on_release(arguments: argparse.Namespace) -> Report:
             raise MissingScoresError(f"{error} (--missing worst)") from error
         runs = named_apart(read)
         return report_on_release(arguments, release, runs, arguments.run)
+
+
+def refuse_rules(arguments: argparse.Namespace, source: str) -> None:
+    """Refuse options that contradict a source of labels which has rules of its own.
+
+    Raises:
+        InputError: it names the option.
+    """
+    for option in RULES:
+        if getattr(arguments, option.strip("-").replace("-", "_")) not in (None, False, "image"):
+            raise InputError(f"{option} does not go with {source}, which says it itself")
 
 
 def report_on_release(

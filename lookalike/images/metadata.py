@@ -48,11 +48,35 @@ class Row:
 
 @dataclass
 class Metadata:
-    """The usable rows by path, and what was wrong with the others."""
+    """The usable rows by path, and what was wrong with the others.
+
+    Attributes:
+        notes: what is to be known of it, though nothing is wrong.
+        names_all: only files with a row are wanted.
+    """
 
     name: str
     rows: dict[str, Row] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+    names_all: bool = False
+
+    def where(self, condition: str) -> Metadata:
+        """Return the rows of one value of an attribute, files without a row left out.
+
+        Args:
+            condition: `attribute=value`, such as split=test.
+
+        Raises:
+            MetadataError: no row has it.
+        """
+        name, _, value = (part.strip() for part in condition.partition("="))
+        kept = {path: row for path, row in self.rows.items() if row.attributes.get(name) == value}
+        if not kept:
+            values = sorted({row.attributes.get(name, "") for row in self.rows.values()} - {""})
+            known = f"it is {', '.join(values[:10])}" if values else "no row says it"
+            raise MetadataError(f"{self.name}: no row has {name}={value}; {known}.")
+        return Metadata(self.name, kept, self.problems, self.notes, names_all=True)
 
 
 def read_metadata(content: bytes, name: str) -> Metadata:
@@ -84,6 +108,21 @@ def read_metadata(content: bytes, name: str) -> Metadata:
             raise MetadataError(f"{name} has more than {MAX_ROWS:,} rows. Split it.")
         _add(metadata, number, row)
     return metadata
+
+
+def make_row(
+    path: str, product_id: str, attributes: dict[str, str], number: int, name: str
+) -> Row | Problem:
+    """Return a row, or what is wrong with it.
+
+    Args:
+        path, product_id, attributes, number: of the row.
+        name: of the list that it is in, for messages.
+    """
+    try:
+        return _row(path, product_id, attributes, number)
+    except _RowError as problem:
+        return Problem(shown(path), f"{name} row {number} was left out: {problem}.")
 
 
 def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:

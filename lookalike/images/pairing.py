@@ -17,11 +17,13 @@ class Pairing:
         metadata: name of the metadata file; None if there is none, and no row is missed.
         rows: path of a file to its row.
         problems: rows without a file.
+        takes_others: files without a row are wanted, too.
     """
 
     metadata: str | None = None
     rows: dict[str, Row] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    takes_others: bool = True
 
 
 def pair(metadata: Metadata | None, paths: Collection[str], refused: Collection[str]) -> Pairing:
@@ -37,7 +39,7 @@ def pair(metadata: Metadata | None, paths: Collection[str], refused: Collection[
     """
     if metadata is None:
         return Pairing()
-    pairing = Pairing(metadata.name)
+    pairing = Pairing(metadata.name, takes_others=not metadata.names_all)
     common = _common_folder(metadata, paths)
     rows = {common + path: row for path, row in metadata.rows.items()}
     present = {*paths, *refused}

@@ -10,14 +10,17 @@ import os
 import stat
 import zipfile
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Self
+from typing import IO, Self
 
 from lookalike.core.unpacking import DAMAGES
 from lookalike.images import decode
 from lookalike.images.formats import HEAD_BYTES, PICTURE_ENDINGS, sniffed_format
 from lookalike.images.paths import UnsafePathError, clean_path, shown
 from lookalike.images.problems import Problem
+from lookalike.io.errors import InputError
 
 MAX_FILES = 500_000
 MAX_UNPACKED = 200 * 2**30
@@ -65,6 +68,14 @@ class Source(ABC):
 
         Raises:
             UnreadableFileError: damaged, vanished, or not what its listing said.
+        """
+
+    @abstractmethod
+    def opened(self, path: str) -> AbstractContextManager[IO[bytes]]:
+        """Open one of `others` to be read once, of any length.
+
+        Raises:
+            UnreadableFileError: damaged or vanished, also while it is read.
         """
 
     @abstractmethod
@@ -184,6 +195,15 @@ class FolderSource(Source):
         except OSError as problem:
             raise UnreadableFileError(f"It cannot be read: {problem.strerror}.") from problem
 
+    @contextmanager
+    def opened(self, path: str) -> Iterator[IO[bytes]]:
+        """Open a file of the folder; see `Source`."""
+        try:
+            with self._files[path].open("rb") as handle:
+                yield handle
+        except OSError as problem:
+            raise UnreadableFileError(f"It cannot be read: {problem.strerror}.") from problem
+
     def close(self) -> None:
         """Do nothing: a folder is not held open."""
 
@@ -251,6 +271,20 @@ class ZipSource(Source):
         except NotImplementedError as problem:
             raise UnreadableFileError(f"It cannot be unpacked: {problem}.") from problem
         except (*DAMAGES, OSError, MemoryError) as problem:  # it may state a window of 4 GB
+            reason = str(problem) or "it wants too much memory"
+            raise UnreadableFileError(f"Damaged in the zip file: {reason}.") from problem
+
+    @contextmanager
+    def opened(self, path: str) -> Iterator[IO[bytes]]:
+        """Open a member; see `Source`."""
+        try:
+            with self._zip.open(self._members[path]) as handle:
+                yield handle
+        except UnicodeError:
+            raise
+        except (*DAMAGES, OSError, MemoryError) as problem:
+            if isinstance(problem, InputError):
+                raise
             reason = str(problem) or "it wants too much memory"
             raise UnreadableFileError(f"Damaged in the zip file: {reason}.") from problem
 

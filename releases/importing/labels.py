@@ -1,8 +1,8 @@
-"""Take labels in another format as a campaign: VSD JSON, TREC qrels, CSV or parquet."""
+"""Take labels in another format as a campaign: VSD JSON or a task, TREC qrels, CSV, parquet."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Collection
 
 from django.db import transaction
 
@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
-from lookalike.io.labels import read_qrels
+from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
 from releases.importing.campaign import make_account
 from releases.importing.images import listed
@@ -19,54 +19,72 @@ SHORTEST = 16
 
 
 @transaction.atomic
-def import_labels(*, source: Path, slug: str, name: str, catalog: Catalog) -> tuple[Campaign, int]:
-    """Make a campaign from a VSD JSON, TREC qrels, CSV or parquet file of labels.
+def import_labels(
+    *,
+    labels: Qrels,
+    source_name: str,
+    slug: str,
+    name: str,
+    catalog: Catalog,
+    query_catalog: Catalog | None = None,
+) -> tuple[Campaign, int]:
+    """Make a campaign from labels that name images by path, SHA-256 or the beginning of it.
 
     Each label becomes the judgement of one judge, so the labels are the same again.
+
+    Args:
+        labels: as `read_qrels` or `read_vsd_task` give them.
+        source_name: where they are from, for people.
+        slug, name: of the campaign.
+        catalog: holds the candidates.
+        query_catalog: holds the queries, if they are not in the same catalog.
 
     Returns:
         The campaign, and how many judgements it holds.
 
     Raises:
-        FormatError: the file cannot be read.
-        ReleaseError: it names images that the catalog lacks.
+        ReleaseError: a catalog lacks images.
         CampaignError: the slug is taken.
     """
-    labels = list(read_qrels(source))
-    names = {name for query, candidate, _ in labels for name in (query, candidate)}
-    image_ids = _image_ids(catalog, names)
-    missing = sorted(names - image_ids.keys())
-    if missing:
-        raise ReleaseError(
-            listed(
-                f"{len(missing):,} images of {source.name} are not in the catalog “{catalog}” by "
-                f"path, SHA-256 or the first {SHORTEST} characters of it:",
-                missing,
-            )
-        )
+    candidate_ids = _found(labels.candidate_ids, catalog, source_name)
+    query_ids = _found(labels.query_ids, query_catalog or catalog, source_name)
+    rows = [(query_ids[query], candidate_ids[image], label) for query, image, label in labels]
     judge = make_account(f"{slug}-labels")
-    pairs = [(image_ids[query], image_ids[candidate]) for query, candidate, _ in labels]
     campaign = create_campaign(
         name=name,
         slug=slug,
-        pairs=pairs,
+        pairs=[(query, image) for query, image, _ in rows],
         panel=[judge],
-        guidelines=f"Labels of {source.name}.",
+        guidelines=f"Labels of {source_name}.",
     )
     campaign = open_campaign(campaign=campaign)
     counts = import_judgements(
         campaign=campaign,
         rows=[
-            ImportedJudgement(
-                image_ids[query],
-                image_ids[candidate],
-                judge.pk,
-                "similar" if label else "different",
-            )
-            for query, candidate, label in labels
+            ImportedJudgement(query, image, judge.pk, "similar" if label else "different")
+            for query, image, label in rows
         ],
     )
     return campaign, counts.n_imported
+
+
+def _found(names: Collection[str], catalog: Catalog, source_name: str) -> dict[str, int]:
+    """Return the images of a catalog that names stand for.
+
+    Raises:
+        ReleaseError: some stand for none; the message lists them.
+    """
+    image_ids = _image_ids(catalog, set(names))
+    missing = sorted(set(names) - image_ids.keys())
+    if missing:
+        raise ReleaseError(
+            listed(
+                f"{len(missing):,} images of {source_name} are not in the catalog “{catalog}” by "
+                f"path, SHA-256 or the first {SHORTEST} characters of it:",
+                missing,
+            )
+        )
+    return image_ids
 
 
 def _image_ids(catalog: Catalog, names: set[str]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +13,14 @@ from annotation.models import Campaign
 from catalog.models import Catalog
 from conditional.models import TripletSet, Verification
 from lookalike.core.progress import SILENT, Progress
+from lookalike.io.errors import InputError
+from lookalike.io.labels import read_qrels
+from lookalike.io.tables import Qrels
+from lookalike.io.vsd_task import read_vsd_task
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.archive import unpacked
+from lookalike.release.format.archive import is_release, unpacked
 from lookalike.release.format.folder import Folder
-from lookalike.release.format.layout import has_sets
+from lookalike.release.format.layout import MANIFEST, has_sets
 from lookalike.release.verify import verify_unpacked
 from pooling.models import PoolCampaign
 from releases.importing.campaign import (
@@ -52,19 +57,19 @@ def import_any(
     progress: Progress = SILENT,
     mark: Callable[[Imported], None] = lambda made: None,
 ) -> Imported:
-    """Import a release, or a file of labels, whichever `source` is: all that it holds, or nothing.
+    """Import a release, a VSD task or labels, whichever `source` is: all that it holds, or nothing.
 
     Of a release the judges become accounts that nobody can sign in to, named after their
     pseudonyms; templates come back as a closed verification, triplets as a set.
 
     Args:
-        source: folder or zip of a release, of which every hash and number is checked first; or a
-            file of labels.
+        source: folder or zip of a release, of which every hash and number is checked first; or of
+            a task of the VSD benchmark; or a file of labels.
         slug: of the new campaign and pool; of several, and of sets of templates and triplets, the
             first part of each slug.
         catalog: holds the candidates; those of a release are told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
-        name: of the campaign, for a file of labels.
+        name: of the campaign, for labels and tasks.
         progress: told what is done now.
         mark: given what was made, before it is committed: what it stores is stored with it.
 
@@ -73,13 +78,15 @@ def import_any(
             keeps labels back, or images that the catalogs lack.
         CampaignError: the slug is taken.
     """
-    if source.is_file() and source.suffix.lower() in LABELS:
-        if query_catalog is not None:
-            raise ReleaseError("Labels in a file are looked up in one catalog; name no other.")
-        progress.note("Reading labels")
+    if (labels := _labels(source, progress)) is not None:
         with transaction.atomic():
             campaign, n = import_labels(
-                source=source, slug=slug, name=name or slug, catalog=catalog
+                labels=labels,
+                source_name=source.name,
+                slug=slug,
+                name=name or slug,
+                catalog=catalog,
+                query_catalog=query_catalog,
             )
             made = Imported([campaign], n)
             mark(made)
@@ -99,6 +106,29 @@ def import_any(
             made = _import(folder, slug, catalog, query_catalog, progress)
             mark(made)
         return made
+
+
+def _labels(source: Path, progress: Progress) -> Qrels | None:
+    """Return the labels of a file or of a VSD task; None where `source` must be a release.
+
+    Raises:
+        FormatError: they cannot be read.
+        ReleaseError: a zip that is neither a release nor a task.
+    """
+    is_packed = source.is_dir() or zipfile.is_zipfile(source)
+    if is_packed and not is_release(source):
+        progress.note("Reading a VSD task")
+        try:
+            return read_vsd_task(source).qrels()
+        except InputError as problem:
+            raise ReleaseError(
+                f"{source} holds no {MANIFEST}: it is no release, or is incomplete; nor is it a "
+                f"task of the VSD benchmark: {problem}"
+            ) from problem
+    if source.is_file() and source.suffix.lower() in LABELS:
+        progress.note("Reading labels")
+        return read_qrels(source)
+    return None
 
 
 def _import(

@@ -23,6 +23,7 @@ from jobs.models import Job, JobState
 from tests.catalog.state import files_in, state_of
 from tests.paths import ROOT
 from tests.pictures import jpeg, write_folder
+from tests.published_sets import write_published_set
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -164,3 +165,45 @@ def test_killed_in_mid_import_and_started_again_ends_like_an_undisturbed_run(
     assert kept == files_in(tmp_path / "other" / "blobs")
     job = Job.objects.get(title__endswith="shaken")
     assert (job.state, job.n_attempts) == (JobState.SUCCEEDED, 3)
+
+
+def test_a_published_data_set_comes_in_with_what_its_lists_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = write_published_set("in-shop", tmp_path / "set")
+    (folder / "Img/stray.jpg").write_bytes(jpeg(99))
+    result = run(capsys, "shop", folder, "--layout", "in-shop")
+    assert (result["images"], result["products"], result["files"]) == (4, 2, 4)
+    assert result["broken"] == []
+    [note] = result["warnings"]
+    assert note["reason"].endswith("(published 12,612).")
+    image = Image.objects.get(source_files__path="Img/img/MEN/Denim/id_00000080/01_1_front.jpg")
+    assert (image.product_id, image.attributes["split"]) == ("id_00000080", "query")
+    assert image.attributes["box"] == "[10, 20, 100, 200]"
+    result = run(capsys, "queries", folder, "--layout", "in-shop", "--where", "split=query")
+    assert (result["images"], result["files"]) == (1, 1)
+
+
+def test_a_data_set_that_is_none_leaves_no_catalog(tmp_path: Path):
+    folder = write_published_set("sop", tmp_path / "set")
+    for words, reason in (
+        (("--layout", "cub"), "CUB-200-2011 has a file images.txt, which is not there"),
+        (("--layout", "sop", "--where", "split=val"), "no row has split=val; it is test, train"),
+        (("--where", "split=train"), "--where asks metadata or a layout"),
+        (("--layout", "sop", "--metadata", tmp_path / "m.csv"), "give one of them"),
+    ):
+        with pytest.raises(CommandError, match=reason):
+            call_command("import_catalog", "shop", str(folder), *map(str, words))
+        assert not Catalog.objects.exists()
+
+
+def test_metadata_may_choose_the_images_that_go_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = write_folder(tmp_path / "p", {f"{name}.jpg": jpeg(ord(name)) for name in "abc"})
+    images = [{"id": "A", "path": "a.jpg", "phase": "gallery"},
+              {"id": "B", "path": "b.jpg", "phase": "query"}]  # fmt: skip
+    (tmp_path / "m.json").write_text(json.dumps({"images": images}))
+    words = ("--metadata", tmp_path / "m.json", "--where", "phase=gallery")
+    result = run(capsys, "gallery", folder, *words)
+    assert (result["images"], result["broken"], result["warnings"]) == (1, [], [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import shutil
 import time
 import uuid
 import zipfile
@@ -26,6 +27,7 @@ from catalog.tasks import drop_uploads, import_catalog
 from jobs.models import Job, JobState
 from pooling.models import Pool
 from tests.pictures import jpeg, picture, png, write_folder
+from tests.published_sets import write_published_set
 
 pytestmark = pytest.mark.django_db
 Importer = Callable[..., Job]
@@ -530,3 +532,29 @@ def test_failed_uploads_are_gone_after_a_day(data_dir: Path):
         os.utime(path, (then, then))
     assert drop_uploads() == 1
     assert [path.name for path in folder.iterdir()] == ["b.zip"]
+
+
+# ---- published data sets ----
+def test_a_published_data_set_is_imported_from_the_page(admin: User, tmp_path: Path):
+    folder = write_published_set("sop", tmp_path / "set")
+    packed = shutil.make_archive(str(tmp_path / "sop"), "zip", folder)
+    form = {"name": "Products", "layout": "sop", "where": "split=test",
+            "upload": SimpleUploadedFile("sop.zip", Path(packed).read_bytes())}  # fmt: skip
+    assert client_of(admin).post("/catalogs/new/", form).status_code == 302
+    import_catalog(str(Job.objects.get().uid))
+    image = Image.objects.get()
+    assert (image.product_id, image.attributes) == ("11319", {"split": "test", "category": "sofa"})
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"where": "split=test"}, "Only metadata or a published data set know attributes."),
+        ({"where": "split", "layout": "sop"}, "Write attribute=value, such as split=test."),
+        ({"layout": "imagenet"}, "Select a valid choice."),
+    ],
+)
+def test_a_part_of_nothing_known_is_refused(given: dict[str, str], reason: str, admin: User):
+    form = {"name": "Part", "upload": upload({"a.jpg": jpeg()}), **given}
+    assert reason in client_of(admin).post("/catalogs/new/", form).text
+    assert not Catalog.objects.exists()

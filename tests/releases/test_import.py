@@ -10,7 +10,10 @@ import pytest
 from accounts.models import User
 from annotation.models import Adjudication, Campaign, Guideline, Judgement, Question
 from annotation.queries.labels import labels
+from catalog.models import Catalog, Image, SourceFile
+from evaluation.exports import export_pieces
 from lookalike.io.labels import read_qrels
+from lookalike.io.vsd_task import make_vsd_task, read_vsd_task, zip_vsd_task
 from lookalike.release.errors import ReleaseError
 from releases.importing.release import import_any
 from releases.models import Release
@@ -74,6 +77,47 @@ def test_labels_in_another_format_come_back(release: Release, world: World, name
     expected = list(read_qrels(source))
     assert len(table) == len(expected)
     assert int(table.is_similar.sum()) == sum(label for _, _, label in expected)
+
+
+def test_a_wild_vsd_task_comes_in_and_leaves_again(world: World, tmp_path: Path) -> None:
+    images = [
+        {"id": image.product_id, "path": f"views of/{row}.png", "phase": "gallery"}
+        for row, image in enumerate(world.images)
+    ]
+    asking = [{"id": f"wild{n}", "path": f"street/{n}.jpg", "phase": "query"} for n in range(2)]
+    labels = [("street/0.jpg", "views of/0.png", 1), ("street/1.jpg", "views of/3.png", 0)]
+    task = make_vsd_task("wild", [*images, *asking], labels, gallery_phases=["gallery"])
+    source = tmp_path / "task.zip"
+    source.write_bytes(zip_vsd_task(task))
+    catalog = Catalog.objects.create(slug="street", name="Street")
+
+    def imported() -> Campaign:
+        [campaign] = import_any(
+            source=source, slug="again", catalog=world.catalog, query_catalog=catalog
+        ).campaigns
+        return campaign
+
+    with pytest.raises(
+        ReleaseError, match=r"2 images of task\.zip are not in the catalog “Street”"
+    ):
+        imported()
+    assert not Campaign.objects.filter(slug="again").exists()
+    for n, entry in enumerate(asking):
+        image = Image.objects.create(
+            catalog=catalog, sha256=f"{n}" * 64, product_id=entry["id"], width=1, height=1,
+            n_bytes=1, image_format="JPEG", perceptual_hash="0" * 16,
+        )  # fmt: skip
+        SourceFile.objects.create(catalog=catalog, image=image, path=entry["path"])
+    out = tmp_path / "again.zip"
+    out.write_bytes(b"".join(export_pieces(imported(), "vsd-task")))
+    again = read_vsd_task(out)
+    assert again.gallery_phases == ("gallery",)
+    assert list(again.qrels()) == list(task.qrels())
+    assert (set(again.gallery()), set(again.queries())) == (
+        set(task.gallery()),
+        set(task.queries()),
+    )
+    assert again.products == task.products
 
 
 def test_a_damaged_release_is_not_imported(release: Release, world: World, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from catalog.importing.origins import Origin
 from catalog.models import Catalog
 from catalog.services import create_catalog, import_job, import_work
 from jobs.commands import JobCommand
+from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError
 
@@ -30,10 +31,17 @@ class Command(JobCommand):
         parser.add_argument("slug", help="short name of the catalog: letters, digits, - and _")
         parser.add_argument("source", metavar="DIR_OR_ZIP", type=Path)
         parser.add_argument("--metadata", type=Path, help="CSV, or JSON of the VSD benchmark")
+        parser.add_argument(
+            "--layout", choices=sorted(LAYOUTS), help="the folder is a published data set"
+        )
+        parser.add_argument(
+            "--where", default="", metavar="NAME=VALUE", help="only these, such as split=test"
+        )
         parser.add_argument("--name", help="the catalog's name for people, if it is new")
 
     def handle(self, *args: object, **options: Any) -> None:
-        origin = _origin(options["source"], options["metadata"])
+        origin = _origin(**{name: options[name] for name in
+                            ("source", "metadata", "layout", "where")})  # fmt: skip
         catalog, is_new = _catalog(options["slug"], options["name"])
         try:
             result = self.run_work(**import_job(catalog, origin), work=import_work)
@@ -48,18 +56,25 @@ class Command(JobCommand):
             raise CommandError(_nothing(origin, result))
 
 
-def _origin(source: Path, metadata: Path | None) -> Origin:
+def _origin(source: Path, metadata: Path | None, layout: str | None, where: str) -> Origin:
     """Return the origin, after a look that leaves no catalog behind when it cannot be used."""
+    if layout and metadata:
+        raise CommandError("--layout says all that --metadata would; give one of them.")
+    if where and not (layout or metadata):
+        raise CommandError("--where asks metadata or a layout; give one of them.")
     origin = Origin(
         path=str(source.absolute()),
         metadata_path=str(metadata.absolute()) if metadata else "",
         source_name=source.resolve().name,
         metadata_name=metadata.name if metadata else "",
+        layout=layout or "",
+        where=where,
         is_restricted=False,
     )
     try:
-        origin.read_metadata()
-        origin.open_source().close()
+        with origin.open_source() as opened:
+            if not layout:  # its lists may be long, and are read by the import
+                origin.read_metadata(opened)
     except (MetadataError, SourceError) as problem:
         raise CommandError(str(problem)) from problem
     return origin

@@ -1,4 +1,4 @@
-"""manage.py export_labels CAMPAIGN --format vsd|csv|qrels OUT"""
+"""manage.py export_labels CAMPAIGN --format vsd|vsd-task|csv|qrels OUT"""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Command(BaseCommand):
         try:
             pieces = export_pieces(campaign, options["format"])
             if str(out) == "-":
-                sys.stdout.writelines(pieces)
+                sys.stdout.buffer.writelines(pieces)
                 return
             out.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(out, lambda file: file.writelines(piece.encode() for piece in pieces))
+            write_atomically(out, lambda file: file.writelines(pieces))
         except InputError as problem:
             raise CommandError(str(problem)) from problem
         except OSError as problem:

@@ -76,6 +76,17 @@ def opened(source: Path) -> Iterator[Path]:
         yield release.path
 
 
+def is_release(source: Path) -> bool:
+    """Whether a folder or zip says that it is a release: it has a manifest."""
+    if source.is_dir():
+        return (source / MANIFEST).exists()
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return any(name.split("/")[-1] == MANIFEST for name in archive.namelist())
+    except (*DAMAGES, OSError):
+        return False
+
+
 def unpack(source: Path, folder: Path) -> list[tuple[str, str]]:
     """Unpack a zip of a release, without its top folder.
 

@@ -15,14 +15,16 @@ from releases.importing.release import import_any
 
 
 class Command(BaseCommand):
-    help = "Make a campaign with judgements from a release, VSD JSON or TREC qrels."
+    help = "Make a campaign with judgements from a release, a VSD task, VSD JSON or TREC qrels."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("source", type=Path, help="release (folder, zip), or file of labels")
+        parser.add_argument(
+            "source", type=Path, help="release or VSD task (folder, zip), or labels"
+        )
         parser.add_argument("--catalog", required=True, help="slug; its images are told by SHA-256")
         parser.add_argument("--query-catalog", default="", help="slug, if queries have their own")
         parser.add_argument("--slug", required=True, help="of the new campaign")
-        parser.add_argument("--name", default="", help="of the campaign, for a file of labels")
+        parser.add_argument("--name", default="", help="of the campaign, for labels or a task")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

@@ -23,6 +23,8 @@ from evaluation.results.inputs import model_family, read_inputs
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
+from lookalike.io.vsd_defects import find_vsd_defects
+from lookalike.io.vsd_task import read_vsd_task
 from lookalike.metrics.embedding_runs import unit_rows
 from tests.worlds import World, answer_all, same_colour
 
@@ -141,8 +143,25 @@ def test_every_export_holds_the_same_labels(judged_world: World, name: str, tmp_
     assert {(q, c): y for q, c, y in read_qrels(out)} == wanted
 
 
+def test_a_campaign_leaves_as_a_vsd_task_without_defects(
+    judged_world: World, tmp_path: Path
+) -> None:
+    out = tmp_path / "task.zip"
+    call_command("export_labels", judged_world.campaign.slug, str(out), format="vsd-task")
+    task = read_vsd_task(out)
+    assert find_vsd_defects(task) == []
+    path = {image.pk: f"views of/{row}.png" for row, image in enumerate(judged_world.images)}
+    wanted = {(path[q], path[c]): label for (q, c), label in by_pair(judged_world).items()}
+    assert {(q, c): label for q, c, label in task.qrels()} == wanted
+    assert set(task.gallery()) == set(path.values())
+    assert set(task.queries()) == {query for query, _ in wanted}
+    assert task.products == {path[image.pk]: image.product_id for image in judged_world.images}
+
+
 def test_the_csv_shows_the_votes_and_who_judged(judged_world: World) -> None:
-    rows = list(csv.DictReader(io.StringIO("".join(export_pieces(judged_world.campaign, "csv")))))
+    rows = list(
+        csv.DictReader(io.StringIO(b"".join(export_pieces(judged_world.campaign, "csv")).decode()))
+    )
     assert len(rows) == judged_world.campaign.n_questions
     for row in rows:
         assert {row["n_similar"], row["n_different"]} == {"1", "2"}

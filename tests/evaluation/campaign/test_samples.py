@@ -192,7 +192,7 @@ def test_a_stratum_without_labels_leaves_the_whole_unknown(open_world: World) ->
 def test_sampled_labels_are_in_no_measure_and_no_download(open_world: World) -> None:
     judge_world(open_world)
     before = assess(open_world.campaign, n_bootstraps=0)
-    files = {name: "".join(export_pieces(open_world.campaign, name)) for name in ("vsd", "csv")}
+    files = {name: b"".join(export_pieces(open_world.campaign, name)) for name in ("vsd", "csv")}
     asked = Target.of(open_world.campaign)
     sampled(open_world, 60)
     judge_world(open_world)
@@ -201,7 +201,7 @@ def test_sampled_labels_are_in_no_measure_and_no_download(open_world: World) -> 
     assert after.summary.as_json()["labels"] == before.summary.as_json()["labels"]
     assert as_json(after.report) == as_json(before.report)
     for name, text in files.items():
-        assert "".join(export_pieces(open_world.campaign, name)) == text
+        assert b"".join(export_pieces(open_world.campaign, name)) == text
     again = Target.of(open_world.campaign)
     assert again.query_ids.tolist() == asked.query_ids.tolist()
     assert again.candidate_ids.tolist() == asked.candidate_ids.tolist()

@@ -1,0 +1,1 @@
+"""`lookalike vsd`: tasks of the VSD benchmark."""

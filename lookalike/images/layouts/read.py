@@ -1,0 +1,76 @@
+"""Read a published data set by the name of its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.images.layouts.cars import read_cars
+from lookalike.images.layouts.cirr import read_cirr_images
+from lookalike.images.layouts.cub import read_cub
+from lookalike.images.layouts.deepfashion import (
+    read_consumer_to_shop,
+    read_deepfashion_attributes,
+    read_in_shop,
+)
+from lookalike.images.layouts.layout import Layout
+from lookalike.images.layouts.mit_states import read_mit_states
+from lookalike.images.layouts.online_products import read_online_products
+from lookalike.images.metadata import Metadata, Row, make_row
+from lookalike.images.sources import Source, open_source
+
+
+@dataclass(frozen=True)
+class KnownLayout:
+    """A layout: its title for people, and its reader."""
+
+    title: str
+    read: Callable[[Source], Layout]
+
+
+LAYOUTS = {
+    "in-shop": KnownLayout("DeepFashion In-shop", read_in_shop),
+    "consumer-to-shop": KnownLayout("DeepFashion Consumer-to-shop", read_consumer_to_shop),
+    "deepfashion-attributes": KnownLayout("DeepFashion attributes", read_deepfashion_attributes),
+    "sop": KnownLayout("Stanford Online Products", read_online_products),
+    "cub": KnownLayout("CUB-200-2011", read_cub),
+    "cars": KnownLayout("Stanford Cars", read_cars),
+    "mit-states": KnownLayout("MIT-States", read_mit_states),
+    "cirr": KnownLayout("CIRR", read_cirr_images),
+}
+
+
+def layout_metadata(name: str, source: Source) -> Metadata:
+    """Return a layout as the metadata of a catalog; only images that it lists are wanted.
+
+    Raises:
+        InputError: as `read_layout`.
+    """
+    layout = LAYOUTS[name].read(source)
+    metadata = Metadata(layout.title, notes=list(layout.problems), names_all=True)
+    for image in layout.images.values():
+        row = make_row(
+            image.path, image.product_id, dict(image.attributes), image.line, layout.title
+        )
+        if isinstance(row, Row):
+            metadata.rows[image.path] = row
+        else:
+            metadata.problems.append(row)
+    return metadata
+
+
+def read_layout(name: str, folder: str | Path) -> Layout:
+    """Return the images of a data set in the folder or zip that its authors publish.
+
+    Args:
+        name: one of LAYOUTS.
+        folder: where its lists and pictures are.
+
+    Raises:
+        KeyError: an unknown name.
+        InputError: a list is absent or broken (with file and line), or no listed image is there.
+        SourceError: no such folder or zip.
+    """
+    with open_source(Path(folder)) as source:
+        return LAYOUTS[name].read(source)
