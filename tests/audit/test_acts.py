@@ -432,6 +432,7 @@ STEPS: dict[str, Step] = {
     ),
     "jobs:cancel": (lambda s: s.post("jobs:cancel", s.job().uid), "job_cancelled"),
     "jobs:retry": (lambda s: s.post("jobs:retry", s.job("failed").uid), "job_retried"),
+    "jobs:dismiss": (lambda s: s.post("jobs:dismiss", s.job("failed").uid), "job_dismissed"),
     "catalog:new": (
         lambda s: s.post("catalog:new", name="N", slug="n", upload=zip_of_nothing()),
         "catalog_import",

@@ -123,10 +123,10 @@ def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
 def test_the_overview_shows_pools_without_a_campaign_and_jobs_that_failed(
     page_of, filled, pool_of, annotators
 ):
-    assert "Pools that nobody judges yet" in page_of("overview")
+    assert "pairs that nobody judges yet" in page_of("overview")
     open_pool_campaign(pool=filled, name="Round one", panel=annotators)
     text = page_of("overview")
-    assert "Pools that nobody judges yet" not in text
+    assert "pairs that nobody judges yet" not in text
     assert "Round one" in text
     other = pool_of(name="other", catalog=filled.catalog)
     start_pool(pool=other, owner=None)
