@@ -412,6 +412,10 @@ STEPS: dict[str, Step] = {
         lambda s: s.post("accounts:invite", username="new", role="annotator"),
         "person_invited",
     ),
+    "accounts:invite_many": (
+        lambda s: s.post("accounts:invite_many", people="new@example.org", role="annotator"),
+        "person_invited",
+    ),
     "accounts:person": (
         lambda s: s.post("accounts:person", s.pia.pk, first_name="Pia", last_name="", email=""),
         "person_changed",
