@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from accounts import views
 from accounts.first_admin.views import first_admin
+from accounts.invitations.views import invite_many
 from accounts.sessions import views as sessions_views
 from accounts.tokens import views as tokens_views
 
@@ -18,6 +19,7 @@ pages = [
     path("first-admin/<str:secret>/", first_admin, name="first_admin"),
     path("people/", views.people, name="people"),
     path("people/new/", views.invite, name="invite"),
+    path("people/new/several/", invite_many, name="invite_many"),
     path("people/<int:pk>/", views.person, name="person"),
     path("people/<int:pk>/role/", views.role, name="role"),
     path("people/<int:pk>/active/", views.active, name="active"),

@@ -30,6 +30,7 @@ class Action(TextChoices):
     JOB_STARTED = "job_started"
     JOB_CANCELLED = "job_cancelled"
     JOB_RETRIED = "job_retried"
+    JOB_DISMISSED = "job_dismissed"
 
     CATALOG_MADE = "catalog_made"
     CATALOG_IMPORT = "catalog_import"

@@ -36,11 +36,12 @@ from torch import nn
 from torchvision.transforms import Compose
 
 from benchmarks import rounds
+from lookalike.backbones.at_hand import packaged_file
 from lookalike.backbones.clip_models import ImageTower
 from lookalike.backbones.embed import embed_images, embed_in_turn
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.backbones.protocol import unit_rows
-from lookalike.backbones.weights import packaged_file, read_weights, renamed_in_order
+from lookalike.backbones.weights import read_weights, renamed_in_order
 from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters
 

@@ -9,12 +9,14 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.urls import reverse_lazy
 from django.utils.text import slugify
 
 from catalog.importing.origins import Origin, allowed_folder, offered_folders
 from catalog.importing.uploads import keep_upload
 from catalog.models import Catalog
-from catalog.services import check_slug
+from catalog.services import catalog_name, check_slug
+from catalog.short_names import typing_attributes
 from lookalike.core.errors import Refused
 from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.metadata import MAX_BYTES, MetadataError, read_metadata
@@ -134,11 +136,20 @@ class ImportForm(forms.Form):
 class NewCatalogForm(ImportForm):
     """A catalog's name, and its first import."""
 
-    name = forms.CharField(max_length=200, label="Name")
+    name = forms.CharField(
+        max_length=200,
+        label="Name",
+        widget=forms.TextInput(
+            attrs=typing_attributes(reverse_lazy("catalog:name")) | {"hx-include": "#id_slug"}
+        ),
+    )
     slug = forms.SlugField(
         max_length=80,
         required=False,
         label="Short name",
+        widget=forms.TextInput(
+            attrs=typing_attributes(reverse_lazy("catalog:name")) | {"hx-include": "#id_name"}
+        ),
         help_text="For addresses and commands: letters, digits, - and _. Empty: made from the "
         "name. It cannot be changed later.",
     )
@@ -164,7 +175,8 @@ class NewCatalogForm(ImportForm):
         except Refused as problem:
             raise forms.ValidationError(str(problem)) from problem
         if Catalog.objects.filter(slug=slug).exists():
-            raise forms.ValidationError(f"There is a catalog “{slug}” already.")
+            free = catalog_name(slug).free
+            raise forms.ValidationError(f"There is a catalog “{slug}” already; {free} is free.")
         return slug
 
 

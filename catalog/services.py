@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import IntegrityError, connection, models, transaction
+from django.utils.text import slugify
 
 from accounts.models import User
 from audit.actions import Action
@@ -26,6 +27,7 @@ from catalog.models import (
     SourceFile,
 )
 from catalog.queries import IMPORT_TASK
+from catalog.short_names import NameCheck, check_name
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.errors import Refused
@@ -51,6 +53,12 @@ def check_slug(slug: str) -> None:
         raise Refused("", f"“{slug}” is the address of a page. Choose another short name.")
     if len(slug) > 80:
         raise Refused("", "The short name has more than 80 characters.")
+
+
+def catalog_name(name: str) -> NameCheck:
+    """Return whether a new catalog may have a short name, and else one like it that is free."""
+    check = check_name(name, Catalog.objects.all(), what="catalog", reserved=RESERVED_SLUGS)
+    return replace(check, free=slugify(check.free))
 
 
 def create_catalog(*, slug: str, name: str, description: str = "") -> Catalog:

@@ -7,6 +7,7 @@ app_name = "catalog"
 urlpatterns = [
     path("catalogs/", views.home, name="home"),
     path("catalogs/new/", views.new, name="new"),
+    path("catalogs/new/name/", views.name, name="name"),
     path("catalogs/<slug:slug>/", views.catalog, name="catalog"),
     path("catalogs/<slug:slug>/import/", views.fill, name="fill"),
     path("catalogs/<slug:slug>/report/", views.report, name="report"),

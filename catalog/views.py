@@ -19,11 +19,13 @@ from catalog.models import Catalog
 from catalog.pages import page_frame
 from catalog.queries import catalog_cards, image_page, latest_report
 from catalog.services import (
+    catalog_name,
     create_catalog,
     delete_catalog,
     dependents,
     start_import,
 )
+from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from lookalike.images.problems import safe_cell
 
@@ -55,6 +57,14 @@ def new(request: HttpRequest) -> HttpResponseBase:
                 return _to(request, catalog)
             delete_catalog(catalog=catalog)
     return render(request, "catalog/new.html", {"form": form})
+
+
+@require_safe
+@admin_required
+def name(request: HttpRequest) -> HttpResponse:
+    """Tell somebody who types a catalog's name whether it is free."""
+    typed = request.GET.get("slug") or request.GET.get("name", "")
+    return name_check_page(request, catalog_name(typed) if typed.strip() else None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

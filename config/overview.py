@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.http import require_safe
 
+import annotation.attention
+import jobs.attention
+import pooling.attention
 from accounts.access import admin_required
+from accounts.attention import Attention
 from annotation.models import Campaign, CampaignState
 from annotation.queries.numbers import campaign_numbers
 from catalog.models import Catalog
-from jobs.models import OPEN_STATES, Job, JobState
+from jobs.models import OPEN_STATES, Job
 from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
 
 MAX_SHOWN = 5
+# Each app yields its own lines; one more app, or one more function of an app, is one more entry.
+SOURCES = (jobs.attention.attention, annotation.attention.attention, pooling.attention.attention)
 
 
 @dataclass(frozen=True)
@@ -29,32 +37,46 @@ class Step:
     url: str
 
 
+def attention_lines() -> list[Attention]:
+    """Return what needs attention, the most urgent first."""
+    return sorted((line for lines in SOURCES for line in lines()), key=lambda line: line.urgency)
+
+
+@require_safe
+@admin_required
+def attention_fragment(request: HttpRequest) -> HttpResponse:
+    """Give what needs attention to the overview, which asks every few seconds; 204 if it knows."""
+    lines = attention_lines()
+    if request.GET.get("seen") == _digest(lines):
+        return HttpResponse(status=204)
+    return render(request, "_attention.html", _attention(lines))
+
+
 @admin_required
 def overview_page(request: HttpRequest) -> HttpResponse:
     """Show what needs attention, or the first steps as long as one of them was never done."""
     steps = first_steps()
-    pools = list(pools_for_pages()[:MAX_SHOWN])
-    jobs = Job.objects.select_related("owner")
     overview = {
         "steps": steps,
         "is_new": not all(step.is_done for step in steps),
         "next_step": next((step for step in steps if not step.is_done), None),
-        "running": list(jobs.filter(state__in=OPEN_STATES)[:MAX_SHOWN]),
-        "failed": _failed_last(),
-        "to_open": [pool for pool in pools if pool.has_ended and not pool.campaign_links.all()],
+        "running": list(
+            Job.objects.select_related("owner").filter(state__in=OPEN_STATES)[:MAX_SHOWN]
+        ),
         "campaigns": campaign_numbers(
             Campaign.objects.filter(state=CampaignState.OPEN)[:MAX_SHOWN]
         ),
-        "pools": pools,
+        "pools": list(pools_for_pages()[:MAX_SHOWN]),
     }
-    return render(request, "overview.html", {"overview": overview})
+    return render(request, "overview.html", {"overview": overview, **_attention(attention_lines())})
 
 
-def _failed_last() -> list[Job]:
-    """Return the jobs that failed and whose subject nothing later succeeded with."""
-    latest = Job.objects.order_by("task", "subject", "-id").distinct("task", "subject")
-    failed = Job.objects.filter(pk__in=latest.values("pk"), state=JobState.FAILED)
-    return list(failed.order_by("-finished_at")[:MAX_SHOWN])
+def _attention(lines: list[Attention]) -> dict[str, object]:
+    return {"attention": lines, "attention_digest": _digest(lines)}
+
+
+def _digest(lines: list[Attention]) -> str:
+    return hashlib.sha256(repr(lines).encode()).hexdigest()[:16]
 
 
 def first_steps() -> list[Step]:

@@ -10,7 +10,7 @@ from api.root import api
 from config import checks  # noqa: F401  (registers them)
 from config.audit_page import audit_file, audit_page
 from config.metrics import metrics
-from config.overview import overview_page
+from config.overview import attention_fragment, overview_page
 from config.security_txt import security_txt
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
@@ -23,6 +23,7 @@ urlpatterns = [
     path(".well-known/security.txt", security_txt, name="security_txt"),
     path("metrics", metrics, name="metrics"),
     path("overview/", overview_page, name="overview"),
+    path("overview/attention/", attention_fragment, name="attention"),
     path("audit/", audit_page, name="audit"),
     path("audit/entries.csv", audit_file, name="audit_file"),
     path("", include("accounts.urls")),

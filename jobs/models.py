@@ -92,6 +92,9 @@ class Job(models.Model):
     request_id = models.CharField(
         max_length=64, blank=True, help_text="Of the request that started it, for the logs."
     )
+    is_dismissed = models.BooleanField(
+        default=False, db_default=False, help_text="Failed, and nobody need look at it any more."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -31,6 +31,7 @@ __all__ = [
     "PassingError",
     "Work",
     "cancel_job",
+    "dismiss_job",
     "enqueue",
     "reap_lost_jobs",
     "retry_job",
@@ -150,13 +151,26 @@ def retry_job(*, job: Job) -> None:
     with _one_open_job(job.title):
         n_changed = Job.objects.filter(again, pk=job.pk).update(
             state=JobState.QUEUED, n_forgiven=F("n_attempts"), error="", traceback="",
-            finished_at=None, lease_until=None,
+            finished_at=None, lease_until=None, is_dismissed=False,
         )  # fmt: skip
         if n_changed:
             record(None, Action.JOB_RETRIED, job, task=job.task)
     if not n_changed:
         raise JobError(f"“{job.title}” has not failed; there is nothing to try again.")
     transaction.on_commit(lambda: send(job))
+
+
+@transaction.atomic
+def dismiss_job(*, job: Job) -> None:
+    """Take a failed job off the overview; it stays in the list of jobs and can be tried again.
+
+    Raises:
+        JobError: it has not failed, or is tried again just now.
+    """
+    failed = Job.objects.filter(pk=job.pk, state=JobState.FAILED, is_dismissed=False)
+    if not failed.update(is_dismissed=True):
+        raise JobError(f"“{job.title}” is no failed job any more; there is nothing to dismiss.")
+    record(None, Action.JOB_DISMISSED, job, task=job.task)
 
 
 def reap_lost_jobs() -> int:

@@ -8,4 +8,5 @@ urlpatterns = [
     path("jobs/<uuid:uid>/", views.job, name="job"),
     path("jobs/<uuid:uid>/cancel/", views.cancel, name="cancel"),
     path("jobs/<uuid:uid>/retry/", views.retry, name="retry"),
+    path("jobs/<uuid:uid>/dismiss/", views.dismiss, name="dismiss"),
 ]

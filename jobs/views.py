@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 
 from django.contrib import messages
@@ -16,7 +17,7 @@ from redis import RedisError
 from accounts.access import reader_required, signed_in
 from jobs.models import Job
 from jobs.queries import ended_jobs, known_workers, open_jobs, visible_job
-from jobs.services import JobError, cancel_job, retry_job
+from jobs.services import JobError, cancel_job, dismiss_job, retry_job
 from jobs.status import site_status
 from lookalike import __version__
 
@@ -60,9 +61,20 @@ def cancel(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @login_required
 def retry(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Queue a failed or cancelled job again."""
+    return _do(request, uid, lambda job: retry_job(job=job))
+
+
+@require_POST
+@login_required
+def dismiss(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Take a failed job off the overview."""
+    return _do(request, uid, lambda job: dismiss_job(job=job))
+
+
+def _do(request: HttpRequest, uid: uuid.UUID, change: Callable[[Job], None]) -> HttpResponse:
     found = visible_job(signed_in(request), uid)
     try:
-        retry_job(job=found)
+        change(found)
     except JobError as problem:
         messages.error(request, str(problem))
         return _answer(request, found, status=409)
@@ -70,6 +82,8 @@ def retry(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, found: Job, status: int = 200) -> HttpResponse:
+    if request.POST.get("next") == "overview":
+        return redirect("overview")
     if not HtmxDetails(request):
         return redirect("jobs:job", found.uid)
     found.refresh_from_db()

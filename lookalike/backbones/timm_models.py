@@ -11,6 +11,7 @@ from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 from torch import nn
 
+from lookalike.backbones.at_hand import packaged_file
 from lookalike.backbones.errors import (
     UnknownModelError,
     WeightsError,
@@ -20,7 +21,7 @@ from lookalike.backbones.errors import (
 from lookalike.backbones.hub import Wanted, find_weights
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.backbones.spec import Spec
-from lookalike.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
+from lookalike.backbones.weights import fitted, read_weights, renamed_in_order
 from lookalike.core.memory import is_out_of_memory
 
 _FILES = ("model.safetensors", "pytorch_model.bin")

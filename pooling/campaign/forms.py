@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.urls import reverse_lazy
 
 from accounts.models import Role, User
 from annotation.models import AskingOrder, TieRule
+from catalog.short_names import typing_attributes
 
 
 class CampaignForm(forms.Form):
     """Who shall judge a pool, and by which rules."""
 
-    name = forms.CharField(max_length=80)
+    name = forms.CharField(
+        max_length=80,
+        widget=forms.TextInput(attrs=typing_attributes(reverse_lazy("pooling:campaign_name"))),
+    )
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,

@@ -12,11 +12,17 @@ from accounts.models import Role, User
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
+from catalog.short_names import NameCheck, check_name
 from lookalike.core.errors import Refused
 from lookalike.pooling.judging_order import judging_phases
 from lookalike.pooling.source_spec import SourceKind, source_kind
 from pooling.models import Pool, PoolCampaign, PoolState
 from pooling.pools.queries import pool_pairs, stored_proposals
+
+
+def campaign_name(name: str) -> NameCheck:
+    """Return whether a new campaign may have a name, and else one like it that is free."""
+    return check_name(name, Campaign.objects.all(), what="campaign")
 
 
 def open_pool_campaign(
@@ -54,7 +60,8 @@ def open_pool_campaign(
     if not slug:
         raise Refused("name", "give a name with at least one letter or digit.")
     if Campaign.objects.filter(slug=slug).exists():
-        raise Refused("name", f"there is a campaign “{slug}” already; choose another name.")
+        free = campaign_name(name).free
+        raise Refused("name", f"there is a campaign “{slug}” already; “{free}” is free.")
     phases = _phases(pool, pairs, seed) if asking_order == AskingOrder.PHASES else None
     try:
         with transaction.atomic():

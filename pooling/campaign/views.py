@@ -5,13 +5,23 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, signed_in
 from annotation.models import CampaignState
+from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from pooling.campaign.forms import CampaignForm
-from pooling.campaign.services import open_pool_campaign
+from pooling.campaign.services import campaign_name, open_pool_campaign
 from pooling.pools.queries import pools_for_pages
+
+
+@require_safe
+@admin_required
+def name(request: HttpRequest) -> HttpResponse:
+    """Tell somebody who types a campaign's name whether it is free."""
+    typed = request.GET.get("name", "")
+    return name_check_page(request, campaign_name(typed) if typed.strip() else None)
 
 
 @admin_required

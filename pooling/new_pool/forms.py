@@ -9,8 +9,10 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count
+from django.urls import reverse_lazy
 
 from catalog.models import Catalog
+from catalog.short_names import typing_attributes
 from lookalike.core.errors import Refused
 from pooling.models import Index
 from pooling.new_pool.parsing import candidate_rule, depths_of
@@ -57,7 +59,10 @@ class CandidatesForm(forms.Form):
 class PoolForm(SourcesForm, QueriesForm, CandidatesForm):
     """What a new pool shall be."""
 
-    name = forms.CharField(max_length=80)
+    name = forms.CharField(
+        max_length=80,
+        widget=forms.TextInput(attrs=typing_attributes(reverse_lazy("pooling:name"))),
+    )
     catalog = forms.ModelChoiceField(
         Catalog.objects.none(), empty_label="Choose a catalog", help_text="Candidates come from it."
     )

@@ -17,6 +17,7 @@ from lookalike.pooling.presets import PRESETS, expanded
 from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
 from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, source_kind, split_depth
 from pooling.models import Pool
+from pooling.new_pool.requests import check_installed
 
 MAX_SHOWN = 10
 Row = TypeVar("Row", Catalog, Pool)
@@ -81,6 +82,7 @@ def source_wishes(text: str) -> list[Wish]:
         for spec in expanded([name]):
             try:
                 wish = Wish(canonical(spec), k)
+                check_installed(wish.spec)
             except SpecError as problem:
                 presets = ", ".join(preset.name for preset in PRESETS)
                 others = "Or random:SEED, plugin:DOTTED.PATH, or a preset"

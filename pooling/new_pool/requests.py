@@ -12,11 +12,15 @@ import numpy as np
 from django.utils.text import slugify
 
 from catalog.models import Catalog
-from lookalike.backbones.errors import SpecError
+from catalog.short_names import NameCheck, check_name
+from lookalike.backbones import known_names
+from lookalike.backbones.errors import SpecError, UnknownModelError
+from lookalike.backbones.spec import parse_spec
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule
 from lookalike.pooling.query_rule import QueryRule, draw, draw_evenly, missing, one_of_each
 from lookalike.pooling.source_spec import SourceKind, canonical, source_kind
+from pooling.models import Pool
 from pooling.pools.queries import image_ids_by_name, images_matching
 from pooling.sources.plugins import is_allowed, refusal
 from pooling.sources.upload_files import Upload
@@ -70,6 +74,11 @@ class PoolRequest:
         return self.depths.get(spec, self.k)
 
 
+def pool_name(name: str) -> NameCheck:
+    """Return whether a new pool may have a name, and else one like it that is free."""
+    return check_name(name, Pool.objects.all(), what="pool", reserved=RESERVED_SLUGS)
+
+
 def check_request(request: PoolRequest) -> None:
     """Raise Refused naming the first field that cannot be right."""
     if not request.slug:
@@ -99,12 +108,21 @@ def check_specs(specs: Sequence[str]) -> None:
         if spec in specs[:position]:
             raise Refused("models", f"{spec} is named twice.")
         try:
-            canonical(spec)
+            check_installed(canonical(spec))
         except SpecError as problem:
             raise Refused("models", str(problem)) from problem
         dotted = spec.partition(":")[2]
         if source_kind(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
             raise Refused("models", refusal(dotted))
+
+
+def check_installed(spec: str) -> None:
+    """Raise SpecError if no installed library has the model that a spec names."""
+    if source_kind(spec) == SourceKind.BACKBONE:
+        try:
+            known_names.check_name(parse_spec(spec))
+        except UnknownModelError as problem:
+            raise SpecError(str(problem)) from problem
 
 
 def check_depth(field_name: str, k: int, n_candidates: int, spec: str = "") -> None:

@@ -7,20 +7,21 @@ from dataclasses import replace
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from accounts.models import User
 from catalog.facets import attribute_suggestions
 from catalog.models import Catalog
+from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
-from lookalike.pooling.presets import PRESETS
 from pooling.models import Pool
 from pooling.new_pool.forms import PoolForm
 from pooling.new_pool.prediction import prediction_of
-from pooling.new_pool.requests import PoolRequest, choose_queries
+from pooling.new_pool.requests import PoolRequest, choose_queries, pool_name
 from pooling.pools.costs import CostForm
 from pooling.pools.services import create_pool, start_pool
+from pooling.sources.offers import model_offers
 from pooling.sources.ranking_task import RankingTask
 
 
@@ -40,7 +41,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "cost_form": cost_form,
-        "presets": PRESETS,
+        "groups": model_offers(_chosen_catalog(form["catalog"].value())),
         "prediction": prediction_of(form, cost_form),
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
     }
@@ -65,14 +66,41 @@ def _created(form: PoolForm, owner: User) -> Pool | None:
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
     """Show what the pool of a half-filled form would cost."""
-    prediction = prediction_of(PoolForm(request.POST, request.FILES), CostForm(request.POST))
-    return render(request, "pooling/_prediction.html", {"prediction": prediction})
+    form = PoolForm(request.POST, request.FILES)
+    context: dict[str, object] = {
+        "prediction": prediction_of(form, CostForm(request.POST)),
+        "bad_models": form.errors.get("models") if form.ticked or form["models"].value() else None,
+    }
+    return render(request, "pooling/_prediction.html", context)
+
+
+@require_safe
+@admin_required
+def name(request: HttpRequest) -> HttpResponse:
+    """Tell somebody who types a pool's name whether it is free."""
+    typed = request.GET.get("name", "")
+    return name_check_page(request, pool_name(typed) if typed.strip() else None)
+
+
+@require_safe
+@admin_required
+def models(request: HttpRequest) -> HttpResponse:
+    """List the models to tick for the chosen catalog; those ticked stay so."""
+    context = {
+        "groups": model_offers(_chosen_catalog(request.GET.get("catalog"))),
+        "ticked": request.GET.getlist("ticked"),
+    }
+    return render(request, "pooling/_models.html", context)
+
+
+def _chosen_catalog(pk: object) -> Catalog | None:
+    text = str(pk or "")
+    return Catalog.objects.filter(pk=text).first() if text.isdecimal() else None
 
 
 @admin_required
 def attributes(request: HttpRequest) -> HttpResponse:
     """Suggest filters for the catalog that queries come from."""
-    chosen = request.GET.get("query_catalog") or request.GET.get("catalog") or ""
-    catalog = Catalog.objects.filter(pk=chosen).first() if chosen.isdigit() else None
+    catalog = _chosen_catalog(request.GET.get("query_catalog") or request.GET.get("catalog"))
     suggestions = attribute_suggestions(catalog) if catalog else []
     return render(request, "pooling/_attributes.html", {"suggestions": suggestions})

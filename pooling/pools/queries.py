@@ -125,15 +125,23 @@ def judged_pairs(pool: Pool) -> set[tuple[int, int]]:
     return set(answered.values_list("question__query_id", "question__candidate_id"))
 
 
+def without_campaign(pools: Iterable[Pool]) -> list[Pool]:
+    """Return the pools that are ready and that no campaign judges."""
+    return [pool for pool in pools if pool.has_ended and not pool.campaign_links.all()]
+
+
+def unasked_by_campaign(pool: Pool) -> list[tuple[Campaign, int]]:
+    """Return the campaigns of a pool that do not ask all of its pairs, with how many they miss."""
+    n_pairs = int(pool.stats.get("pairs", 0))
+    campaigns = [link.campaign for link in pool.campaign_links.all()]
+    gaps = [(campaign, n_pairs - campaign.n_questions) for campaign in campaigns]
+    return [(campaign, gap) for campaign, gap in gaps if gap > 0]
+
+
 def unasked_pairs(pool: Pool) -> int:
     """Return how many of a pool's pairs its largest gap leaves unasked in a campaign at work."""
-    n_pairs = int(pool.stats.get("pairs", 0))
-    gaps = [
-        n_pairs - link.campaign.n_questions
-        for link in pool.campaign_links.all()
-        if link.campaign.state != CampaignState.CLOSED
-    ]
-    return max([0, *gaps])
+    gaps = unasked_by_campaign(pool)
+    return max((n for one, n in gaps if one.state != CampaignState.CLOSED), default=0)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,13 @@ from pooling.models import (
     PoolSource,
     SourceState,
 )
-from pooling.new_pool.requests import PoolRequest, check_candidates, check_request, choose_queries
+from pooling.new_pool.requests import (
+    PoolRequest,
+    check_candidates,
+    check_request,
+    choose_queries,
+    pool_name,
+)
 from pooling.pools.unsettled import has_open_job
 from pooling.sources.upload_files import Upload
 
@@ -42,7 +48,8 @@ def create_pool(*, request: PoolRequest, created_by: User | None) -> Pool:
     """
     check_request(request)
     if Pool.objects.filter(slug=request.slug).exists():
-        raise Refused("name", f"there is a pool “{request.slug}” already; choose another name.")
+        free = pool_name(request.name).free
+        raise Refused("name", f"there is a pool “{request.slug}” already; “{free}” is free.")
     image_ids = choose_queries(request)
     check_candidates(request, image_ids)
     with transaction.atomic():

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.http import QueryDict
 
 from lookalike.backbones.spec import SpecError
 from lookalike.core.errors import Refused
@@ -22,6 +23,7 @@ class SourcesForm(forms.Form):
     models = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
+        label="Other models",
         help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
         "descriptor:NAME, plugin:DOTTED.PATH, random:SEED, or the name of a preset. A depth of "
         "its own goes behind it: random:1 k=20.",
@@ -52,10 +54,21 @@ class SourcesForm(forms.Form):
         help_text="A TREC run, or CSV or parquet with query, candidate and score.",
     )
 
+    @property
+    def ticked(self) -> list[str]:
+        """The models that are ticked in the list, which is drawn beside the fields."""
+        return self.data.getlist("ticked") if isinstance(self.data, QueryDict) else []
+
     def clean_models(self) -> list[Wish]:
-        """Return the sources that need no file, with presets spelled out."""
+        """Return the sources that need no file: those ticked, and those named, presets spelled out.
+
+        A model that is ticked and named has the depth that stands behind its name.
+        """
         try:
-            return source_wishes(self.cleaned_data["models"])
+            named = source_wishes(self.cleaned_data["models"])
+            specs = {wish.spec for wish in named}
+            ticked = source_wishes("\n".join(self.ticked))
+            return [*(wish for wish in ticked if wish.spec not in specs), *named]
         except Refused as problem:
             raise forms.ValidationError(problem.message) from problem
 

@@ -10,10 +10,10 @@ from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
 from lookalike.core.errors import Refused
-from lookalike.pooling.presets import PRESETS
 from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
 from pooling.pools.settle import settle_pool
+from pooling.sources.offers import model_offers
 from pooling.top_up.forms import TopUpForm
 from pooling.top_up.services import start_change, top_up_pool
 
@@ -35,7 +35,8 @@ def top_up(request: HttpRequest, slug: str) -> HttpResponse:
                 form.add_error(None, str(problem))
             else:
                 return redirect("pooling:pool", slug)
-    context = {"pool": pool, "form": form, "presets": PRESETS}
+    present = pool.sources.values_list("spec", flat=True)
+    context = {"pool": pool, "form": form, "groups": model_offers(pool.catalog, without=present)}
     return render(request, "pooling/top_up.html", context)
 
 

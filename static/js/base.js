@@ -4,6 +4,7 @@ import { bindConfirmations, bindDialogs } from "./lib/dialogs.js";
 import { bindFolds } from "./lib/folds.js";
 import { bindJobEnd } from "./lib/jobs.js";
 import { bindMenus } from "./lib/menu.js";
+import { bindNameOffers } from "./lib/names.js";
 import { bindThemeButton } from "./lib/theme.js";
 
 for (const button of document.querySelectorAll("[data-theme-button]")) bindThemeButton(button);
@@ -12,6 +13,7 @@ bindDialogs();
 bindConfirmations();
 bindCopyButtons();
 bindFolds();
+bindNameOffers();
 bindJobEnd();
 
 // on a narrow screen, tabs scroll: bring the current one into view

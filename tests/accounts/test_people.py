@@ -231,3 +231,50 @@ def test_the_back_office_is_closed_to_others(as_person, make_person, role):
     assert as_person(make_person(role)).get("/admin/accounts/user/").status_code == 302
     flagged = make_person(role, is_staff=True)
     assert as_person(flagged).get("/admin/accounts/user/").status_code == 403
+
+
+def test_many_are_invited_each_line_by_itself(as_person, admin):
+    User.objects.create_user("bo", email="taken@example.org")
+    lines = [
+        "Ada Lovelace <ada@example.org>",
+        "",
+        "cy, cy@example.org",
+        "bo@elsewhere.org",
+        "dee",
+        "TAKEN@example.org",
+        "no address@",
+        "a, b, c",
+        "bo",
+        "<script>alert(1)</script>",
+        "cy@example.org",
+    ]
+    asked = {"people": "\n".join(lines), "role": "annotator", "sends_mail": "on"}
+    page = as_person(admin).post("/people/new/several/", asked)
+    invited = [outcome.person.username for outcome in page.context["invited"]]
+    assert invited == ["ada", "cy", "bo-2", "dee"]
+    ada = User.objects.get(username="ada")
+    assert (ada.first_name, ada.last_name, ada.role) == ("Ada", "Lovelace", Role.ANNOTATOR)
+    assert [message.to for message in mail.outbox] == [
+        ["ada@example.org"], ["cy@example.org"], ["bo@elsewhere.org"],
+    ]  # fmt: skip
+    refused = {outcome.line.number: outcome.problem for outcome in page.context["refused"]}
+    assert list(refused) == [6, 7, 8, 9, 10, 11]
+    assert "Another account has this e-mail address." in refused[6]
+    assert "<script>alert" not in page.content.decode()
+    assert page.context["form"]["people"].value().splitlines() == lines[5:]
+    assert Entry.objects.filter(action=Action.PERSON_INVITED).count() == 4
+
+    as_admin = asked | {"people": "eve@example.org", "role": "admin"}
+    assert as_person(admin).post("/people/new/several/", as_admin).context["form"].errors
+    many = asked | {"people": "\n".join(f"p{n}" for n in range(201))}
+    assert "at most 200" in as_person(admin).post("/people/new/several/", many).content.decode()
+    assert not User.objects.filter(username__in=["eve", "p0"]).exists()
+
+
+def test_a_mail_server_that_is_away_is_asked_once_for_a_list(as_person, admin, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    asked = {"people": "ada@example.org\nbo@example.org", "role": "annotator", "sends_mail": "on"}
+    first, second = as_person(admin).post("/people/new/several/", asked).context["invited"]
+    assert "No mail could be sent" in first.problem
+    assert (second.problem, bool(second.link)) == ("", True)

@@ -7,6 +7,7 @@ from accounts.models import Role
 from annotation.models import JudgementEvent
 from annotation.queries.careless import flagged_judges
 from annotation.services import exclude_answers, import_judgements
+from annotation.services.settings import pause_judge
 from evaluation.without_judge.comparison import label_changes, rank_without_judge, request_ranking
 from jobs.services import run_here
 from tests.clients import Browser, answer_to, signed_in
@@ -35,6 +36,14 @@ def test_a_judge_who_does_not_look_is_flagged_even_if_all_is_excluded(campaign_o
     assert [flag.name for flag in again.flags] == ["pace", "unseen", "one_sided"]
     page = signed_in(admin).get(reverse("annotation:quality", args=[campaign.slug]))
     assert "Answered before the pictures could be seen" in page.content.decode()
+    overview = signed_in(admin).get(reverse("attention"))
+    [line] = [line for line in overview.context["attention"] if line.kind == "Careless work?"]
+    assert flagged.member.annotator.username in line.text
+    known = {"seen": overview.context["attention_digest"]}
+    assert signed_in(admin).get(reverse("attention"), known).status_code == 204
+    pause_judge(member=flagged.member, by=admin, reason="look again")
+    lines = signed_in(admin).get(reverse("attention"), known).context["attention"]
+    assert "Careless work?" not in [line.kind for line in lines]
 
 
 def test_only_the_judge_whose_page_it_is_can_be_noted(campaign_of, people):

@@ -412,6 +412,10 @@ STEPS: dict[str, Step] = {
         lambda s: s.post("accounts:invite", username="new", role="annotator"),
         "person_invited",
     ),
+    "accounts:invite_many": (
+        lambda s: s.post("accounts:invite_many", people="new@example.org", role="annotator"),
+        "person_invited",
+    ),
     "accounts:person": (
         lambda s: s.post("accounts:person", s.pia.pk, first_name="Pia", last_name="", email=""),
         "person_changed",
@@ -432,6 +436,7 @@ STEPS: dict[str, Step] = {
     ),
     "jobs:cancel": (lambda s: s.post("jobs:cancel", s.job().uid), "job_cancelled"),
     "jobs:retry": (lambda s: s.post("jobs:retry", s.job("failed").uid), "job_retried"),
+    "jobs:dismiss": (lambda s: s.post("jobs:dismiss", s.job("failed").uid), "job_dismissed"),
     "catalog:new": (
         lambda s: s.post("catalog:new", name="N", slug="n", upload=zip_of_nothing()),
         "catalog_import",

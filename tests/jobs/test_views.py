@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from jobs.models import SILENT_AFTER, Job, JobState, Worker
+from jobs.services import retry_job
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -89,8 +90,25 @@ def test_a_retry_beside_the_same_open_work_is_a_conflict(job: Job, owner: User):
     assert job.state == JobState.FAILED
 
 
+def test_a_failed_job_is_dismissed_from_the_overview_until_it_fails_again(job: Job, owner: User):
+    ada = client_of(person("ada", Role.ADMIN))
+    assert ada.post(f"/jobs/{job.uid}/dismiss/", headers=HTMX).status_code == 409
+    Job.objects.update(state=JobState.FAILED, error="Full disk\nat 7")
+    [line] = [line for line in ada.get("/overview/").context["attention"] if line.kind == "Failed"]
+    assert (line.title, line.text) == ("Import <shoes>", "Full disk")
+    for user in (person("rosa", Role.RESEARCHER), person("anna", Role.ANNOTATOR)):
+        assert client_of(user).post(f"/jobs/{job.uid}/dismiss/").status_code == 404
+    assert [label for label, _ in line.buttons] == ["Try again", "Dismiss"]
+    assert ada.post(line.buttons[1][1], {"next": "overview"})["Location"] == "/overview/"
+    assert "Failed" not in [line.kind for line in ada.get("/overview/").context["attention"]]
+    job.refresh_from_db()
+    retry_job(job=job)
+    Job.objects.update(state=JobState.FAILED)
+    assert "Failed" in [line.kind for line in ada.get("/overview/").context["attention"]]
+
+
 def test_looking_changes_nothing(job: Job, owner: User):
-    for verb in ("cancel", "retry"):
+    for verb in ("cancel", "retry", "dismiss"):
         assert client_of(owner).get(f"/jobs/{job.uid}/{verb}/").status_code == 405
     assert client_of(owner).post(f"/jobs/{job.uid}/").status_code == 405
     strict = Client(enforce_csrf_checks=True)

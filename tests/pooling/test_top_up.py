@@ -14,6 +14,7 @@ from jobs.models import Job, JobState
 from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRule
 from pooling import tasks
+from pooling.attention import attention
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Index, Pool, PoolState, Proposal, SourceState
 from pooling.pools.queries import pool_pairs, unasked_pairs
@@ -385,12 +386,18 @@ def test_a_closed_campaign_takes_no_pairs_until_it_is_open_again(filled, annotat
     assert (change.n_opened, Question.objects.count()) == (0, n)
     filled.refresh_from_db()
     assert unasked_pairs(filled) == 0
+    said = [(line.kind, line.text) for line in attention()]
+    text = f"{change.n_new_pairs} pairs of “{filled}” not asked: the campaign was closed before."
+    assert said == [("Not asked", text)]
     open_campaign(campaign=Campaign.objects.get(), by=admin, reason="more")
     assert unasked_pairs(filled) == change.n_new_pairs
+    [line] = attention()
+    assert line.buttons == (("Ask them", reverse("pooling:settle", args=[filled.slug])),)
     assert settle_pool(pool=filled) == change.n_new_pairs
     change.refresh_from_db()
     assert change.n_opened == change.n_new_pairs
     assert unasked_pairs(Pool.objects.get(pk=filled.pk)) == 0
+    assert not list(attention())
 
 
 @pytest.mark.parametrize(

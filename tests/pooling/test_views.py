@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -25,6 +26,7 @@ from pooling.pools.statistics import update_stats
 from pooling.sources import fill
 from tests.catalogs import MODELS
 from tests.clients import signed_in
+from tests.worlds import embed
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +35,8 @@ pytestmark = pytest.mark.django_db
 def page_of(admin):
     """Open a page as the admin and return its text."""
 
-    def get(name, *args, **query):
-        response = signed_in(admin).get(reverse(name, args=args), query)
+    def get(page, *args, **query):
+        response = signed_in(admin).get(reverse(page, args=args), query)
         assert response.status_code == 200
         return response.content.decode()
 
@@ -123,10 +125,10 @@ def test_the_first_step_not_done_is_the_next_one(page_of, catalog_of):
 def test_the_overview_shows_pools_without_a_campaign_and_jobs_that_failed(
     page_of, filled, pool_of, annotators
 ):
-    assert "Pools that nobody judges yet" in page_of("overview")
+    assert "pairs that nobody judges yet" in page_of("overview")
     open_pool_campaign(pool=filled, name="Round one", panel=annotators)
     text = page_of("overview")
-    assert "Pools that nobody judges yet" not in text
+    assert "pairs that nobody judges yet" not in text
     assert "Round one" in text
     other = pool_of(name="other", catalog=filled.catalog)
     start_pool(pool=other, owner=None)
@@ -512,3 +514,50 @@ def test_a_campaign_that_is_taken_by_name_is_refused_beside_the_name(admin, fill
     fields = {"name": "c", "tie_rule": "negative", "asking_order": "shuffled", "seed": "0"}
     response = signed_in(admin).post(address, {**fields, "panel": [str(annotators[0].pk)]})
     assert "already" in str(response.context["form"].errors["name"])
+
+
+def test_a_name_that_is_taken_is_refused_while_it_is_typed_and_a_free_one_is_offered(
+    page_of, filled, pool_of, annotators
+):
+    pool_of(name="First pool 2", catalog=filled.catalog)
+    text = page_of("pooling:name", name=" First  POOL")
+    assert 'data-fills="First  POOL 3"' in text
+    assert "Short name" in page_of("pooling:name", name="First pool 3")
+    assert "address of a page" in page_of("pooling:name", name="New")
+    assert "at least one letter" in page_of("pooling:name", name="\0 –!")
+    assert "<" not in page_of("pooling:name", name="  ").strip()
+    open_pool_campaign(pool=filled, name="<b>Round</b>", panel=annotators)
+    assert "<b>" not in page_of("pooling:campaign_name", name="<b>Round</b>")
+    assert "There is a campaign" in page_of("pooling:campaign_name", name="<b>Round</b>")
+    free = page_of("catalog:name", slug=filled.catalog.slug, name="free")
+    assert f'data-fills="{filled.catalog.slug}-2"' in free
+    for name in ("pooling:name", "pooling:campaign_name", "catalog:name"):
+        assert signed_in(annotators[0]).get(reverse(name)).status_code == 403
+
+
+def test_a_misspelt_model_is_refused_before_anything_is_made(admin, filled):
+    asked = {"name": "x", "catalog": filled.catalog.pk, "models": "timm:resnet5O", "k": 1}
+    text = signed_in(admin).post(reverse("pooling:preview"), asked).content.decode()
+    assert "timm has no model" in text
+    assert "Did you mean resnet50" in text
+
+
+def test_models_are_ticked_with_size_and_what_is_ready(admin, catalog_of, page_of):
+    catalog = catalog_of(4)
+    spec = "descriptor:hog-shape"
+    embed(catalog, spec, np.eye(4))
+    embed(catalog, "timm:resnet18.a1_in1k", np.eye(4))
+    text = page_of("pooling:models", catalog=catalog.pk, ticked=spec)
+    ticked = text[text.index(f'value="{spec}" checked') :]
+    assert ticked.index("Vectors ready") < ticked.index("</li>")
+    assert "Used before" in text
+    paper = text[text.index("The paper&#x27;s pool") :]
+    assert paper.index("Fetched at first use") < paper.index("356 MB")
+    asked = {"name": "Ticked", "catalog": catalog.pk, "k": 1, "how": "all", "seed": 0,
+             "ticked": [spec, "random:1"], "models": "random:1 k=2"}  # fmt: skip
+    reply = signed_in(admin).post(reverse("pooling:new"), asked)
+    assert reply.status_code == 302, reply.context["form"].errors
+    sources = Pool.objects.get(slug="ticked").sources.order_by("position")
+    assert list(sources.values_list("spec", "k")) == [(spec, 1), ("random:1", 2)]
+    asked |= {"name": "Forged", "ticked": "embeddings:../../etc"}
+    assert signed_in(admin).post(reverse("pooling:new"), asked).context["form"].errors["models"]

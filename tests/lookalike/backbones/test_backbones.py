@@ -26,6 +26,7 @@ from timm.data.config import resolve_model_data_config
 from timm.data.transforms_factory import create_transform
 
 from lookalike.backbones import hub, networks, timm_models
+from lookalike.backbones.at_hand import packaged_file
 from lookalike.backbones.errors import (
     BackboneError,
     UnknownModelError,
@@ -37,7 +38,7 @@ from lookalike.backbones.hub import Wanted, find_weights
 from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.networks import NetworkBackbone, Pixels
 from lookalike.backbones.spec import DESCRIPTORS, parse_spec
-from lookalike.backbones.weights import fitted, packaged_file, read_weights, renamed_in_order
+from lookalike.backbones.weights import fitted, read_weights, renamed_in_order
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,10 @@ import sys
 import open_clip
 import pytest
 import timm
+from timm.models import _registry
 
+from lookalike.backbones.errors import UnknownModelError
+from lookalike.backbones.known_names import check_name, open_clip_architectures, timm_models
 from lookalike.backbones.spec import Source, Spec, SpecError, parse_spec
 from lookalike.pooling.presets import OFFLINE, PAPER, PRESETS, expanded
 
@@ -119,9 +122,17 @@ def test_presets_expand_in_place_and_name_no_model_twice() -> None:
     assert len(OFFLINE.specs) >= 5
 
 
+def test_names_read_from_the_libraries_source_are_those_that_they_say_themselves() -> None:
+    assert timm_models() == {*timm.list_models(), *_registry._deprecated_models}
+    assert open_clip_architectures() == set(open_clip.list_models())
+    with pytest.raises(UnknownModelError, match="Did you mean resnet50"):
+        check_name(parse_spec("timm:resnet5O"))
+
+
 def test_specs_presets_and_statistics_load_no_torch() -> None:
     modules = (
-        "lookalike.backbones.spec, lookalike.pooling.presets, lookalike.pooling.eds, "
+        "lookalike.backbones.known_names, lookalike.backbones.spec, lookalike.pooling.presets, "
+        "lookalike.pooling.eds, "
         "lookalike.pooling.stats, lookalike.search.topk"
     )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'numba' in sys.modules)"

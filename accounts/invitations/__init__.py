@@ -1,0 +1,1 @@
+"""Many people invited at once, each line refused or accepted by itself."""

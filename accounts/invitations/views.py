@@ -1,0 +1,63 @@
+"""The page that invites many people at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.access import admin_required, signed_in
+from accounts.forms import roles_to_give
+from accounts.invitations.lines import MAX_LINES, Line, parse_lines
+from accounts.invitations.services import Outcome, invite_people
+from accounts.models import Role, User
+
+
+class InvitationsForm(forms.Form):
+    """A list of people, and what they shall be."""
+
+    people = forms.CharField(
+        max_length=50_000,
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "mono"}),
+        help_text="One in each line: ada@example.org, Ada Lovelace &lt;ada@example.org&gt;, or "
+        "ada, ada@example.org to choose the user name. A user name alone is enough: then hand "
+        "over the link yourself.",
+    )
+    role = forms.ChoiceField()
+    sends_mail = forms.BooleanField(required=False, label="Send each link by e-mail")
+
+    def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
+
+    def clean_people(self) -> list[Line]:
+        """Return the lines, of which there are not too many."""
+        lines = parse_lines(self.cleaned_data["people"])
+        if len(lines) > MAX_LINES:
+            raise forms.ValidationError(f"{len(lines)} lines; at most {MAX_LINES} at once.")
+        return lines
+
+
+@admin_required
+def invite_many(request: HttpRequest) -> HttpResponse:
+    """Invite the people of a list; show each line's link once, and keep the refused to correct."""
+    actor = signed_in(request)
+    form = InvitationsForm(request.POST or None, actor=actor)
+    invited: list[Outcome] = []
+    refused: list[Outcome] = []
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        for outcome in invite_people(
+            actor=actor,
+            lines=asked["people"],
+            role=Role(asked["role"]),
+            site=f"{request.scheme}://{request.get_host()}",
+            sends_mail=asked["sends_mail"],
+        ):
+            (refused if outcome.person is None else invited).append(outcome)
+        left = "\n".join(outcome.line.text for outcome in refused)
+        form = InvitationsForm(initial={**asked, "people": left}, actor=actor)
+    context = {"form": form, "invited": invited, "refused": refused}
+    return render(request, "accounts/invite_many.html", context)

@@ -1,0 +1,86 @@
+"""What campaigns ask of an admin, as the overview says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from django.core.cache import cache
+from django.urls import reverse
+
+from accounts.attention import Attention, Urgency
+from annotation.models import Campaign, CampaignState, PanelMember, Stage
+from annotation.queries.adjudication import contested
+from annotation.queries.careless import flagged_judges
+from annotation.queries.guidelines import guideline_in_force
+from annotation.queries.numbers import campaign_numbers
+
+SECONDS = 30  # that a look at all answers of a campaign is kept
+AT_WORK = (CampaignState.OPEN, CampaignState.PAUSED)
+
+
+def attention() -> Iterator[Attention]:
+    """Yield what is the matter with campaigns that are at work, and drafts."""
+    campaigns = list(Campaign.objects.filter(state__in=AT_WORK))
+    for campaign in campaigns:
+        yield from _flagged(campaign)
+        yield from _not_qualified(campaign)
+        yield from _contested(campaign)
+        if not guideline_in_force(campaign.pk).text.strip():
+            yield _line(campaign, "No guidelines", "Judges are told nothing before they begin.",
+                        "edit_guidelines")  # fmt: skip
+    yield from _complete([one for one in campaigns if one.is_open])
+    for draft in Campaign.objects.filter(state=CampaignState.DRAFT):
+        yield _line(draft, "Draft", "No judge sees it before it is opened.", "campaign",
+                    Urgency.HINT)  # fmt: skip
+
+
+def _line(
+    campaign: Campaign, kind: str, text: str, page: str, urgency: Urgency = Urgency.SOON
+) -> Attention:
+    url = reverse(f"annotation:{page}", args=[campaign.slug])
+    return Attention(kind, campaign.name, text, url, urgency)
+
+
+def _flagged(campaign: Campaign) -> Iterator[Attention]:
+    """Yield a line for the judges with signs of careless work whom nobody has paused."""
+
+    def signs() -> dict[int, str]:
+        return {
+            judge.member.pk: ", ".join(flag.title.lower() for flag in judge.flags)
+            for judge in flagged_judges(campaign)
+        }
+
+    found: dict[int, str] = (
+        cache.get_or_set(f"attention:flags:{campaign.uid}", signs, SECONDS) or {}
+    )
+    members = PanelMember.objects.filter(pk__in=found, is_active=True, is_paused=False)
+    names = [
+        f"{member.annotator.username} ({found[member.pk]})"
+        for member in members.select_related("annotator").order_by("number")
+    ]
+    if names:
+        yield _line(campaign, "Careless work?", f"{'; '.join(names)}.", "quality", Urgency.NOW)
+
+
+def _not_qualified(campaign: Campaign) -> Iterator[Attention]:
+    waiting = campaign.panel.filter(stage=Stage.NOT_QUALIFIED, is_active=True)
+    names = list(waiting.values_list("annotator__username", flat=True))
+    if names:
+        yield _line(campaign, "Not qualified", f"{', '.join(names)}: admit or remove.", "panel")
+
+
+def _contested(campaign: Campaign) -> Iterator[Attention]:
+    def count() -> int:
+        return contested(campaign).count()
+
+    n = cache.get_or_set(f"attention:contested:{campaign.uid}", count, SECONDS)
+    if n:
+        text = f"{n:,} pair{'s' if n > 1 else ''} on which the panel disagrees or could not tell."
+        yield _line(campaign, "To adjudicate", text, "adjudication")
+
+
+def _complete(campaigns: Iterable[Campaign]) -> Iterator[Attention]:
+    for numbers in campaign_numbers(campaigns):
+        if numbers.n_total and numbers.n_done >= numbers.n_total:
+            text = f"All {numbers.n_total:,} {numbers.unit} are in: close it, or top up its pool."
+            yield _line(numbers.campaign, "Complete", text, "campaign")
