@@ -12,6 +12,7 @@ import numpy as np
 from django.utils.text import slugify
 
 from catalog.models import Catalog
+from catalog.projections import find_projection
 from lookalike.backbones.errors import SpecError
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule
@@ -102,6 +103,8 @@ def check_specs(specs: Sequence[str]) -> None:
             canonical(spec)
         except SpecError as problem:
             raise Refused("models", str(problem)) from problem
+        if source_kind(spec) == SourceKind.LEARNED:
+            find_projection(spec)
         dotted = spec.partition(":")[2]
         if source_kind(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
             raise Refused("models", refusal(dotted))
