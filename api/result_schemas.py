@@ -46,6 +46,9 @@ class ScoredModel(Schema):
     )
     n_pairs: int = Field(description="Labelled pairs that are compared.")
     n_scored: int = Field(description="Of them, how many the model scores.")
+    n_seen_queries: int = Field(
+        0, description="Queries whose labels or captions a learned model was learned from."
+    )
     measures: dict[str, MeasureOut]
 
     @staticmethod

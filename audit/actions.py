@@ -63,6 +63,10 @@ class Action(TextChoices):
     POOL_DEPTH_WITHDRAWN = "pool_depth_withdrawn"
     POOL_DELETED = "pool_deleted"
 
+    TEXT_SPACE_DELETED = "text_space_deleted"
+    NOTION_MADE = "notion_made"
+    NOTION_DELETED = "notion_deleted"
+
     SET_MADE = "set_made"
     SET_DELETED = "set_deleted"
     VERIFICATION_OPENED = "verification_opened"

@@ -160,7 +160,7 @@ def remove_unused_vectors() -> int:
 
 def _is_sound(shard: EmbeddingShard, dim: int) -> bool:
     try:
-        _checked(shard, dim)
+        read_shard(shard, dim)
     except EmbeddingError:
         return False
     return True
@@ -214,7 +214,7 @@ def _merge(path: Path, shards: list[EmbeddingShard], dim: int) -> None:
         digest.update(header.getbuffer())
         file.write(header.getbuffer())
         for shard in shards:
-            rows = np.ascontiguousarray(_checked(shard, dim).astype(dtype, copy=False))
+            rows = np.ascontiguousarray(read_shard(shard, dim).astype(dtype, copy=False))
             digest.update(rows.data)
             file.write(rows.data)
 
@@ -242,7 +242,12 @@ def _hash_of(path: Path, _mtime_ns: int, _size: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _checked(shard: EmbeddingShard, dim: int) -> npt.NDArray[np.floating]:
+def read_shard(shard: EmbeddingShard, dim: int) -> npt.NDArray[np.floating]:
+    """Return a shard's vectors, shape (n, dim).
+
+    Raises:
+        EmbeddingError: its file is missing, or is not what its row says.
+    """
     path = shard_path(shard.sha256)
     again = f"Delete the embedding set “{shard.embedding_set}” and embed the catalog again."
     try:

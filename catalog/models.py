@@ -147,3 +147,41 @@ class EmbeddingShard(models.Model):
                 fields=["embedding_set", "position"], name="one_shard_per_position"
             )
         ]
+
+
+class Projection(models.Model):
+    """A learned map from one backbone's vectors to others: a model that needs no picture.
+
+    What it maps from, and every number of it, are fixed. Its file is named by the SHA-256 of its
+    bytes and lies on disk before the row is written.
+    """
+
+    slug = models.SlugField(max_length=80)
+    head = models.SlugField(max_length=80, blank=True, help_text="One of several on one slug.")
+    name = models.CharField(max_length=200)
+    parent_spec = models.CharField(max_length=300, help_text="The backbone whose vectors it maps.")
+    parent_fingerprint = models.CharField(max_length=64)
+    fingerprint = models.CharField(max_length=64, help_text="Of its numbers and its card.")
+    sha256 = models.CharField(max_length=64)
+    card = models.JSONField(default=dict, help_text="What it was learned from.")
+    dim = models.PositiveIntegerField()
+    seen_image_ids = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        help_text="Images whose labels or captions it was learned from.",
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["slug", "head"]
+        constraints = [
+            models.UniqueConstraint(fields=["slug", "head"], name="one_projection_per_head")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def spec(self) -> str:
+        """The text that names it among models."""
+        return f"learned:{self.slug}#{self.head}" if self.head else f"learned:{self.slug}"

@@ -15,12 +15,13 @@ from catalog.images.blobs import (
     open_blob,
     read_blob,
 )
-from catalog.models import EmbeddingShard, Image
+from catalog.models import EmbeddingShard, Image, Projection
+from catalog.projections import layers_path
 from lookalike.core.stored_files import StoredFile, damage
 
 
 def stored_files() -> Iterator[StoredFile]:
-    """Yield originals, their previews, and shards of embeddings."""
+    """Yield originals, their previews, shards of embeddings, and learned maps."""
     images = Image.objects.order_by("sha256").values_list("sha256", "n_bytes").distinct()
     for sha256, n_bytes in images.iterator():
         opened = partial(open_blob, sha256, "original")
@@ -34,6 +35,14 @@ def stored_files() -> Iterator[StoredFile]:
     for sha256 in shards.iterator():
         path = shard_path(sha256)
         yield StoredFile("embeddings", path.name, partial(damage, partial(FileIO, path), sha256))
+    for sha256 in Projection.objects.order_by("sha256").values_list("sha256", flat=True).distinct():
+        yield layers_file(sha256)
+
+
+def layers_file(sha256: str) -> StoredFile:
+    """Return the file of a learned map."""
+    path = layers_path(sha256)
+    return StoredFile("projections", path.name, partial(damage, partial(FileIO, path), sha256))
 
 
 def _preview_damage(sha256: str, size: str) -> str:

@@ -36,8 +36,8 @@ from lookalike import __version__
 
 # of the data folder; what is not named here is made anew where it is missing
 KEPT = (
-    *("blobs", "embeddings", "runs", "results", "sources", "releases", "demo", "uploads"),
-    *("demo-logins.json", "secret-key"),
+    *("blobs", "embeddings", "projections", "runs", "results", "sources", "releases"),
+    *("demo", "uploads", "demo-logins.json", "secret-key"),
 )
 CHANGING = ("uploads",)  # files that grow under their name, and soon go
 LEFT_OUT = ("embeddings/merged", "releases/.building")
@@ -45,7 +45,7 @@ WRITING = (".writing-", ".arriving-")  # beginnings of names of unfinished files
 # whose rows name files; a file goes only after its row
 NAMING_FILES = (
     *("catalog_image", "catalog_embeddingshard", "evaluation_run", "evaluation_result"),
-    *("pooling_poolsource", "releases_release"),
+    *("catalog_projection", "learning_textspace", "pooling_poolsource", "releases_release"),
 )
 DUMP, MANIFEST = "database.dump", "manifest.json"
 FORMAT = 1

@@ -175,6 +175,7 @@ INSTALLED_APPS = [
     "annotation",
     "pooling",
     "conditional",
+    "learning",
     "evaluation",
     "releases",
     "demo",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 
+import numpy as np
 from django.utils import timezone
+from PIL import Image as PilImage
 
 from catalog.embeddings import write_shard
 from catalog.images.blobs import blob_path
@@ -14,7 +16,7 @@ from jobs.services import JobProgress, run_here
 from lookalike.images.decode import read_picture
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal
 from pooling.sources.fill import run_source
-from tests.pictures import jpeg
+from tests.pictures import encoded, jpeg
 
 MODELS = ["descriptor:colour-histogram", "descriptor:colour-layout"]
 COLOURS = ("red", "green", "blue")
@@ -28,9 +30,23 @@ def catalog_of_photos(n: int, slug: str = "shoes", first_seed: int = 0) -> Catal
     return catalog
 
 
+def catalog_of_paints(n: int = 72, slug: str = "paints") -> Catalog:
+    """Make a catalog of photos that show what their attribute says: red, green and blue in turn."""
+    catalog = Catalog.objects.create(slug=slug, name=slug.title())
+    rng = np.random.default_rng(n)
+    for number in range(n):
+        paint = rng.integers(0, 80, 3)
+        paint[number % 3] += 170
+        noise = rng.integers(0, 6, (24, 32, 3))
+        picture = PilImage.fromarray((paint + noise).astype(np.uint8))
+        add_photo(catalog, number, encoded(picture, "PNG"))
+    return catalog
+
+
 def add_photo(catalog: Catalog, number: int, content: bytes) -> Image:
     """Put one photo into a catalog, as an import does."""
-    name = f"photos/{number:03d}.jpg"
+    ending = "png" if content.startswith(b"\x89PNG") else "jpg"
+    name = f"photos/{number:03d}.{ending}"
     picture = read_picture(content, name)
     sha256 = hashlib.sha256(content).hexdigest()
     path = blob_path(sha256, "original")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
+from catalog.projections import seen_among
 from evaluation.below_pool.estimates import sample_estimates
 from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw
 from evaluation.below_pool.services import find_sample
@@ -119,7 +120,7 @@ def assess(
             is_simulated=campaign.is_simulated,
             left_out=tuple(models.left_out),
             tests=tuple(tests),
-            models=_model_scores(scored, intervals, models, report),
+            models=_model_scores(scored, intervals, models, report, inputs),
             sample=_sample(inputs),
             human=_human(inputs),
         ),
@@ -172,6 +173,7 @@ def _model_scores(
     intervals: dict[str, list[Interval]],
     models: EvaluatedModels,
     report: BiasReport | None,
+    inputs: EvaluationInputs,
 ) -> tuple[ModelScores, ...]:
     badges = {row.name: row.badge for row in report.model_rows} if report else {}
     return tuple(
@@ -180,6 +182,9 @@ def _model_scores(
             family=models.families[scored.name],
             badge=badges.get(scored.name, "outsider"),
             has_list=scored.name not in models.without_list,
+            n_seen_queries=len(
+                seen_among(models.specs.get(scored.name, ""), inputs.qrels.query_ids)
+            ),
             coverage=ScoredPairs(scored.coverage.n_pairs, scored.coverage.n_scored),
             measures={
                 name: MeasureValue(

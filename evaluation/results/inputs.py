@@ -261,4 +261,6 @@ def model_family(spec: str) -> str:
     if kind == "timm":
         match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
         return f"timm:{match.group() if match else name}"
+    if kind == "learned":  # notions of one text space map the same vectors
+        return spec.partition("#")[0]
     return kind if kind == "open_clip" else spec

@@ -19,6 +19,7 @@ from lookalike.metrics.leaderboard import (
     Leaderboard,
     Measured,
     make_leaderboard,
+    seen_note,
 )
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
@@ -81,8 +82,9 @@ def coverage_table(result: StoredResult) -> Leaderboard:
 
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
+    n_queries = result.summary.labels.n_queries
     models = [
-        Entrant(model.name, model.badge, _notes(model), model_key(model.name))
+        Entrant(model.name, model.badge, _notes(model, n_queries), model_key(model.name))
         for model in result.summary.models
     ]
     return make_leaderboard(
@@ -90,9 +92,10 @@ def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
     )
 
 
-def _notes(model: ModelScores) -> list[str]:
+def _notes(model: ModelScores, n_queries: int) -> list[str]:
     share = model.coverage.share
     notes = [] if share == 1 else [f"scores {PAGE.share(share)} of the labels"]
+    notes += seen_note(model.n_seen_queries, n_queries)
     return notes if model.has_list else [*notes, NO_LIST]
 
 

@@ -89,12 +89,14 @@ class ModelScores:
     Attributes:
         badge: "pooled", "sibling" or "outsider".
         has_list: False for a run that scores labelled pairs alone.
+        n_seen_queries: queries whose labels or captions the model was learned from.
     """
 
     name: str
     family: str
     badge: str
     has_list: bool = True
+    n_seen_queries: int = 0
     coverage: ScoredPairs
     measures: dict[str, MeasureValue]
 

@@ -25,6 +25,7 @@ class EvaluatedModels:
         runs: what each model says.
         aligned: each run beside the labels.
         families: family of each model and of each source of the pool, by name.
+        specs: of the models with vectors, by name.
         hashes: SHA-256 or fingerprint of each input by name.
         left_out: the uploads that cannot be scored.
         without_list: names of the uploads that score pairs put to the judges alone.
@@ -33,6 +34,7 @@ class EvaluatedModels:
     runs: list[Run] = field(default_factory=list)
     aligned: list[AlignedRun] = field(default_factory=list)
     families: dict[str, str] = field(default_factory=dict)
+    specs: dict[str, str] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     without_list: list[str] = field(default_factory=list)
@@ -60,6 +62,7 @@ def read_models(
             run = task.run_of(model)
             models.runs.append(run)
             models.aligned.append(match_run(inputs.qrels, run, products=inputs.products))
+        models.specs[model.name] = model.images.spec
         models.hashes[f"model {model.name}"] = model.images.fingerprint
     for upload in uploads:
         progress.update(len(models.runs), note=f"Reading {upload.name}")

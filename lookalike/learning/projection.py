@@ -127,11 +127,15 @@ class Layers:
         joined = Layer(W @ last.weight, W @ last.bias)
         return Layers(self.n_in, (*self.layers[:-1], joined), card, self.slope)
 
-    def save(self, path: Path) -> None:
-        """Write it whole or not at all, as safetensors."""
+    def content(self) -> bytes:
+        """Return its file, as safetensors."""
         arrays = self._arrays() or {"none": np.empty(0, np.float32)}
         facts = {"card": dict(self.card), "slope": self.slope, "n_in": self.n_in}
-        content = save(arrays, {_CARD: json.dumps(facts, sort_keys=True)})
+        return save(arrays, {_CARD: json.dumps(facts, sort_keys=True)})
+
+    def save(self, path: Path) -> None:
+        """Write it whole or not at all."""
+        content = self.content()
         write_atomically(path, lambda file: file.write(content))
 
     @classmethod

@@ -72,6 +72,15 @@ class Entrant:
     key: str = ""
 
 
+def seen_note(n_seen: int, n_queries: int) -> list[str]:
+    """Return the note of a model that has learned labels or captions of what it is asked.
+
+    >>> seen_note(12, 30)
+    ['learned from 12 of 30 queries']
+    """
+    return [f"learned from {n_seen:,} of {n_queries:,} queries"] if n_seen else []
+
+
 @dataclass(frozen=True)
 class Line:
     """One model with its values.

@@ -13,9 +13,10 @@ from enum import StrEnum
 from lookalike.backbones.spec import FORMS, SpecError, parse_spec
 
 MAX_SEED = 2**63 - 1
-SOURCE_FORMS = f"{FORMS}, random:SEED, plugin:DOTTED.PATH"
+SOURCE_FORMS = f"{FORMS}, learned:SPACE[#NOTION], random:SEED, plugin:DOTTED.PATH"
 _DEPTH = re.compile(r"(?P<spec>.*\S)\s+k\s*=\s*(?P<k>\d+)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_LEARNED = re.compile(r"[A-Za-z0-9_-]{1,80}(#[A-Za-z0-9_-]{1,80})?")
 _UPLOAD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 
@@ -23,6 +24,7 @@ class SourceKind(StrEnum):
     """What proposes."""
 
     BACKBONE = "backbone"
+    LEARNED = "learned"
     EMBEDDINGS = "embeddings"
     RANKING = "ranking"
     RANDOM = "random"
@@ -64,6 +66,8 @@ def canonical(spec: str) -> str:
     if kind == SourceKind.RANDOM and name.isdecimal() and int(name) <= MAX_SEED:
         return f"random:{int(name)}"
     if kind == SourceKind.PLUGIN and _DOTTED.fullmatch(name):
+        return text
+    if kind == SourceKind.LEARNED and _LEARNED.fullmatch(name):
         return text
     if kind in UPLOADED and _UPLOAD_NAME.fullmatch(name):
         return text

@@ -19,8 +19,10 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
+from catalog.embeddings import damaged_shards
 from catalog.images.blobs import blob_name, read_blob
 from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.projections import derive_set, find_projection
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, PassingError
 from lookalike.backbones.embed import Opener, PictureProblem, embed_in_turn
@@ -28,6 +30,7 @@ from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
 from lookalike.core.memory import is_out_of_memory
+from lookalike.pooling.source_spec import SourceKind, source_kind
 from pooling.embedding.recruit import ask_for_help, end_help
 from pooling.embedding.shards import (
     claim_shard,
@@ -35,6 +38,7 @@ from pooling.embedding.shards import (
     plan_shards,
     replan_damaged,
     store_shard,
+    unplanned_images,
 )
 from pooling.models import PlannedShard
 
@@ -42,23 +46,60 @@ WAIT_SECONDS = 0.5
 
 
 def embed_as_asked(*, catalog_id: int, spec: str, progress: JobProgress) -> dict[str, Any]:
-    """Embed a catalog by the backbone that a spec names; may run twice.
+    """Embed a catalog by the model that a spec names; may run twice.
 
     Raises:
-        JobError: as `ready_backbone` and `embed_catalog`, or the catalog was deleted.
+        JobError: as `embed_by`, or the catalog was deleted.
         JobLostError: the job was cancelled or taken over.
     """
     catalog = Catalog.objects.filter(pk=catalog_id).first()
     if catalog is None:
         raise JobError("The catalog was deleted.")
-    backbone = ready_backbone(spec, progress)
-    embedding_set = embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
+    (embedding_set,) = embed_by(spec, [catalog], progress)
     return {
         "model": embedding_set.spec,
         "images": catalog.images.count(),
         "dim": embedding_set.dim,
         "fingerprint": embedding_set.fingerprint,
     }
+
+
+def embed_by(spec: str, catalogs: Sequence[Catalog], progress: JobProgress) -> list[EmbeddingSet]:
+    """Return the complete embedding set of each catalog by a model, making what is missing.
+
+    A learned model maps the vectors of its parent; where these are there, no picture is read.
+
+    Raises:
+        Refused: there is no such learned model.
+        JobError: as `ready_backbone` and `embed_catalog`; or this worker's weights are not those
+            that the learned model was made for.
+        JobLostError: the job was cancelled or taken over.
+    """
+    if source_kind(spec) != SourceKind.LEARNED:
+        backbone = ready_backbone(spec, progress)
+        return [
+            embed_catalog(catalog=one, backbone=backbone, progress=progress) for one in catalogs
+        ]
+    projection = find_projection(spec)
+    parents = [_whole_set(one, projection.parent_fingerprint) for one in catalogs]
+    if None in parents:
+        backbone = ready_backbone(projection.parent_spec, progress)
+        parents = [
+            embed_catalog(catalog=one, backbone=backbone, progress=progress) for one in catalogs
+        ]
+    return [
+        derive_set(parent=parent, projection=projection, progress=progress)
+        for parent in parents
+        if parent is not None
+    ]
+
+
+def _whole_set(catalog: Catalog, fingerprint: str) -> EmbeddingSet | None:
+    """Return a catalog's set of a fingerprint if it holds every image and is undamaged."""
+    found = EmbeddingSet.objects.filter(catalog=catalog, fingerprint=fingerprint).first()
+    if found is None or not found.is_complete:
+        return None
+    return None if unplanned_images(found) or damaged_shards(found) else found
 
 
 def help_embed(*, embedding_set_id: int, progress: JobProgress) -> dict[str, Any]:

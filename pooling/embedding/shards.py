@@ -60,7 +60,7 @@ def plan_shards(*, catalog: Catalog, backbone: Backbone) -> EmbeddingSet:
             },
         )
         embedding_set = EmbeddingSet.objects.select_for_update().get(pk=found.pk)
-        image_ids = _unplanned(embedding_set)
+        image_ids = unplanned_images(embedding_set)
         first = _next_position(embedding_set)
         PlannedShard.objects.bulk_create(
             PlannedShard(
@@ -76,7 +76,7 @@ def plan_shards(*, catalog: Catalog, backbone: Backbone) -> EmbeddingSet:
     return embedding_set
 
 
-def _unplanned(embedding_set: EmbeddingSet) -> list[int]:
+def unplanned_images(embedding_set: EmbeddingSet) -> list[int]:
     """Return the ids of the images that are in no shard, by content hash."""
     in_shards = {
         pk

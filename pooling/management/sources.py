@@ -17,8 +17,8 @@ from pooling.sources.upload_files import Arriving, Upload
 from pooling.sources.upload_services import keep_embeddings, keep_ranking
 
 MODELS_HELP = (
-    "model specs, presets, random:SEED or plugin:DOTTED.PATH, with commas between them; a depth "
-    "of its own goes behind a model: “random:1 k=20”"
+    "model specs, presets, learned:SPACE#NOTION, random:SEED or plugin:DOTTED.PATH, with commas "
+    "between them; a depth of its own goes behind a model: “random:1 k=20”"
 )
 
 

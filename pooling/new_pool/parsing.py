@@ -15,7 +15,14 @@ from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.presets import PRESETS, expanded
 from lookalike.pooling.query_rule import QueryRule, QueryRuleError, parse_filters, parse_names
-from lookalike.pooling.source_spec import UPLOADED, Wish, canonical, source_kind, split_depth
+from lookalike.pooling.source_spec import (
+    UPLOADED,
+    SourceKind,
+    Wish,
+    canonical,
+    source_kind,
+    split_depth,
+)
 from pooling.models import Pool
 from pooling.new_pool.requests import check_installed
 
@@ -61,10 +68,15 @@ def model_specs(text: str) -> list[str]:
     if not specs:
         raise Refused("models", "name at least one model or preset.")
     try:
-        return list(dict.fromkeys(str(parse_spec(spec)) for spec in specs))
+        return list(dict.fromkeys(_with_vectors(spec) for spec in specs))
     except SpecError as problem:
         presets = ", ".join(preset.name for preset in PRESETS)
         raise Refused("models", f"{problem} Presets are: {presets}.") from problem
+
+
+def _with_vectors(spec: str) -> str:
+    """Return the canonical text of a model that has vectors."""
+    return canonical(spec) if source_kind(spec) == SourceKind.LEARNED else str(parse_spec(spec))
 
 
 def source_wishes(text: str) -> list[Wish]:
@@ -85,7 +97,7 @@ def source_wishes(text: str) -> list[Wish]:
                 check_installed(wish.spec)
             except SpecError as problem:
                 presets = ", ".join(preset.name for preset in PRESETS)
-                others = "Or random:SEED, plugin:DOTTED.PATH, or a preset"
+                others = "Or learned:SPACE#NOTION, random:SEED, plugin:DOTTED.PATH, or a preset"
                 raise Refused("models", f"{problem} {others}: {presets}.") from problem
             if source_kind(wish.spec) in UPLOADED:
                 raise Refused("models", f"{wish.spec} is a file; upload it instead.")

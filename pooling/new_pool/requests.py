@@ -12,6 +12,7 @@ import numpy as np
 from django.utils.text import slugify
 
 from catalog.models import Catalog
+from catalog.projections import find_projection
 from catalog.short_names import NameCheck, check_name
 from lookalike.backbones import known_names
 from lookalike.backbones.errors import SpecError, UnknownModelError
@@ -111,6 +112,8 @@ def check_specs(specs: Sequence[str]) -> None:
             check_installed(canonical(spec))
         except SpecError as problem:
             raise Refused("models", str(problem)) from problem
+        if source_kind(spec) == SourceKind.LEARNED:
+            find_projection(spec)
         dotted = spec.partition(":")[2]
         if source_kind(spec) == SourceKind.PLUGIN and not is_allowed(dotted):
             raise Refused("models", refusal(dotted))

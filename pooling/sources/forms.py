@@ -25,8 +25,8 @@ class SourcesForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "class": "mono"}),
         label="Other models",
         help_text="One in each line: timm:MODEL, open_clip:ARCH/PRETRAINED, file:PATH, "
-        "descriptor:NAME, plugin:DOTTED.PATH, random:SEED, or the name of a preset. A depth of "
-        "its own goes behind it: random:1 k=20.",
+        "descriptor:NAME, learned:SPACE#NOTION, plugin:DOTTED.PATH, random:SEED, or the name of "
+        "a preset. A depth of its own goes behind it: random:1 k=20.",
     )
     embeddings_name = forms.CharField(
         required=False,

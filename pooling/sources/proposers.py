@@ -19,7 +19,7 @@ from lookalike.core.progress import Progress, Silent
 from lookalike.io.errors import InputError
 from lookalike.pooling.source_spec import SourceKind
 from lookalike.search.scored import Doubles, ScoresOf, best_scored, random_scores
-from pooling.embedding.embed import embed_catalog, ready_backbone
+from pooling.embedding.embed import embed_by
 from pooling.models import Index, Pool, PoolSource
 from pooling.sources.admission import make_filters
 from pooling.sources.nearest import Found, nearest_by_index, nearest_candidates
@@ -71,17 +71,13 @@ def propose(source: PoolSource, k: int, progress: JobProgress) -> Answer:
         raise JobError(str(problem)) from problem
 
 
-def _by_backbone(source: PoolSource, k: int, progress: JobProgress) -> Answer:
+def _by_model(source: PoolSource, k: int, progress: JobProgress) -> Answer:
     """Embed what is missing, and search; a source that goes deeper searches the same vectors."""
     pool, candidates, queries = source.pool, source.embedding_set, source.query_embedding_set
     if source.done_at is None or candidates is None or queries is None:
-        backbone = ready_backbone(source.spec, progress)
-        candidates = embed_catalog(catalog=pool.catalog, backbone=backbone, progress=progress)
-        queries = candidates
-        if pool.query_catalog is not None:
-            queries = embed_catalog(
-                catalog=pool.query_catalog, backbone=backbone, progress=progress
-            )
+        catalogs = [pool.catalog, *([pool.query_catalog] if pool.query_catalog else [])]
+        sets = embed_by(source.spec, catalogs, progress)
+        candidates, queries = sets[0], sets[-1]
     return _by_vectors(source, k, (candidates, queries), progress)
 
 
@@ -196,7 +192,8 @@ def _say_searching(source: PoolSource, progress: JobProgress) -> None:
 
 
 _PROPOSERS: dict[SourceKind, Callable[[PoolSource, int, JobProgress], Answer]] = {
-    SourceKind.BACKBONE: _by_backbone,
+    SourceKind.BACKBONE: _by_model,
+    SourceKind.LEARNED: _by_model,
     SourceKind.EMBEDDINGS: _by_embeddings,
     SourceKind.RANKING: _by_ranking,
     SourceKind.RANDOM: _by_chance,

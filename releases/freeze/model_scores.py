@@ -13,6 +13,7 @@ import numpy as np
 from annotation.models import Campaign
 from catalog.embeddings import EmbeddingError, forget_vectors
 from catalog.models import Image
+from catalog.projections import seen_among
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, ImageTable, model_family, models_on
 from evaluation.runs.model_runs import RankingTask, ranking_task
@@ -24,7 +25,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.format.layout import RUN_SCHEMA
 from lookalike.release.format.tables import ROWS, TableWriter, named
-from pooling.models import Pool, PoolSource
+from pooling.models import Pool, PoolQuery, PoolSource
 from releases.freeze.scope import Images, Scope
 
 LEFT_OUT = (
@@ -71,8 +72,14 @@ def list_models(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     pooled = {source.spec for source in sources}
     families = {model_family(spec) for spec in pooled}
     embedded = models_on(pools[0], sources) if pools else []
+    asked = PoolQuery.objects.filter(pool__in=pools).values_list("image__sha256", flat=True)
+    queries = set(asked)
     for model in embedded:
-        entrants.append(_embedded(model, sources, pooled, families))
+        entrant = _embedded(model, sources, pooled, families)
+        seen = seen_among(model.images.spec, queries)
+        if seen:
+            entrant.about.update(n_seen_queries=len(seen), n_queries=len(queries))
+        entrants.append(entrant)
     vectors = {model.name for model in embedded}
     for source in sources:
         if source.spec not in vectors | {entrant.name for entrant in entrants}:

@@ -12,7 +12,7 @@ import numpy as np
 from django.core.cache import caches
 
 from lookalike.core.arrays import Floats
-from lookalike.metrics.leaderboard import Entrant, Leaderboard
+from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
 from lookalike.release.leaderboard import ReleaseScores, release_leaderboard
 from lookalike.stats.text_tables import PAGE
@@ -79,7 +79,8 @@ def _models(release: Release, results: dict[str, Any]) -> Iterator[tuple[dict[st
     entrants = {model["id"]: model for model in release.entrants}
     for model in results.get("models", []):
         entrant = entrants[model["id"]]
-        yield model, Entrant(entrant["name"], entrant["badge"])
+        notes = seen_note(entrant.get("n_seen_queries", 0), entrant.get("n_queries", 0))
+        yield model, Entrant(entrant["name"], entrant["badge"], notes)
 
 
 def _entrant(submission: Submission) -> Entrant:

@@ -20,6 +20,7 @@ LAYERS = (
     "annotation",
     "pooling",
     "conditional",
+    "learning",
     "evaluation",
 )
 FOLDERS = (*LAYERS, "releases", "api", "config", "demo")

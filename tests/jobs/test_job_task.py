@@ -82,12 +82,14 @@ def test_a_job_goes_to_the_queue_of_its_task(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_only_what_looks_at_pictures_or_vectors_goes_to_the_devices() -> None:
     current_app.loader.import_default_modules()
-    apps = ("catalog", "annotation", "pooling", "conditional", "evaluation", "releases", "jobs")
+    apps = ("catalog", "annotation", "pooling", "conditional", "learning", "evaluation", "releases",
+            "jobs")  # fmt: skip
     tasks = [task for task in current_app.tasks if task.partition(".")[0] in apps]
     assert sorted(task for task in tasks if queue_of(task) == DEVICE) == [
         "conditional.tasks.score",
+        "learning.learn_text_space",
         "pooling.tasks.embed",
         "pooling.tasks.help_embed",
         "pooling.tasks.run_source",
     ]
-    assert len(tasks) == 23
+    assert len(tasks) == 25

@@ -68,13 +68,19 @@ class LitRun:
     Attributes:
         space: the heads.
         scores: by attribute, on products that were held out.
-        n_seen, n_held_out: images.
+        seen: rows of the images that it learned from.
+        n_held_out: images.
     """
 
     space: TextSpace
     scores: list[ZeroShot]
-    n_seen: int
+    seen: Ints
     n_held_out: int
+
+    @property
+    def n_seen(self) -> int:
+        """Images that it learned from."""
+        return len(self.seen)
 
 
 def held_out_groups(groups: Sequence[str], seed: int) -> Bools:
@@ -270,7 +276,7 @@ def train_text_space(
     prompts = {n: space.texts.apply(encoder.encode(attributes.texts(p)))
                for p, n in enumerate(attributes.columns)}  # fmt: skip
     scores = zero_shot(space.images.apply(images), attributes, prompts, out, names)
-    return LitRun(space, scores, len(seen), int(out.sum()))
+    return LitRun(space, scores, seen, int(out.sum()))
 
 
 def _head(n_in: int, hidden: int, dim: int, rng: np.random.Generator) -> list[torch.Tensor]:

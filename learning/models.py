@@ -1,0 +1,103 @@
+"""Text spaces, the runs that they come from, and the notions that are said in them."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+
+from catalog.models import Catalog, Projection
+from jobs.models import Job
+from lookalike.core.dataclass_json import from_json
+from lookalike.learning.lit.space import ZeroShot
+
+
+class TrainingRun(models.Model):
+    """A text space that was asked for: from what it is learned, how far that is, what came of it.
+
+    Its checkpoints lie in the data folder under its uid until it is done; what is drawn at a step
+    depends on seed and step alone, so a run that was killed ends in the same bytes.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    catalog = models.ForeignKey(Catalog, on_delete=models.PROTECT, related_name="training_runs")
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    recipe = models.JSONField(help_text="Parent, text encoder, columns, captions, epochs, seed.")
+    figures = models.JSONField(default=dict, help_text="Accuracies on products held out.")
+    curve = models.JSONField(default=list, help_text="[step, loss], thinned out.")
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def scores(self) -> list[ZeroShot]:
+        """How well captions find each attribute's values, on products held out."""
+        return [from_json(ZeroShot, row) for row in self.figures.get("attributes", [])]
+
+
+class TextSpace(models.Model):
+    """Where pictures and texts meet: a learned map of pictures' vectors, and one of texts'."""
+
+    run = models.OneToOneField(TrainingRun, on_delete=models.CASCADE, related_name="space")
+    projection = models.OneToOneField(Projection, on_delete=models.PROTECT, related_name="+")
+    encoder_spec = models.CharField(max_length=300)
+    encoder_fingerprint = models.CharField(max_length=64)
+    texts_sha256 = models.CharField(max_length=64, help_text="Of the file of the texts' map.")
+
+    class Meta:
+        ordering = ["projection__name"]
+
+    def __str__(self) -> str:
+        return self.projection.name
+
+    @property
+    def slug(self) -> str:
+        """Its name in addresses."""
+        return self.projection.slug
+
+    @property
+    def catalog(self) -> Catalog:
+        """From whose captions it was learned."""
+        return self.run.catalog
+
+
+class Notion(models.Model):
+    """What similar shall mean: prompts that differ in nothing else, and the map made of them."""
+
+    space = models.ForeignKey(TextSpace, on_delete=models.PROTECT, related_name="notions")
+    projection = models.OneToOneField(Projection, on_delete=models.PROTECT, related_name="notion")
+    prompts = ArrayField(models.TextField())
+    recipe = models.JSONField(help_text="Words, template, method, directions, seed.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["space", "projection__name"]
+
+    def __str__(self) -> str:
+        return self.projection.name
+
+    @property
+    def slug(self) -> str:
+        """Its name in addresses, beside that of its space."""
+        return self.projection.head
+
+    @property
+    def spec(self) -> str:
+        """What names it among models."""
+        return self.projection.spec

@@ -1,0 +1,1 @@
+"""Notions: what similar shall mean, said in words."""

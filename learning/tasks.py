@@ -1,0 +1,23 @@
+"""Celery tasks: learn text spaces, fit notions. They load torch, but only in workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jobs.job_task import job_task, serve
+from jobs.queues import DEVICE
+from jobs.services import JobProgress
+from learning.notions.services import NOTION_TASK
+from learning.text_spaces.services import SPACE_TASK
+
+
+@job_task(SPACE_TASK, queue=DEVICE)
+def learn_text_space(progress: JobProgress) -> dict[str, Any]:
+    """Learn a text space from a catalog's attributes."""
+    return serve("learning.text_spaces.learn.learn_text_space", progress)
+
+
+@job_task(NOTION_TASK)
+def learn_notion(progress: JobProgress) -> dict[str, Any]:
+    """Fit a notion to its prompts."""
+    return serve("learning.notions.fit.learn_notion", progress)

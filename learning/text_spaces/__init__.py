@@ -1,0 +1,1 @@
+"""Spaces in which a catalog's pictures and texts meet."""

@@ -1,0 +1,18 @@
+"""Values of options, read without torch."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def comma_list(text: str) -> list[str]:
+    """Return the parts of a list with commas between them."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def captions(text: str) -> tuple[str, str]:
+    """Return column and caption from COLUMN=CAPTION."""
+    column, equals, caption = text.partition("=")
+    if not equals or "{}" not in caption:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=CAPTION with {{}} in the caption")
+    return column.strip(), caption.strip()
