@@ -151,7 +151,8 @@ def main() -> int:
         n = sum(one.query_ids.size for panel in panels for one in panel)
         print(
             f"{options.campaigns} campaigns in {n_phases} phase(s): AUC "
-            f"{score(panels, 'is_control'):.3f} of controls, {score(panels, 'is_checked'):.3f} of what is checked; "
+            f"{score(panels, 'is_control'):.3f} of controls, "
+            f"{score(panels, 'is_checked'):.3f} of what is checked; "
             f"{n / sum(runs):.1f} pairs of a query in a row"
         )
     return 0
