@@ -75,12 +75,14 @@ def _contested(campaign: Campaign) -> Iterator[Attention]:
 
     n = cache.get_or_set(f"attention:contested:{campaign.uid}", count, SECONDS)
     if n:
-        text = f"{n:,} pair{'s' if n > 1 else ''} on which the panel disagrees or could not tell."
+        noun = campaign.kind.nouns if n > 1 else campaign.kind.noun
+        text = f"{n:,} {noun} on which the panel disagrees or could not tell."
         yield _line(campaign, "To adjudicate", text, "adjudication")
 
 
 def _complete(campaigns: Iterable[Campaign]) -> Iterator[Attention]:
     for numbers in campaign_numbers(campaigns):
         if numbers.n_total and numbers.n_done >= numbers.n_total:
-            text = f"All {numbers.n_total:,} {numbers.unit} are in: close it, or top up its pool."
+            next_step = "" if numbers.campaign.kind.is_choice else ", or top up its pool"
+            text = f"All {numbers.n_total:,} {numbers.unit} are in: close it{next_step}."
             yield _line(numbers.campaign, "Complete", text, "campaign")

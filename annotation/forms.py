@@ -39,9 +39,11 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
+        if self.instance.kind.is_choice:
+            del self.fields["tie_rule"], self.fields["mirror_percent"]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
-            for name in fixed:
+            for name in self.fields.keys() & set(fixed):
                 self.fields[name].disabled = True
 
 
@@ -139,7 +141,8 @@ class GoldFromCampaignForm(GoldForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
-        others = Campaign.objects.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
+        same = Campaign.objects.filter(task_kind=campaign.task_kind)
+        others = same.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"
         )
@@ -162,7 +165,7 @@ class RulingForm(forms.Form):
     """An admin's ruling on one question."""
 
     question = forms.UUIDField(widget=forms.HiddenInput)
-    answer = forms.ChoiceField(choices=[("similar", "Similar"), ("different", "Different")])
+    answer = forms.CharField(max_length=15)
     preset = forms.ChoiceField(
         choices=[(reason, reason) for reason in REASONS],
         required=False,
@@ -189,7 +192,8 @@ class GoldFromRulingForm(forms.Form):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        drafts = Campaign.objects.filter(state=CampaignState.DRAFT).exclude(pk=campaign.pk)
+        same = Campaign.objects.filter(task_kind=campaign.task_kind, state=CampaignState.DRAFT)
+        drafts = same.exclude(pk=campaign.pk)
         here = (f"{campaign.slug}:{QuestionKind.EXAMPLE}", "Worked example here")
         there = [
             (f"{draft.slug}:{kind}", f"{words}, in “{draft}”")

@@ -4,6 +4,7 @@ A name that is the same everywhere, or follows from the file, would let a judge 
 in another campaign or in a public release. So an address holds the image's id, sealed with the
 site's secret and the campaign (AES-SIV, RFC 5297): the same picture has one key in a campaign, so
 that browsers keep it, and another in the next; a key that was not made here opens nothing.
+Where images are picked, a key stands for a place of one question: none tells which is the target.
 """
 
 from __future__ import annotations
@@ -20,15 +21,34 @@ from django.utils.crypto import salted_hmac
 
 def seal_picture(campaign_uid: uuid.UUID, image_id: int) -> str:
     """Return an image's key in a campaign: 32 characters of letters, digits, - and _."""
-    sealed = _cipher(settings.SECRET_KEY).encrypt(image_id.to_bytes(8), [campaign_uid.bytes])
-    return urlsafe_b64encode(sealed).decode()
+    return _seal(image_id, campaign_uid)
 
 
 def open_picture(campaign_uid: uuid.UUID, key: str) -> int | None:
     """Return the image's id; None for a key that was not made for this campaign."""
+    return _open(key, campaign_uid)
+
+
+def seal_place(campaign_uid: uuid.UUID, question_uid: uuid.UUID, place: int | None) -> str:
+    """Return the key of the image at a place of a question, or of the compared one for None."""
+    return _seal(0 if place is None else place + 1, campaign_uid, question_uid)
+
+
+def open_place(campaign_uid: uuid.UUID, question_uid: uuid.UUID, key: str) -> int | None:
+    """Return a place, -1 for the compared image; None for a key that was not made for it."""
+    number = _open(key, campaign_uid, question_uid)
+    return None if number is None else number - 1
+
+
+def _seal(number: int, *about: uuid.UUID) -> str:
+    sealed = _cipher(settings.SECRET_KEY).encrypt(number.to_bytes(8), [uid.bytes for uid in about])
+    return urlsafe_b64encode(sealed).decode()
+
+
+def _open(key: str, *about: uuid.UUID) -> int | None:
     try:
         sealed = urlsafe_b64decode(key)
-        opened = _cipher(settings.SECRET_KEY).decrypt(sealed, [campaign_uid.bytes])
+        opened = _cipher(settings.SECRET_KEY).decrypt(sealed, [uid.bytes for uid in about])
     except (ValueError, InvalidTag):
         return None
     return int.from_bytes(opened) if urlsafe_b64encode(sealed).decode() == key else None

@@ -20,6 +20,11 @@ urlpatterns = [
         judging.image,
         name="image",
     ),
+    path(
+        "judge/<uuid:campaign_uid>/choices/<uuid:question_uid>/<slug:key>/<str:size>",
+        judging.choice_image,
+        name="choice_image",
+    ),
     # the admin
     path("campaigns/", pages.campaigns, name="campaigns"),
     path("campaigns/<slug:slug>/", pages.campaign, name="campaign"),

@@ -69,6 +69,7 @@ class Action(TextChoices):
 
     SET_MADE = "set_made"
     SET_DELETED = "set_deleted"
+    # of sites on which templates and triplets had no campaigns yet
     VERIFICATION_OPENED = "verification_opened"
     VERIFICATION_CLOSED = "verification_closed"
 

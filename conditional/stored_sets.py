@@ -17,7 +17,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from catalog.models import Catalog
-from conditional.models import TemplateSet, TripletSet, Verification
+from conditional.models import TemplateSet, TripletSet
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.core.errors import Refused
@@ -29,12 +29,7 @@ Draft: TypeAlias = tuple[AnySet, Sequence[models.Model]]  # unsaved: a set, and 
 
 
 _NOUNS: dict[SetModel, str] = {TemplateSet: "template set", TripletSet: "triplet set"}
-NamedRow: TypeAlias = TemplateSet | TripletSet | Verification
-_TAKEN: dict[type[NamedRow], str] = {
-    TemplateSet: "there is a set",
-    TripletSet: "there are triplets",
-    Verification: "there is a campaign",
-}
+_TAKEN: dict[SetModel, str] = {TemplateSet: "there is a set", TripletSet: "there are triplets"}
 
 
 def make_slug(name: str) -> str:
@@ -49,7 +44,7 @@ def make_slug(name: str) -> str:
     return slug
 
 
-def unused_slug(model: type[NamedRow], name: str) -> str:
+def unused_slug(model: SetModel, name: str) -> str:
     """Return the slug of a new name.
 
     Raises:
@@ -61,7 +56,7 @@ def unused_slug(model: type[NamedRow], name: str) -> str:
     return slug
 
 
-def save_named(row: NamedRow) -> None:
+def save_named(row: TemplateSet | TripletSet) -> None:
     """Save a new row, within the caller's transaction.
 
     Raises:
@@ -74,7 +69,7 @@ def save_named(row: NamedRow) -> None:
         raise _taken(type(row), row.slug) from None
 
 
-def _taken(model: type[NamedRow], slug: str) -> Refused:
+def _taken(model: SetModel, slug: str) -> Refused:
     return Refused("name", f"{_TAKEN[model]} “{slug}” already; choose another name.")
 
 

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
-from conditional.models import TripletSet, Verification
+from conditional.models import TripletSet
 from lookalike.release.errors import ReleaseError
 from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.importing.release import LABELS
 from releases.models import Release, Submission
 from releases.services import check_request
-from releases.site.queries import releasable_triplets, releasable_verifications
+from releases.site.queries import releasable_template_campaigns, releasable_triplets
 from releases.submissions.submission_scoring import file_problem
 
 
@@ -68,12 +68,12 @@ class FreezeForm(forms.Form):
         required=False, label="Uploaded runs take part", help_text="With their scores of pairs."
     )
     template_sets = forms.ModelMultipleChoiceField(
-        queryset=Verification.objects.none(),
+        queryset=Campaign.objects.none(),
         to_field_name="slug",
         required=False,
         label="Verified templates",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Closed verifications over the same catalog; with GeneCIS JSON of what passed.",
+        help_text="Of closed campaigns over the same catalog; with GeneCIS JSON of what passed.",
     )
     triplet_sets = forms.ModelMultipleChoiceField(
         queryset=TripletSet.objects.none(),
@@ -115,10 +115,10 @@ class FreezeForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        judged = Campaign.objects.exclude(state=CampaignState.DRAFT).order_by("name")
+        judged = Campaign.objects.of_pairs().exclude(state=CampaignState.DRAFT).order_by("name")
         choices: dict[str, QuerySet[Any]] = {
             "campaigns": judged,
-            "template_sets": releasable_verifications(),
+            "template_sets": releasable_template_campaigns(),
             "triplet_sets": releasable_triplets(),
         }
         for name, queryset in choices.items():

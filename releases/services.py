@@ -65,7 +65,11 @@ def check_request(request: FreezeRequest) -> None:
             f"{request.slug} {request.version} exists, and a release is never changed. Choose a "
             "higher version."
         )
-    known = set(Campaign.objects.filter(slug__in=request.campaigns).values_list("slug", flat=True))
+    known = set(
+        Campaign.objects.of_pairs()
+        .filter(slug__in=request.campaigns)
+        .values_list("slug", flat=True)
+    )
     missing = [slug for slug in request.campaigns if slug not in known]
     if missing:
         raise ReleaseError(f"There is no campaign “{missing[0]}”.")

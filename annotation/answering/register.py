@@ -14,8 +14,8 @@ from datetime import datetime
 
 from annotation.answering.submissions import RejectedError, Submission
 
-FINAL = frozenset({"similar", "different", "cant_tell", "skip"})
-VOTING = frozenset({"similar", "different"})
+UNFINISHED = frozenset({"later", "withdrawn"})
+NO_VOTES = frozenset({"cant_tell", "skip"})
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,16 @@ class Outcome:
     registers: dict[int, Register] = field(default_factory=dict)
     results: list[str | RejectedError] = field(default_factory=list)
     last_place: int = 0
+
+
+def is_final(answer: str) -> bool:
+    """Return whether an answer settles its question for the judge; "" is none."""
+    return bool(answer) and answer not in UNFINISHED
+
+
+def is_vote(answer: str) -> bool:
+    """Return whether an answer, of any kind of task, counts."""
+    return is_final(answer) and answer not in NO_VOTES
 
 
 def fold(
@@ -136,11 +146,10 @@ def _after(submission: Submission, register: Register, outcome: Outcome) -> Regi
     if submission.answer == "later":
         outcome.last_place += 1
         place = outcome.last_place
-    is_final = submission.answer in FINAL
     return replace(
         register,
         place=place,
-        is_done=is_final,
+        is_done=is_final(submission.answer),
         last_uuid=submission.uuid,
         decided_at=submission.decided_at,
         answer="" if submission.answer == "withdrawn" else submission.answer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,11 +11,14 @@ from django.urls import reverse
 
 from annotation.answering.submissions import RejectedError
 from annotation.markdown import to_html
-from annotation.models import Gold, Guideline
-from annotation.picture_keys import seal_picture
+from annotation.models import Gold, Guideline, Question
+from annotation.models.choices import PICK
+from annotation.picture_keys import seal_picture, seal_place
+from annotation.queries.choices import Choice, read_choices
 from annotation.queries.judges import Judge
 from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
 from annotation.services.answers import Receipt
+from annotation.task_kinds import pick_place
 from catalog.images.pictures import Picture
 
 NOT_NOW = frozenset({"closed", "paused"})
@@ -43,13 +46,32 @@ def next_reply(
 
 def question_reply(campaign_uid: uuid.UUID, question: AskedQuestion) -> dict[str, Any]:
     """Return one question; only training differs from any other."""
-    return {
+    reply = {
         "uid": str(question.uid),
         "position": question.place,
         "kind": "training" if question.is_training else "pair",
+    }
+    if question.choice is not None:
+        return reply | choice_reply(campaign_uid, question.uid, question.choice)
+    return reply | {
         "query": picture_reply(campaign_uid, question.query),
         "candidate": picture_reply(campaign_uid, question.candidate),
     }
+
+
+def choice_reply(campaign_uid: uuid.UUID, question: uuid.UUID, choice: Choice) -> dict[str, Any]:
+    """Return the keys of a question's images, those to pick from as this judge sees them."""
+    return {
+        "condition": choice.condition,
+        "reference": seal_place(campaign_uid, question, None),
+        "images": [seal_place(campaign_uid, question, place) for place in choice.order],
+    }
+
+
+def answer_reply(campaign_uid: uuid.UUID, question: uuid.UUID, answer: str) -> str:
+    """Return an answer as the page knows it: what it picks is named by the picture's key."""
+    place = pick_place(answer)
+    return answer if place is None else PICK + seal_place(campaign_uid, question, place)
 
 
 def picture_reply(campaign_uid: uuid.UUID, picture: Picture) -> dict[str, Any]:
@@ -95,8 +117,9 @@ def receipt_reply(keys: Sequence[uuid.UUID], receipt: Receipt) -> dict[str, Any]
             "uuid": str(key), "status": status, "code": code, "message": message
         }  # fmt: skip
         if key in receipt.feedback:
-            expected, why = receipt.feedback[key]
-            row["feedback"] = {"expected": expected, "why": why}
+            question, expected, why = receipt.feedback[key]
+            known = answer_reply(receipt.judge.campaign_uid, question, expected)
+            row["feedback"] = {"expected": known, "why": why}
         results.append(row)
     return {"results": results, "progress": progress_reply(receipt.judge, receipt.n_done)}
 
@@ -116,7 +139,7 @@ def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> di
             {
                 "uuid": str(answer.uuid),
                 "question": question_reply(campaign_uid, answer.question),
-                "answer": answer.answer,
+                "answer": answer_reply(campaign_uid, answer.question.uid, answer.answer),
                 "reason": answer.reason,
                 "decided_at": answer.decided_at.isoformat(),
                 "is_current": answer.is_current,
@@ -127,19 +150,27 @@ def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> di
 
 
 def guidelines_reply(
-    campaign_uid: uuid.UUID, guideline: Guideline, examples: Iterable[Gold]
+    judge: Judge, guideline: Guideline, examples: Iterable[Gold]
 ) -> dict[str, Any]:
     """Return the guidelines as HTML, with the worked examples."""
+    listed = list(examples)
+    asked = [(example.question.uid, example.question.subject) for example in listed]
+    choices = read_choices(judge, asked)
     return {
         "version": guideline.version,
         "html": to_html(guideline.text),
         "examples": [
             {
-                "query": picture_reply(campaign_uid, Picture.of(example.question.query)),
-                "candidate": picture_reply(campaign_uid, Picture.of(example.question.candidate)),
-                "answer": example.answer,
+                "question": question_reply(judge.campaign_uid, _example(example.question, choices)),
+                "answer": answer_reply(judge.campaign_uid, example.question.uid, example.answer),
                 "why": example.why,
             }
-            for example in examples
+            for example in listed
         ],
     }
+
+
+def _example(question: Question, choices: Mapping[uuid.UUID, Choice]) -> AskedQuestion:
+    query, candidate = Picture.of(question.query), Picture.of(question.candidate)
+    choice = choices.get(question.uid)
+    return AskedQuestion(question.uid, 0, False, None, query, candidate, choice)

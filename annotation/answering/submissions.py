@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-Read = TypeVar("Read")
-ANSWERS = frozenset({"similar", "different", "cant_tell", "skip", "later", "withdrawn"})
+from annotation.models.choices import PICK
+from annotation.task_kinds import ALWAYS
+
+OpenPick = Callable[[UUID, str], str | None]
+ANSWERS = frozenset({"similar", "different", "cant_tell", *ALWAYS})
 REASONS = frozenset({"bad_image", "not_comparable", "unsure", "policy"})
-MODES = frozenset({"pair", "sheet"})
+MODES = frozenset({"pair", "sheet", "choice"})
 DEVICES = frozenset({"keyboard", "mouse", "touch"})
 MAX_BATCH = 200
 MAX_MS = 24 * 3600 * 1000
@@ -51,23 +54,31 @@ class Submission:
     undoes: UUID | None
 
 
-def read_batch(body: object) -> list[tuple[UUID, Submission | RejectedError]]:
-    """Return each answer by its UUID, as read or with the reason why it cannot be taken.
+@dataclass(frozen=True)
+class Taken:
+    """Which answers a campaign takes.
 
-    Raises:
-        MalformedError: as `read_each`.
+    Attributes:
+        answers: words.
+        open_pick: given a question and the key of a picture, returns the answer that picks it,
+            None if it is not the question's; None where nothing is picked.
     """
-    return read_each(body, read_submission)
+
+    answers: frozenset[str] = ANSWERS
+    open_pick: OpenPick | None = None
 
 
-def read_each(
-    body: object, read: Callable[[Mapping[str, Any]], Read]
-) -> list[tuple[UUID, Read | RejectedError]]:
-    """Return what `read` makes of each answer of a body, by the answer's UUID.
+ABOUT_PAIRS = Taken()
+
+
+def read_batch(
+    body: object, taken: Taken = ABOUT_PAIRS
+) -> list[tuple[UUID, Submission | RejectedError]]:
+    """Return each answer by its UUID, as read or with the reason why it cannot be taken.
 
     Args:
         body: the parsed JSON.
-        read: reads one answer; RejectedError where it cannot be taken.
+        taken: by the campaign.
 
     Raises:
         MalformedError: the body is not {"answers": [...]} of 1 to `MAX_BATCH` objects, each
@@ -78,7 +89,7 @@ def read_each(
         raise MalformedError("The body must be an object with a list “answers”.")
     if not 1 <= len(answers) <= MAX_BATCH:
         raise MalformedError(f"Send 1 to {MAX_BATCH} answers at once, not {len(answers)}.")
-    batch: list[tuple[UUID, Read | RejectedError]] = []
+    batch: list[tuple[UUID, Submission | RejectedError]] = []
     for number, raw in enumerate(answers, start=1):
         if not isinstance(raw, dict):
             raise MalformedError(f"Answer {number} is not an object.")
@@ -87,23 +98,23 @@ def read_each(
         except RejectedError:
             raise MalformedError(f"Answer {number} has no valid “uuid”.") from None
         try:
-            batch.append((key, read(raw)))
+            batch.append((key, read_submission(raw, taken)))
         except RejectedError as problem:
             batch.append((key, problem))
     return batch
 
 
-def read_submission(raw: Mapping[str, Any]) -> Submission:
+def read_submission(raw: Mapping[str, Any], taken: Taken = ABOUT_PAIRS) -> Submission:
     """Return one answer.
 
     Raises:
         RejectedError: a field is missing, of the wrong type, outside its list or negative, or
             the fields do not fit together; the message names the field.
     """
-    answer = _one_of(raw, "answer", ANSWERS)
+    answer = _picked(raw, taken) or _one_of(raw, "answer", taken.answers)
     reason = _one_of(raw, "reason", REASONS | {""}, default="")
     if answer == "skip" and not reason:
-        raise RejectedError("reason_missing", "Say why the pair is skipped.")
+        raise RejectedError("reason_missing", "Say why the question is skipped.")
     if reason and answer not in {"skip", "cant_tell"}:
         raise RejectedError("reason_unwanted", f"“{answer}” takes no reason.")
     undoes = None if raw.get("undoes") is None else read_uuid(raw, "undoes")
@@ -126,6 +137,17 @@ def read_submission(raw: Mapping[str, Any]) -> Submission:
         load_ms=_whole(raw, "load_ms", 0, MAX_MS),
         undoes=undoes,
     )
+
+
+def _picked(raw: Mapping[str, Any], taken: Taken) -> str | None:
+    """Return the answer that picks a picture, which the browser knows by a key; None for others."""
+    answer = raw.get("answer")
+    if taken.open_pick is None or not (isinstance(answer, str) and answer.startswith(PICK)):
+        return None
+    picked = taken.open_pick(read_uuid(raw, "question"), answer.removeprefix(PICK))
+    if picked is None:
+        raise RejectedError("bad_value", "“answer” picks none of the question's images.")
+    return picked
 
 
 def read_uuid(raw: Mapping[str, Any], name: str) -> UUID:

@@ -9,6 +9,15 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.choices import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
+from annotation.task_kinds import PAIR, TaskKind, task_kind
+
+
+class Campaigns(models.QuerySet["Campaign"]):
+    """Campaigns, perhaps those of one kind of task."""
+
+    def of_pairs(self) -> Campaigns:
+        """Return those that ask about pairs: what labels, pools and results are made of."""
+        return self.filter(task_kind=PAIR)
 
 
 class Campaign(models.Model):
@@ -18,6 +27,9 @@ class Campaign(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=CampaignState, default=CampaignState.DRAFT)
+    task_kind = models.CharField(
+        max_length=10, default=PAIR, db_default=PAIR, help_text="What its questions ask about."
+    )
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.NEGATIVE)
     serving = models.CharField(max_length=10, choices=Serving, default=Serving.EVERYONE)
     asking_order = models.CharField(
@@ -61,6 +73,8 @@ class Campaign(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
 
+    objects = Campaigns.as_manager()
+
     class Meta:
         ordering = ["-id"]
         constraints = [
@@ -75,6 +89,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of task."""
+        return task_kind(self.task_kind)
 
     @property
     def is_open(self) -> bool:

@@ -36,7 +36,9 @@ class AskingOrder(models.TextChoices):
 
 
 class QuestionKind(models.TextChoices):
-    """Why a question is asked; only a `pair` votes, and no judge can tell the kinds apart.
+    """Why a question is asked; only a `pair`, the panel's own question, votes.
+
+    No judge can tell them apart.
 
     Training alone shows itself, since it gives feedback.
     """
@@ -51,7 +53,10 @@ class QuestionKind(models.TextChoices):
 
 
 class Answer(models.TextChoices):
-    """What a judge may say. Only the first two vote; `withdrawn` takes an answer back."""
+    """What a judge may say of a pair; other kinds of task have words of their own.
+
+    The last four mean the same for every kind, and never vote. `withdrawn` takes an answer back.
+    """
 
     SIMILAR = "similar", "Similar"
     DIFFERENT = "different", "Different"
@@ -61,7 +66,10 @@ class Answer(models.TextChoices):
     WITHDRAWN = "withdrawn", "Withdrawn"
 
 
-VOTES = (Answer.SIMILAR, Answer.DIFFERENT)
+VOTES = (Answer.SIMILAR, Answer.DIFFERENT)  # on pairs
+NO_VOTES = (Answer.CANT_TELL, Answer.SKIP)
+UNFINISHED = (Answer.LATER, Answer.WITHDRAWN)
+PICK = "pick:"  # before the place of the image that is picked
 
 
 class Reason(models.TextChoices):
@@ -79,6 +87,7 @@ class Mode(models.TextChoices):
 
     PAIR = "pair", "Pair"
     SHEET = "sheet", "Sheet"
+    CHOICE = "choice", "Choice"
     IMPORT = "import", "Import"
 
 

@@ -7,8 +7,10 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.campaigns import PanelMember
-from annotation.models.choices import VOTES, Answer, Device, Mode, Reason
+from annotation.models.choices import NO_VOTES, UNFINISHED, Answer, Device, Mode, Reason
 from annotation.models.questions import Question
+
+ANSWER_CODE = r"^([a-z_]+|pick:[0-9]+)$"
 
 
 class JudgementEvent(models.Model):
@@ -22,7 +24,7 @@ class JudgementEvent(models.Model):
     member = models.ForeignKey(
         PanelMember, on_delete=models.RESTRICT, related_name="events", db_index=False
     )
-    answer = models.CharField(max_length=10, choices=Answer)
+    answer = models.CharField(max_length=15, choices=Answer)
     reason = models.CharField(max_length=15, choices=Reason, blank=True)
     mode = models.CharField(max_length=6, choices=Mode)
     device = models.CharField(max_length=8, choices=Device, blank=True)
@@ -38,7 +40,7 @@ class JudgementEvent(models.Model):
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(answer__in=Answer.values), name="event_answer_is_known"
+                condition=models.Q(answer__regex=ANSWER_CODE), name="event_answer_is_a_code"
             ),
             models.CheckConstraint(
                 condition=models.Q(undoes__isnull=False, answer=Answer.WITHDRAWN)
@@ -59,7 +61,7 @@ class Judgement(models.Model):
         PanelMember, on_delete=models.RESTRICT, related_name="judgements", db_index=False
     )
     event = models.OneToOneField(JudgementEvent, on_delete=models.CASCADE, related_name="+")
-    answer = models.CharField(max_length=10, choices=Answer)
+    answer = models.CharField(max_length=15, choices=Answer)
     is_surplus = models.BooleanField(
         default=False, help_text="k of n: came after k votes; kept, exported, not counted."
     )
@@ -67,7 +69,8 @@ class Judgement(models.Model):
         default=False, db_default=False, help_text="Excluded from counting by an admin."
     )
     is_counted = models.GeneratedField(
-        expression=models.Q(is_surplus=False, is_excluded=False, answer__in=VOTES),  # type: ignore[arg-type]  # it is one
+        expression=models.Q(is_surplus=False, is_excluded=False)  # type: ignore[arg-type]  # it is one
+        & ~models.Q(answer__in=NO_VOTES),
         output_field=models.BooleanField(),
         db_persist=True,
         help_text="A vote that counts: the only place where that is said.",
@@ -79,10 +82,7 @@ class Judgement(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["question", "member"], name="one_judgement_per_judge"),
             models.CheckConstraint(
-                condition=models.Q(
-                    answer__in=[Answer.SIMILAR, Answer.DIFFERENT, Answer.CANT_TELL, Answer.SKIP]
-                ),
-                name="judgement_answer_is_final",
+                condition=~models.Q(answer__in=UNFINISHED), name="judgement_answer_is_final"
             ),
         ]
 
@@ -131,7 +131,7 @@ class Adjudication(models.Model):
     """An admin's ruling on a question that the panel did not settle."""
 
     question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="adjudication")
-    answer = models.CharField(max_length=10, choices=Answer)
+    answer = models.CharField(max_length=15, choices=Answer)
     reason = models.CharField(max_length=500)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -141,6 +141,6 @@ class Adjudication(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(answer__in=VOTES), name="ruling_is_similar_or_different"
+                condition=~models.Q(answer__in=(*NO_VOTES, *UNFINISHED)), name="ruling_is_a_vote"
             )
         ]

@@ -7,12 +7,15 @@ import uuid
 from django.db import models
 
 from annotation.models.campaigns import Campaign, PanelMember
-from annotation.models.choices import VOTES, Answer, EntryState, QuestionKind, Stage
+from annotation.models.choices import NO_VOTES, UNFINISHED, Answer, EntryState, QuestionKind, Stage
 from catalog.models import Image
 
 
 class Question(models.Model):
-    """A (query, candidate) pair put to the panel.
+    """A (query, candidate) pair put to the panel, or what else the campaign's task asks about.
+
+    A template or triplet is the `subject`; its reference or anchor is the query, and one of the
+    images to pick from the candidate.
 
     Rows are created in a seeded shuffled order, and `uid` is random: neither tells where the
     pair stood in a pool, or its phase. `position` is the campaign's shared order, used when k of
@@ -26,6 +29,9 @@ class Question(models.Model):
     query = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="asked_as_query")
     candidate = models.ForeignKey(
         Image, on_delete=models.PROTECT, related_name="asked_as_candidate"
+    )
+    subject = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="As the kind of task knows it; 0: the pair itself."
     )
     kind = models.CharField(max_length=13, choices=QuestionKind, default=QuestionKind.PAIR)
     original = models.ForeignKey(
@@ -47,7 +53,8 @@ class Question(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["campaign", "query", "candidate", "kind"], name="one_question_per_pair"
+                fields=["campaign", "query", "candidate", "kind", "subject"],
+                name="one_question_per_subject",
             )
         ]
         indexes = [
@@ -73,14 +80,14 @@ class Gold(models.Model):
         RULING = "ruling", "A ruling"
 
     question = models.OneToOneField(Question, on_delete=models.CASCADE, related_name="gold")
-    answer = models.CharField(max_length=10, choices=Answer)
+    answer = models.CharField(max_length=15, choices=Answer)
     why = models.CharField(max_length=500, blank=True, help_text="Shown in training and examples.")
     source = models.CharField(max_length=10, choices=Source, default=Source.ADMIN)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(answer__in=VOTES), name="gold_is_similar_or_different"
+                condition=~models.Q(answer__in=(*NO_VOTES, *UNFINISHED)), name="gold_is_a_vote"
             )
         ]
 

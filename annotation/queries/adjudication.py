@@ -20,15 +20,20 @@ from annotation.models import (
     QueueEntry,
     Reason,
     Serving,
+    Stage,
 )
+from annotation.queries.choices import standing_answers, subject_of
 from annotation.queries.numbers import members_at_work
+from annotation.task_kinds import Subject
 
 
 @dataclass(frozen=True)
 class OpenCase:
-    """A question to rule on."""
+    """A question to rule on; `votes` are the answers by how many gave them."""
 
     question: Question
+    subject: Subject | None
+    votes: Counter[str]
     counts: list[tuple[str, int]]
     reasons: list[tuple[str, int]]
 
@@ -43,6 +48,8 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
         campaign: whose pairs.
         only_undecided: leave out pairs in which one answer has more votes.
     """
+    if campaign.kind.is_choice:
+        return _without_answer(campaign)
     votes = Q(judgements__is_counted=True)
     questions = (
         _finished(campaign)
@@ -61,6 +68,36 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
         .order_by(Abs(F("n_similar") - F("n_different")), "pk")
     )
     return questions.filter(n_similar=F("n_different")) if only_undecided else questions
+
+
+def _without_answer(campaign: Campaign) -> QuerySet[Question]:
+    """Return the finished questions that were answered and came to nothing, in their order."""
+    answers = standing_answers(campaign)
+    n_panel = votes_wanted(campaign)
+    undecided = [
+        pk
+        for pk, given in answers.items()
+        if not campaign.kind.consensus(given, max(n_panel, len(given)), campaign.tie_rule).answer
+    ]
+    skipped = campaign.questions.filter(judgements__answer=Answer.SKIP).exclude(pk__in=answers)
+    ids = {*undecided, *skipped.values_list("pk", flat=True)}
+    return _finished(campaign).filter(pk__in=ids).order_by("position", "pk")
+
+
+def votes_wanted(campaign: Campaign) -> int:
+    """Return how many votes a question is to have: k, or those of the whole panel."""
+    if campaign.serving == Serving.K_OF_N:
+        return campaign.k
+    return campaign.panel.exclude(stage=Stage.NOT_QUALIFIED).filter(is_active=True).count()
+
+
+def finished_ids(campaign: Campaign) -> set[int]:
+    """Return the ids of the panel's questions that nobody is going to judge any more."""
+    ruled = Adjudication.objects.filter(question__campaign=campaign)
+    return {
+        *_finished(campaign).values_list("pk", flat=True),
+        *ruled.values_list("question_id", flat=True),
+    }
 
 
 def _finished(campaign: Campaign) -> QuerySet[Question]:
@@ -88,9 +125,14 @@ def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> 
     judgements = Judgement.objects.filter(question=question, is_excluded=False)
     votes = Counter(judgements.values_list("answer", flat=True))
     reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))
+    subject = subject_of(campaign, question)
+    own = sorted(votes.keys() - set(Answer), key=lambda answer: (-votes[answer], answer))
+    said = [answer.value for answer in Answer if votes[answer]]
     return OpenCase(
         question,
-        [(answer.label, votes[answer]) for answer in Answer if votes[answer]],
+        subject,
+        votes,
+        [(campaign.kind.words(answer, subject), votes[answer]) for answer in [*own, *said]],
         [(reason.label, reasons[reason]) for reason in Reason if reason and reasons[reason]],
     )
 

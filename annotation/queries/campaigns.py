@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.urls import reverse
 
 from accounts.models import User
 from annotation.models import Campaign, CampaignState, QuestionKind
+from annotation.models.campaigns import Campaigns
 from annotation.queries.labels import labels, votes
 from catalog.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
@@ -49,7 +50,7 @@ class AgreementReport:
     kappas: list[KappaRow]
 
 
-def campaigns_shown_to(person: User) -> QuerySet[Campaign]:
+def campaigns_shown_to(person: User) -> Campaigns:
     """Return the campaigns that a reader may know: drafts are their admins' alone."""
     campaigns = Campaign.objects.all()
     return campaigns if person.is_admin else campaigns.exclude(state=CampaignState.DRAFT)
@@ -64,12 +65,16 @@ def campaign_tabs(campaign: Campaign, current: str) -> list[Tab]:
         ("Gold", "gold"),
         ("Answers", "answers_given"),
         ("Quality", "quality"),
-        ("Agreement", "agreement"),
+        ("Results", page) if (page := campaign.kind.results_page) else ("Agreement", "agreement"),
         ("Adjudication", "adjudication"),
         ("Settings", "settings"),
     )
     return [
-        Tab(label, reverse(f"annotation:{name}", args=[campaign.slug]), name == current)
+        Tab(
+            label,
+            reverse(name if ":" in name else f"annotation:{name}", args=[campaign.slug]),
+            name == current,
+        )
         for label, name in pages
     ]
 

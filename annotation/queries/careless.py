@@ -16,7 +16,7 @@ from lookalike.agreement.careless import Answers, Flag, careless_flags
 from lookalike.agreement.judge_statistics import Share, sequence_effect
 
 ANSWERS = """
-select j.member_id, q.query_id, j.answer = 'similar', j.answer in ('similar', 'different'),
+select j.member_id, q.query_id, j.answer = 'similar', j.answer not in ('cant_tell', 'skip'),
        v.visible_ms, v.mode = 'sheet', (extract(epoch from v.shown_at) * 1000)::bigint
 from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
@@ -42,8 +42,9 @@ from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 left join annotation_gold g on g.question_id = q.id
 left join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
-     and o.answer in ('similar', 'different')
-where q.campaign_id = %s and q.kind in ('gold', 'repeat') and j.answer in ('similar', 'different')
+     and o.answer not in ('cant_tell', 'skip')
+where q.campaign_id = %s and q.kind in ('gold', 'repeat')
+  and j.answer not in ('cant_tell', 'skip')
   and coalesce(g.answer, o.answer) is not null
 group by 1
 """

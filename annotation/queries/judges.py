@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from annotation.answering.submissions import RejectedError
 from annotation.models import Campaign, CampaignState, Serving
 from annotation.queries.prepared import prepared_cursor
+from annotation.task_kinds import TaskKind, task_kind
+
+
+class FixedRules(NamedTuple):
+    """What never changes once a campaign's queues are drawn."""
+
+    serving: str
+    task_kind: str
 
 
 class NotOnPanelError(Exception):
@@ -23,6 +33,12 @@ class CountingRules:
     k: int
     tie_rule: str
     closes_settled: bool
+    task_kind: str
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of task."""
+        return task_kind(self.task_kind)
 
     @property
     def is_leased(self) -> bool:
@@ -38,8 +54,9 @@ class CountingRules:
 def counting_rules(campaign: Campaign) -> CountingRules:
     """Return a campaign's rules."""
     return CountingRules(
-        campaign.pk, campaign.serving, campaign.k, campaign.tie_rule, campaign.closes_settled
-    )
+        campaign.pk, campaign.serving, campaign.k, campaign.tie_rule, campaign.closes_settled,
+        campaign.task_kind,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,7 @@ class Judge(CountingRules):
     lease_minutes: int
     seed: int
     number: int
+    campaign_uid: uuid.UUID
     stage: str
     n_asked: int
     n_done: int
@@ -84,8 +102,9 @@ class Judge(CountingRules):
 
 
 JUDGE_COLUMNS = """
-    c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, m.id as member_id, c.state,
-    c.guideline_version, c.lease_minutes, c.seed, m.number, m.stage,
+    c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, c.task_kind,
+    m.id as member_id, c.state, c.guideline_version, c.lease_minutes, c.seed, m.number, c.uid,
+    m.stage,
     case when c.serving = 'everyone' then m.n_total else (
         select ceil(c.n_questions * c.k::numeric / greatest(count(*), 1)
                     * (100 + c.repeat_percent + c.mirror_percent) / 100.0)::int
@@ -110,6 +129,19 @@ LOCK = """
 select m.id from annotation_panelmember m join annotation_campaign c on c.id = m.campaign_id
 where c.uid = %s and m.annotator_id = %s and m.is_active for no key update of m
 """
+
+
+@lru_cache(maxsize=256)
+def fixed_rules(campaign_uid: uuid.UUID) -> FixedRules:
+    """Return what never changes in a campaign.
+
+    Raises:
+        NotOnPanelError: there is no such campaign, or it is a draft.
+    """
+    campaigns = Campaign.objects.exclude(state=CampaignState.DRAFT).filter(uid=campaign_uid)
+    for row in campaigns.values_list(*FixedRules._fields):
+        return FixedRules(*row)
+    raise NotOnPanelError
 
 
 def find_judge(campaign_uid: uuid.UUID, annotator_id: int, *, locked: bool = False) -> Judge:

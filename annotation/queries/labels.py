@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.models import Adjudication, Answer, Campaign, Judgement, PanelMember, Question
+from annotation.models import Adjudication, Campaign, Judgement, PanelMember, Question
 from annotation.queries.prepared import rows_of
 from lookalike.agreement import coefficients as measures
 from lookalike.agreement.consensus import majority
@@ -146,16 +146,19 @@ def labels(
     )
 
 
-def label_of(campaign: Campaign, question: Question) -> bool | None:
-    """Return the label of one pair; None where it is undecided or has no vote."""
+def label_of(campaign: Campaign, question: Question, n_wanted: int = 0) -> str:
+    """Return the answer that a question has come to; "" where it is undecided or has no vote.
+
+    Args:
+        n_wanted: how many votes it is to have, where that decides.
+    """
     ruling = Adjudication.objects.filter(question=question).first()
-    if ruling is not None:
-        return ruling.answer == Answer.SIMILAR
+    if ruling is not None and not campaign.kind.is_choice:
+        return ruling.answer
     counted = Judgement.objects.filter(question=question, is_counted=True)
-    answers = list(counted.values_list("answer", flat=True))
-    n_similar = np.array([answers.count(Answer.SIMILAR)])
-    outcome = majority(n_similar, len(answers) - n_similar, campaign.tie_rule)
-    return bool(outcome.is_similar[0]) if answers and outcome.is_decided[0] else None
+    votes = list(counted.values_list("answer", flat=True))
+    found = campaign.kind.consensus(votes, max(n_wanted, len(votes)), campaign.tie_rule).answer
+    return ruling.answer if ruling and not found else found
 
 
 def _left_out(without: PanelMember | None) -> int:

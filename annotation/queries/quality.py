@@ -8,20 +8,37 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign, PanelMember
-from annotation.queries.labels import VoteTable, votes
+from annotation.models.choices import PICK
 from annotation.queries.numbers import JudgeNumbers, numbers_of
 from annotation.queries.prepared import rows_of
 from lookalike.agreement.judge_statistics import (
     Pace,
     SequenceEffect,
     Share,
-    agreement_with_others,
     pace,
     sequence_effect,
     share_by_part,
 )
-from lookalike.core.arrays import Ints
 
+# Where two answers lead among the others, nothing is compared.
+WITH_OTHERS = """
+with given as (
+    select j.question_id, j.member_id, j.answer from annotation_judgement j
+    join annotation_question q on q.id = j.question_id
+    where q.campaign_id = %s and q.kind = 'pair' and j.is_counted
+), counts as (
+    select g.question_id, g.member_id, g.answer, o.answer as other, count(*) as n
+    from given g join given o on o.question_id = g.question_id and o.member_id <> g.member_id
+    group by 1, 2, 3, 4
+), ranked as (
+    select *, rank() over (partition by question_id, member_id order by n desc) as place
+    from counts
+), leaders as (
+    select question_id, member_id, min(answer) as answer, min(other) as other
+    from ranked where place = 1 group by 1, 2 having count(*) = 1
+)
+select member_id, count(*) filter (where answer = other), count(*) from leaders group by 1
+"""
 GOLD = """
 select e.member_id, q.kind, count(*) filter (where j.answer = g.answer), count(*)
 from annotation_gold g
@@ -37,7 +54,7 @@ from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
 where q.campaign_id = %s and q.kind in ('repeat', 'mirror')
-  and j.is_counted and not o.is_excluded and o.answer in ('similar', 'different')
+  and j.is_counted and not o.is_excluded and o.answer not in ('cant_tell', 'skip')
 group by 1, 2
 """
 ANSWERS = """
@@ -92,11 +109,18 @@ class JudgeQuality:
         """The judge."""
         return self.numbers.member
 
+    @property
+    def said(self) -> list[tuple[str, int]]:
+        """How often each answer of the kind was given, in words; picks are one."""
+        words = self.member.campaign.kind.answers
+        picks = sum(n for answer, n in self.answers.items() if answer.startswith(PICK))
+        rest = [(words[answer], n) for answer, n in self.answers.items() if answer in words]
+        return [("an image", picks), *rest] if picks else rest
+
 
 def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
     """Return one row for each judge, in the order of the panel."""
-    table = votes(campaign)
-    pair_of = table.pair_of
+    with_others = _with_others(campaign)
     gold, self_ = _shares(GOLD, campaign), _shares(SELF, campaign)
     answers: dict[int, dict[str, int]] = {}
     for member_id, answer, n in rows_of(ANSWERS, campaign.pk):
@@ -109,7 +133,7 @@ def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
         JudgeQuality(
             numbers,
             answers.get(member.pk, {}),
-            _with_others(table, pair_of, member.annotator_id),
+            with_others.get(member.pk, none),
             gold.get((member.pk, "gold"), none),
             gold.get((member.pk, "qualification"), none),
             self_.get((member.pk, "repeat"), none),
@@ -121,15 +145,10 @@ def judge_qualities(campaign: Campaign) -> list[JudgeQuality]:
     ]
 
 
-def _with_others(table: VoteTable, pair_of: Ints, annotator_id: int) -> Share:
-    """Compare one judge's counted votes with the majority of the others'."""
-    is_mine = table.annotator_ids == annotator_id
-    n_similar, n_different = (
-        np.bincount(pair_of[~is_mine & (table.is_similar == side)], minlength=pair_of.size)
-        for side in (True, False)
-    )
-    mine = pair_of[is_mine]
-    return agreement_with_others(table.is_similar[is_mine], n_similar[mine], n_different[mine])
+def _with_others(campaign: Campaign) -> dict[int, Share]:
+    """Compare each judge's counted votes with what most of the others said, by member id."""
+    rows = rows_of(WITH_OTHERS, campaign.pk)
+    return {member_id: Share(n_hits, n) for member_id, n_hits, n in rows}
 
 
 def _from_timeline(rows: list[tuple[Any, ...]]) -> tuple[Pace, SequenceEffect, list[Share]]:

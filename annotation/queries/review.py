@@ -6,6 +6,7 @@ filter has to look up is joined only where that filter is set.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +16,10 @@ from django.db import connection
 from django.db.models import TextChoices
 
 from accounts.models import User
+from annotation.answering.register import is_vote
 from annotation.models import (
     VOTES,
     Adjudication,
-    Answer,
     Campaign,
     Exclusion,
     JudgementEvent,
@@ -27,6 +28,7 @@ from annotation.models import (
     Reason,
 )
 from annotation.queries.prepared import rows_of
+from annotation.task_kinds import Subject, TaskKind, task_kind
 from catalog.models import Image
 
 A_PART = 50
@@ -48,7 +50,7 @@ class AnswerFilter:
 
     Attributes:
         judge: place on the panel.
-        answer: one of similar, different, cant_tell and skip.
+        answer: a code, such as similar or pick:3.
         kind: of the question.
         stage: of the judge when the question was given.
         shows: answers that need a look.
@@ -69,17 +71,22 @@ class AnswerFilter:
 
 OTHERS = """
 cross join lateral (
-    select count(*) filter (where o.answer = 'similar') as n_similar,
-           count(*) filter (where o.answer = 'different') as n_different
+    select array_remove(array_agg(o.answer), null)::text[] as votes
     from annotation_judgement o
     where o.question_id = j.question_id and o.member_id <> j.member_id and o.is_counted
 ) others
+cross join lateral (
+    select coalesce(max(n) filter (where answer <> j.answer), 0)
+           > coalesce(max(n) filter (where answer = j.answer), 0)
+           and j.answer not in ('cant_tell', 'skip') as is_against
+    from (select answer, count(*) as n from unnest(others.votes) as answer group by 1) counts
+) led
 """
 # What a check expects: the gold's answer, or the judge's own to the pair that is asked again.
 KNOWN = """
 left join annotation_gold g on g.question_id = q.id
 left join annotation_judgement own on own.question_id = q.original_id
-     and own.member_id = j.member_id and own.answer in ('similar', 'different')
+     and own.member_id = j.member_id and own.answer not in ('cant_tell', 'skip')
 """
 PART = """
 select a.event_id from unnest(%(members)s::bigint[]) as m(id) cross join lateral (
@@ -92,11 +99,12 @@ ROWS = f"""
 select v.id, v.uuid, v.answer, v.reason, v.mode, v.device, v.decided_at, v.visible_ms, v.load_ms,
        v.guideline_version, m.number, m.annotator_id, q.uid, q.kind, e.stage, e.state, q.query_id,
        q.candidate_id, j.is_counted, j.is_surplus, j.is_excluded, x.reason, x.asks_again,
-       others.n_similar, others.n_different, coalesce(g.answer, own.answer, '')
+       others.votes, led.is_against, coalesce(g.answer, own.answer, ''), c.task_kind, q.subject
 from annotation_judgementevent v
 join annotation_judgement j on j.event_id = v.id
 join annotation_question q on q.id = v.question_id
 join annotation_panelmember m on m.id = v.member_id
+join annotation_campaign c on c.id = m.campaign_id
 left join annotation_queueentry e on e.question_id = q.id and e.member_id = v.member_id
 left join annotation_exclusion x on x.event_id = v.id and x.ended_at is null
 {KNOWN} {OTHERS}
@@ -110,9 +118,10 @@ class AnswerRow:
     """One answer that stands, with what it says of its judge.
 
     Attributes:
-        n_similar: counted votes of the others on the question.
-        n_different: the same.
+        votes: counted votes of the others on the question.
+        disagrees: whether another answer leads among them.
         known: what a check expects; "" where the question is none.
+        subject: what the question asks about, where that is more than the pair.
     """
 
     id: int
@@ -138,14 +147,24 @@ class AnswerRow:
     is_excluded: bool
     exclusion: str
     asks_again: bool
-    n_similar: int
-    n_different: int
+    votes: list[str]
+    disagrees: bool
     known: str
+    kind_of_task: TaskKind
+    subject: Subject | None
 
     @property
     def words(self) -> str:
         """The answer as pages say it."""
-        return Answer(self.answer).label
+        return self.kind_of_task.words(self.answer, self.subject)
+
+    @property
+    def others(self) -> str:
+        """What the others said, as pages say it; "" if nobody else voted."""
+        n = Counter(self.votes)
+        said = VOTES if n and not self.kind_of_task.is_choice else sorted(n, key=lambda a: -n[a])
+        words = [(self.kind_of_task.words(answer, self.subject), n[answer]) for answer in said]
+        return ", ".join(f"{count} {word.lower()}" for word, count in words)
 
     @property
     def reason_words(self) -> str:
@@ -165,13 +184,7 @@ class AnswerRow:
     @property
     def is_missed(self) -> bool:
         """Whether a check was answered otherwise than expected."""
-        return bool(self.known) and self.answer in VOTES and self.answer != self.known
-
-    @property
-    def disagrees(self) -> bool:
-        """Whether the others' majority says the opposite."""
-        lead = self.n_similar - self.n_different
-        return {"similar": lead < 0, "different": lead > 0}.get(self.answer, False)
+        return bool(self.known) and is_vote(self.answer) and self.answer != self.known
 
     @property
     def may_be_excluded(self) -> bool:
@@ -213,12 +226,18 @@ def read_answers(events: Sequence[int]) -> list[AnswerRow]:
     rows = rows_of(ROWS, list(events))
     images = Image.objects.in_bulk({pk for row in rows for pk in row[16:18]})
     judges = User.objects.in_bulk({row[11] for row in rows})
+    subjects = {
+        name: task_kind(name).subjects({row[27] for row in rows if row[26] == name})
+        for name in {row[26] for row in rows}
+    }
     answers = []
     for row in rows:
         values = list(row)
         values[11] = judges[row[11]].username
         values[16:18] = images[row[16]], images[row[17]]
         values[21:23] = row[21] or "", bool(row[22])
+        kind = task_kind(row[26])
+        values[26:] = kind, subjects[row[26]].get(row[27])
         answers.append(AnswerRow(*values))
     return answers
 
@@ -248,19 +267,16 @@ def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
     if wanted.shows == Shows.EXCLUDED:
         conditions.append("j.is_excluded")
     if wanted.shows == Shows.SURPLUS:
-        conditions.append("j.is_surplus and j.answer in ('similar', 'different')")
+        conditions.append("j.is_surplus and j.answer not in ('cant_tell', 'skip')")
     if wanted.shows == Shows.MISSED:
         joins.append(KNOWN)
         conditions.append(  # checks are few, and have an index
-            "q.campaign_id = %(campaign)s and q.kind <> 'pair' and j.answer in ('similar', "
-            "'different') and j.answer <> coalesce(g.answer, own.answer)"
+            "q.campaign_id = %(campaign)s and q.kind <> 'pair' and j.answer not in ('cant_tell', "
+            "'skip') and j.answer <> coalesce(g.answer, own.answer)"
         )
     if wanted.shows == Shows.DISAGREES:
         joins.append(OTHERS)
-        conditions.append(
-            "case j.answer when 'similar' then others.n_different > others.n_similar "
-            "when 'different' then others.n_similar > others.n_different end"
-        )
+        conditions.append("led.is_against")
     return " ".join(joins), "".join(f" and {condition}" for condition in conditions)
 
 

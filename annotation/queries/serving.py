@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,6 +21,7 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
+from annotation.queries.choices import Choice, read_choices
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
 from annotation.queries.prepared import prepared_cursor
 from catalog.images.pictures import Picture, read_pictures
@@ -35,7 +36,8 @@ IS_ASKED = """
 """
 WINDOW = 20  # how far ahead a judge may look, whatever is asked for
 NEXT = f"""
-select q.uid, e.place, e.is_training, e.lease_until, q.query_id, q.candidate_id
+select q.uid, e.place, e.is_training, e.lease_until, q.subject, q.query_id,
+       q.candidate_id
 from (
     select e.id, e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
     from annotation_queueentry e
@@ -71,7 +73,8 @@ where m.annotator_id = %s and m.is_active and c.state <> 'draft'
 class AskedQuestion:
     """A question as a judge sees it, and until when it is lent (which they do not see).
 
-    Only training shows itself; gold, repeats and mirrored pairs look like any other pair.
+    Only training shows itself; gold, repeats and mirrored pairs look like any other pair. Of a
+    choice the judge sees that alone, and not its query and candidate.
     """
 
     uid: uuid.UUID
@@ -80,6 +83,7 @@ class AskedQuestion:
     lease_until: datetime | None
     query: Picture
     candidate: Picture
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -123,10 +127,13 @@ def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
         cursor.execute(statement, {"member": judge.member_id, "stage": judge.stage, "after": after})
         rows = cursor.fetchall()
         picture = read_pictures(cursor, {pk for row in rows for pk in row[-2:]}) if rows else {}
-        return [
-            AskedQuestion(uid, place, is_training, until, picture[query], picture[candidate])
-            for uid, place, is_training, until, query, candidate in rows
-        ]
+    choices = read_choices(judge, [(row[0], row[4]) for row in rows])
+    return [
+        AskedQuestion(
+            uid, place, is_training, until, picture[query], picture[candidate], choices.get(uid)
+        )
+        for uid, place, is_training, until, _, query, candidate in rows
+    ]
 
 
 def may_be_lent_more(judge: Judge) -> bool:
@@ -176,10 +183,13 @@ def recent_answers(judge: Judge, *, n: int) -> list[RecentAnswer]:
             member_id=judge.member_id, question_id__in=[event.question_id for event in events]
         )
     }
-    return [_recent(event, entries[event.question_id]) for event in events]
+    choices = read_choices(judge, [(one.question.uid, one.question.subject) for one in events])
+    return [_recent(event, entries[event.question_id], choices) for event in events]
 
 
-def _recent(event: JudgementEvent, entry: QueueEntry) -> RecentAnswer:
+def _recent(
+    event: JudgementEvent, entry: QueueEntry, choices: Mapping[uuid.UUID, Choice]
+) -> RecentAnswer:
     question = event.question
     asked = AskedQuestion(
         question.uid,
@@ -188,6 +198,7 @@ def _recent(event: JudgementEvent, entry: QueueEntry) -> RecentAnswer:
         entry.lease_until,
         Picture.of(question.query),
         Picture.of(question.candidate),
+        choices.get(question.uid),
     )
     is_current = entry.last_uuid == event.uuid
     return RecentAnswer(event.uuid, asked, event.answer, event.reason, event.decided_at, is_current)

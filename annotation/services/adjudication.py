@@ -8,7 +8,9 @@ from django.db import transaction
 
 from accounts.models import User
 from annotation.errors import CampaignError
-from annotation.models import VOTES, Adjudication, Campaign, Gold, Question, QuestionKind
+from annotation.models import Adjudication, Campaign, Gold, Question, QuestionKind
+from annotation.queries.adjudication import contested
+from annotation.queries.choices import subject_of
 from annotation.services.gold import GoldPair, add_gold
 from audit.actions import Action
 from audit.services import record
@@ -28,8 +30,13 @@ def adjudicate(
     ).first()
     if question is None:
         raise CampaignError("There is no such question in this campaign.")
-    if answer not in VOTES:
-        raise CampaignError("A ruling is “similar” or “different”.")
+    rulings = campaign.kind.rulings(subject_of(campaign, question))
+    if answer not in rulings:
+        raise CampaignError(
+            f"A ruling is {' or '.join(f'“{one.lower()}”' for one in rulings.values())}."
+        )
+    if campaign.kind.is_choice and not _is_open(campaign, question):
+        raise CampaignError(f"The panel decides about this {campaign.kind.noun} itself.")
     if not reason.strip():
         raise CampaignError("Say why: the reason is kept with the ruling.")
     ruling, _ = Adjudication.objects.update_or_create(
@@ -38,6 +45,12 @@ def adjudicate(
     )
     record(by, Action.RULING_MADE, campaign, question=question_uid, answer=answer)
     return ruling
+
+
+def _is_open(campaign: Campaign, question: Question) -> bool:
+    """Return whether a question is to be ruled on, or was."""
+    was_ruled = Adjudication.objects.filter(question=question).exists()
+    return was_ruled or contested(campaign).filter(pk=question.pk).exists()
 
 
 @transaction.atomic
@@ -60,7 +73,13 @@ def gold_from_ruling(
     if ruling is None:
         raise CampaignError("There is no such ruling.")
     question = ruling.question
-    pair = GoldPair(question.query_id, question.candidate_id, ruling.answer, ruling.reason)
+    if question.subject and target.task_kind != campaign.task_kind:
+        raise CampaignError(f"“{target}” asks about {target.kind.nouns}.")
+    answer = campaign.kind.gold_of_ruling(ruling.answer, subject_of(campaign, question))
+    if not answer:
+        raise CampaignError("The ruling does not say what is right, and cannot be gold.")
+    images = question.query_id, question.candidate_id
+    pair = GoldPair(*images, answer, ruling.reason, question.subject)
     if not add_gold(campaign=target, purpose=purpose, pairs=[pair], source=Gold.Source.RULING):
         raise CampaignError("The pair is that already.")
 

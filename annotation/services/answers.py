@@ -7,18 +7,17 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.answering.register import (
-    VOTING,
     Outcome,
     Register,
     StoredEvent,
     change_of_done,
     fold,
+    is_vote,
 )
 from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Gold, QuestionKind, Stage
@@ -92,12 +91,12 @@ returning n_done
 class Receipt:
     """What to reply: one result per answer, and how far the judge has come.
 
-    `feedback` holds the expected answer and its reason for training questions, by UUID.
+    `feedback` holds question, expected answer and reason of training questions, by UUID.
     """
 
     judge: Judge
     results: list[str | RejectedError]
-    feedback: dict[uuid.UUID, tuple[str, str]]
+    feedback: dict[uuid.UUID, tuple[uuid.UUID, str, str]]
     n_done: int
 
 
@@ -203,7 +202,7 @@ def _write(judge: Judge, outcome: Outcome, grown: int, surplus: set[int], now: d
         for submission, register in outcome.events
     ]
     registers = [
-        vars(register) | {"is_surplus": question in surplus and register.answer in VOTING}
+        vars(register) | {"is_surplus": question in surplus and is_vote(register.answer)}
         for question, register in outcome.registers.items()
     ]
     lease = now + timedelta(minutes=judge.lease_minutes) if judge.is_leased else None
@@ -224,15 +223,20 @@ def _write(judge: Judge, outcome: Outcome, grown: int, surplus: set[int], now: d
         return int(n_done)
 
 
-def _feedback(outcome: Outcome, entries: Mapping[int, Entry]) -> dict[uuid.UUID, tuple[str, str]]:
+def _feedback(
+    outcome: Outcome, entries: Mapping[int, Entry]
+) -> dict[uuid.UUID, tuple[uuid.UUID, str, str]]:
     """Return what training tells the judge; nothing for any other question."""
-    asked: dict[int, Any] = {
-        register.question_id: submission.uuid
+    asked = {
+        register.question_id: submission
         for submission, register in outcome.events
         if entries[register.question_id].kind == QuestionKind.TRAINING
-        and submission.answer in VOTING
+        and is_vote(submission.answer)
     }
     if not asked:
         return {}
     golds = Gold.objects.filter(question_id__in=asked)
-    return {asked[gold.question_id]: (gold.answer, gold.why) for gold in golds}
+    return {
+        asked[gold.question_id].uuid: (asked[gold.question_id].question, gold.answer, gold.why)
+        for gold in golds
+    }

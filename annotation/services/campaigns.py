@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from django.db import IntegrityError, transaction
@@ -28,6 +29,7 @@ from annotation.models import (
 from annotation.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
+from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Image
@@ -35,7 +37,17 @@ from lookalike.core.arrays import Ints
 
 MAX_PANEL = 500
 MAX_PHASES = 16
-Pair = tuple[int, int]
+
+
+class Pair(NamedTuple):
+    """A pair, or with a subject what the campaign's kind of task asks about."""
+
+    query_id: int
+    candidate_id: int
+    subject: int = 0
+
+
+Asked = tuple[int, int] | Pair
 STEPS = {
     CampaignState.DRAFT: {CampaignState.OPEN},
     CampaignState.OPEN: {CampaignState.PAUSED, CampaignState.CLOSED},
@@ -54,9 +66,10 @@ def create_campaign(
     *,
     name: str,
     slug: str,
-    pairs: Iterable[Pair],
+    pairs: Iterable[Asked],
     panel: Sequence[User],
     phases: Sequence[int] | None = None,
+    task_kind: str = PAIR,
     tie_rule: str = TieRule.NEGATIVE,
     serving: str = Serving.EVERYONE,
     k: int = 3,
@@ -67,10 +80,12 @@ def create_campaign(
     """Store a campaign as a draft with its questions and its panel.
 
     Args:
-        pairs: (query image id, candidate image id), in any order; the order is not kept.
+        pairs: (query image id, candidate image id), in any order; the order is not kept. Of
+            another kind of task: with the subject.
         panel: the judges, all of them annotators.
         phases: of each pair, from 0; lower ones are asked first. Without them every judge's
             order is shuffled as a whole, and else within each phase.
+        task_kind: one that is registered.
         guidelines: markdown, becomes version 1.
 
     Raises:
@@ -90,7 +105,7 @@ def create_campaign(
         with transaction.atomic():
             campaign = Campaign.objects.create(
                 name=name, slug=slug, tie_rule=tie_rule, serving=serving, k=k, seed=seed,
-                owner=owner,
+                owner=owner, task_kind=task_kind,
                 asking_order=AskingOrder.SHUFFLED if phases is None else AskingOrder.PHASES,
             )  # fmt: skip
     except IntegrityError:
@@ -106,7 +121,7 @@ def create_campaign(
 
 @transaction.atomic
 def add_questions(
-    *, campaign: Campaign, pairs: Iterable[Pair], phases: Sequence[int] | None = None
+    *, campaign: Campaign, pairs: Iterable[Asked], phases: Sequence[int] | None = None
 ) -> int:
     """Add pairs to a campaign, mixed into its judges' queues; return how many are new.
 
@@ -121,11 +136,10 @@ def add_questions(
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if campaign.state == CampaignState.CLOSED:
         raise CampaignError(f"{campaign} is closed; open it again before adding pairs.")
-    known = set(
-        campaign.questions.filter(kind=QuestionKind.PAIR).values_list("query_id", "candidate_id")
-    )
+    asked = campaign.questions.filter(kind=QuestionKind.PAIR)
+    known = set(asked.values_list(*Pair._fields))
     new_pairs = _checked(pairs)
-    fresh = np.array([pair for pair in new_pairs if pair not in known], np.int64).reshape(-1, 2)
+    fresh = np.array([pair for pair in new_pairs if pair not in known], np.int64).reshape(-1, 3)
     if not fresh.size:
         return 0
     first = campaign.n_questions
@@ -139,7 +153,7 @@ def add_questions(
 
 
 def _write_questions(campaign: Campaign, pairs: Ints, phase_of: dict[Pair, int]) -> None:
-    """Store pairs, shape (n, 2), in a shuffled order; positions follow the phases, if any."""
+    """Store pairs, shape (n, 3), in a shuffled order; positions follow the phases, if any."""
     first = campaign.n_questions
     rng = np.random.default_rng([campaign.seed, first])
     pairs = pairs[shuffled_by_query(pairs[:, 0], rng)]
@@ -151,12 +165,12 @@ def _write_questions(campaign: Campaign, pairs: Ints, phase_of: dict[Pair, int])
     n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
     copy_rows(
         Question,
-        ("uid", "campaign_id", "query_id", "candidate_id", "kind", "position", "phase",
+        ("uid", "campaign_id", "query_id", "candidate_id", "subject", "kind", "position", "phase",
          "n_counted", "n_free", "is_settled"),
         (
-            (uuid.uuid4(), campaign.pk, query, candidate, QuestionKind.PAIR.value,
+            (uuid.uuid4(), campaign.pk, query, candidate, subject, QuestionKind.PAIR.value,
              first + position, phase, 0, n_free, False)
-            for (query, candidate), position, phase in zip(
+            for (query, candidate, subject), position, phase in zip(
                 pairs.tolist(), positions.tolist(), phases.tolist(), strict=True
             )
         ),
@@ -183,22 +197,22 @@ def _phases(
 ) -> Ints:
     """Return the phase of each new pair: as given, else as that of a pair drawn by chance."""
     if phase_of:
-        return np.array([phase_of[query, candidate] for query, candidate in pairs.tolist()])
+        return np.array([phase_of[Pair(*pair)] for pair in pairs.tolist()])
     asked = campaign.questions.filter(kind=QuestionKind.PAIR).order_by("id")
     return rng.choice(np.array(list(asked.values_list("phase", flat=True))), len(pairs))
 
 
-def _checked(pairs: Iterable[Pair]) -> list[Pair]:
+def _checked(pairs: Iterable[Asked]) -> list[Pair]:
     """Return the pairs, or say which of them cannot be asked."""
-    listed = list(pairs)
+    listed = [Pair(*pair) for pair in pairs]
     unique = set(listed)
     if len(unique) < len(listed):
         [(repeated, _)] = Counter(listed).most_common(1)
-        raise CampaignError(f"The pair {repeated} is given twice.")
-    selves = [query for query, candidate in unique if query == candidate]
+        raise CampaignError(f"The pair {repeated[:2]} is given twice.")
+    selves = [pair.query_id for pair in unique if pair.query_id == pair.candidate_id]
     if selves:
         raise CampaignError(f"Image {selves[0]} is paired with itself.")
-    ids = {image_id for pair in unique for image_id in pair}
+    ids = {image_id for pair in unique for image_id in pair[:2]}
     known = set(Image.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if ids - known:
         raise CampaignError(f"Unknown images: {sorted(ids - known)[:5]}.")

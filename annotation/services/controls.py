@@ -30,16 +30,18 @@ select q.kind, count(*) from annotation_question q
 join annotation_queueentry e on e.question_id = q.id and e.member_id = %s
 where q.campaign_id = %s and q.kind <> 'pair' group by q.kind
 """
+# Pairs are asked query by query. What else is asked stands in one block: few references have two.
+PAIR_BLOCK, CHOICE_BLOCK = "query_id", "subject * 0"
 CLAIMED = """
-select e.id, q.query_id, q.position from annotation_queueentry e
+select e.id, q.{block}, q.position from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
 where e.member_id = %s and e.place > %s order by e.place
 """
 # Of each query that has been claimed: how many of its pairs the shared order holds from there on.
 REMAINING = """
-select q.query_id, count(*) from annotation_question q
-join unnest(%s::bigint[], %s::int[]) as claimed(query_id, position)
-  on q.query_id = claimed.query_id and q.position >= claimed.position
+select q.{block}, count(*) from annotation_question q
+join unnest(%s::bigint[], %s::int[]) as claimed(block, position)
+  on q.{block} = claimed.block and q.position >= claimed.position
 where q.campaign_id = %s and q.kind = 'pair' group by 1
 """
 IS_UNASKED = """
@@ -47,18 +49,20 @@ not exists (select from annotation_queueentry o where o.member_id = %(member)s
             and o.question_id = q.id)
 """
 GOLD = f"""
-select 'gold', q.query_id, q.candidate_id, q.id from annotation_question q
+select 'gold', q.query_id, q.candidate_id, q.id, q.{{block}} from annotation_question q
 where q.campaign_id = %(campaign)s and q.kind = 'gold' and {IS_UNASKED}
 """  # noqa: S608  (constants)
 # One pair in so many is to be asked again, the same ones for a judge whenever it is looked up.
 AGAIN = """
-select %(kind)s::text, shown.query_id, shown.candidate_id, q.id from annotation_queueentry e
+select %(kind)s::text, shown.query_id, shown.candidate_id, q.id, shown.{block}
+from annotation_queueentry e
 join annotation_question q on q.id = e.question_id
 cross join lateral (select
+    q.subject,
     case %(kind)s::text when 'mirror' then q.candidate_id else q.query_id end as query_id,
     case %(kind)s::text when 'mirror' then q.query_id else q.candidate_id end as candidate_id) shown
 where e.member_id = %(member)s and e.state = 'done' and e.place <= %(place)s and q.kind = 'pair'
-  and shown.query_id = any(%(queries)s::bigint[])
+  and shown.{block} = any(%(blocks)s::bigint[])
   and ('x' || substr(md5(q.id::text || %(salt)s::text), 1, 8))::bit(32)::bigint %% 100
       < %(percent)s::int
   and not exists (select from annotation_question c
@@ -71,11 +75,13 @@ order by q.id
 """
 MAKE = """
 insert into annotation_question (uid, campaign_id, kind, query_id, candidate_id, original_id,
-                                 position, phase, n_counted, n_free, is_settled)
-select gen_random_uuid(), %s, kind, query_id, candidate_id, original_id, 0, 0, 0, 0, false
+                                 subject, position, phase, n_counted, n_free, is_settled)
+select gen_random_uuid(), %s, w.kind, w.query_id, w.candidate_id, w.original_id, q.subject,
+       0, 0, 0, 0, false
 from unnest(%s::text[], %s::bigint[], %s::bigint[], %s::bigint[])
-     as wanted(kind, query_id, candidate_id, original_id)
-order by kind, original_id on conflict do nothing
+     as w(kind, query_id, candidate_id, original_id)
+join annotation_question q on q.id = w.original_id
+order by w.kind, w.original_id on conflict do nothing
 """
 MADE = """
 select q.id from unnest(%s::text[], %s::bigint[]) with ordinality as wanted(kind, original_id, n)
@@ -90,13 +96,14 @@ from unnest(%s::bigint[], %s::bigint[]) as moved(id, place) where e.id = moved.i
 class Control(NamedTuple):
     """A question that checks a judge: gold, or a pair asked again, the way it is asked then.
 
-    `question_id` is that of the gold, or of the pair.
+    `question_id` is that of the gold, or of the pair; `block` that in which it may stand.
     """
 
     kind: str
     query_id: int
     candidate_id: int
     question_id: int
+    block: int = 0
 
 
 def mix_in_due_controls(*, judge: Judge) -> int:
@@ -112,16 +119,16 @@ def mix_in_due_controls(*, judge: Judge) -> int:
     member = PanelMember.objects.get(pk=judge.member_id)
     rng = np.random.default_rng([judge.seed, judge.number, judge.last_place])
     with prepared_cursor() as cursor:
-        cursor.execute(CLAIMED, [member.pk, judge.last_place])
-        entries, queries, positions = np.array(cursor.fetchall(), np.int64).T
+        cursor.execute(CLAIMED.format(block=_block(campaign)), [member.pk, judge.last_place])
+        entries, blocks, positions = np.array(cursor.fetchall(), np.int64).T
         cursor.execute(ASKED, [member.pk, campaign.pk])
         n_asked = dict.fromkeys(QuestionKind.values, 0) | dict(cursor.fetchall())
     n_pairs = member.n_total - sum(n_asked.values())
-    chances = _chances(campaign, queries, positions)
+    chances = _chances(campaign, blocks, positions)
     due: list[Control] = []
-    for kind, controls in _waiting(judge, campaign, np.unique(queries)).items():
+    for kind, controls in _waiting(judge, campaign, np.unique(blocks)).items():
         waiting = [controls[index] for index in rng.permutation(len(controls))]
-        come = [one for one in waiting if rng.random() < chances.get(one.query_id, 0.0)]
+        come = [one for one in waiting if rng.random() < chances.get(one.block, 0.0)]
         if kind == QuestionKind.GOLD:
             n_least = _n_gold_by_now(campaign, n_pairs, n_asked[kind] + len(controls))
             late = [one for one in waiting if one not in come]
@@ -131,7 +138,7 @@ def mix_in_due_controls(*, judge: Judge) -> int:
             due += come[: max(0, n_asked_again(n_pairs, percent) - n_asked[kind])]
     if not due:
         return 0
-    order = mixed_in(queries, np.array([one.query_id for one in due]), rng)
+    order = mixed_in(blocks, np.array([one.block for one in due]), rng)
     added = _append(member, make_questions(campaign=campaign, wanted=due))
     with prepared_cursor() as cursor:
         places = np.arange(order.size) + judge.last_place + 1
@@ -139,19 +146,23 @@ def mix_in_due_controls(*, judge: Judge) -> int:
     return len(due)
 
 
-def _waiting(judge: Judge, campaign: Campaign, queries: Ints) -> dict[str, list[Control]]:
-    """Return by kind the gold that a judge has not met, and what to ask again among `queries`.
+def _block(campaign: Campaign) -> str:
+    return CHOICE_BLOCK if campaign.kind.is_choice else PAIR_BLOCK
+
+
+def _waiting(judge: Judge, campaign: Campaign, blocks: Ints) -> dict[str, list[Control]]:
+    """Return by kind the gold that a judge has not met, and what to ask again among `blocks`.
 
     Only pairs of a query's first visit can be asked again in its second, so twice as many of them
     are as are wanted of all.
     """
     values = {
-        "member": judge.member_id, "campaign": campaign.pk, "queries": queries.tolist(),
+        "member": judge.member_id, "campaign": campaign.pk, "blocks": blocks.tolist(),
         "place": judge.last_place - GAP,
     }  # fmt: skip
     waiting: dict[str, list[Control]] = {}
     with prepared_cursor() as cursor:
-        cursor.execute(GOLD, values)
+        cursor.execute(GOLD.format(block=_block(campaign)), values)
         waiting[QuestionKind.GOLD.value] = [Control(*row) for row in cursor.fetchall()]
         for kind, percent in (
             (QuestionKind.REPEAT, campaign.repeat_percent),
@@ -160,25 +171,26 @@ def _waiting(judge: Judge, campaign: Campaign, queries: Ints) -> dict[str, list[
             if percent:
                 salt = f" {kind.value} {judge.seed} {judge.number}"
                 more = {"kind": kind.value, "percent": 2 * percent, "salt": salt}
-                cursor.execute(AGAIN, values | more)
+                cursor.execute(AGAIN.format(block=_block(campaign)), values | more)
                 waiting[kind.value] = [Control(*row) for row in cursor.fetchall()]
     return waiting
 
 
-def _chances(campaign: Campaign, queries: Ints, positions: Ints) -> dict[int, float]:
-    """Return how likely a control is to be due with this claim, by its query.
+def _chances(campaign: Campaign, blocks: Ints, positions: Ints) -> dict[int, float]:
+    """Return how likely a control is to be due with this claim, by its block.
 
-    That is the share of the claim in the pairs that the judge may expect of the query from here
+    That is the share of the claim in the pairs that the judge may expect of the block from here
     on, so that controls stand anywhere among these.
     """
-    claimed, first_of, n_claimed = np.unique(queries, return_index=True, return_counts=True)
+    claimed, first_of, n_claimed = np.unique(blocks, return_index=True, return_counts=True)
     with prepared_cursor() as cursor:
-        cursor.execute(REMAINING, [claimed.tolist(), positions[first_of].tolist(), campaign.pk])
+        statement = REMAINING.format(block=_block(campaign))
+        cursor.execute(statement, [claimed.tolist(), positions[first_of].tolist(), campaign.pk])
         n_left = dict(cursor.fetchall())
     part = campaign.k / max(campaign.panel.count(), 1)
     return {
-        query: n / max(1.0, part * n_left[query])
-        for query, n in zip(claimed.tolist(), n_claimed.tolist(), strict=True)
+        block: n / max(1.0, part * n_left[block])
+        for block, n in zip(claimed.tolist(), n_claimed.tolist(), strict=True)
     }
 
 
@@ -198,7 +210,7 @@ def make_questions(*, campaign: Campaign, wanted: list[Control]) -> list[int]:
     again = [one for one in wanted if one.kind != QuestionKind.GOLD]
     made: dict[tuple[str, int], int] = {}
     if again:
-        kinds, queries, candidates, pairs = map(list, zip(*again, strict=True))
+        kinds, queries, candidates, pairs, _ = map(list, zip(*again, strict=True))
         with prepared_cursor() as cursor:
             cursor.execute(MAKE, [campaign.pk, kinds, queries, candidates, pairs])
             cursor.execute(MADE, [kinds, pairs])

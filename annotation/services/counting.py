@@ -12,7 +12,6 @@ from typing import NamedTuple
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.judges import CountingRules, Judge, counting_rules
 from annotation.queries.prepared import prepared_cursor
-from lookalike.agreement.consensus import is_settled
 
 LOCK = """
 select id from annotation_question where id = any(%s::bigint[]) order by id for no key update
@@ -30,7 +29,7 @@ with place as (
     select id, question_id, is_surplus,
            row_number() over (partition by question_id order by is_surplus, event_id) as number
     from annotation_judgement
-    where question_id = any(%s::bigint[]) and answer in ('similar', 'different')
+    where question_id = any(%s::bigint[]) and answer not in ('cant_tell', 'skip')
       and not is_excluded
 )
 update annotation_judgement j set is_surplus = false
@@ -38,8 +37,7 @@ from place where place.id = j.id and place.is_surplus and place.number <= %s
 returning j.question_id, j.event_id
 """
 COUNT = """
-select q.id, count(*) filter (where j.answer = 'similar'),
-       count(*) filter (where j.answer = 'different'),
+select q.id, array_remove(array_agg(j.answer), null)::text[],
        count(*) filter (where not (m.is_active and m.stage <> 'not_qualified'))
 from annotation_question q
 left join annotation_judgement j on j.question_id = q.id and j.is_counted
@@ -162,16 +160,13 @@ def counted_votes(rules: CountingRules, question_ids: Sequence[int]) -> dict[int
         [(n_at_work,)] = cursor.fetchall()
         cursor.execute(COUNT, [list(question_ids)])
         return {
-            question: _count(rules, n_similar, n_different, n_at_work + n_of_others)
-            for question, n_similar, n_different, n_of_others in cursor.fetchall()
+            question: _count(rules, votes, n_at_work + n_of_others)
+            for question, votes, n_of_others in cursor.fetchall()
         }
 
 
-def _count(rules: CountingRules, n_similar: int, n_different: int, n_possible: int) -> Count:
+def _count(rules: CountingRules, votes: Sequence[str], n_possible: int) -> Count:
     """Judge a question by its votes; `n_possible` may be had if all judges at work vote."""
-    n_votes = n_similar + n_different
     n_wanted = rules.k if rules.is_leased else n_possible
-    is_closed = rules.closes_settled and is_settled(
-        n_similar, n_different, n_wanted, rules.tie_rule
-    )
-    return Count(n_votes, n_votes >= n_wanted or is_closed)
+    is_closed = rules.closes_settled and rules.kind.consensus(votes, n_wanted, rules.tie_rule)[1]
+    return Count(len(votes), len(votes) >= n_wanted or is_closed)

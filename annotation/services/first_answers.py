@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import uuid
 from contextlib import nullcontext
-from functools import lru_cache
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation.answering.register import FINAL, VOTING
+from annotation.answering.register import is_final, is_vote
 from annotation.answering.submissions import Submission
-from annotation.models import Campaign, CampaignState, Serving
-from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError
+from annotation.models import Serving
+from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError, fixed_rules
 from annotation.queries.prepared import prepared_cursor
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
@@ -104,10 +103,10 @@ def record_first_answer(
     Returns:
         None if anything stands in the way, a wrong address too; then nothing was stored.
     """
-    if given.answer not in FINAL:
+    if not is_final(given.answer):
         return None
     try:
-        statement = RECORD[Serving(_serving(campaign_uid))]
+        statement = RECORD[Serving(fixed_rules(campaign_uid).serving)]
     except NotOnPanelError:
         return None
     now = timezone.now()
@@ -119,7 +118,7 @@ def record_first_answer(
         "decided_at": decided_at,
         "shown_at": min(given.shown_at, decided_at),
         "now": now,
-        "is_vote": given.answer in VOTING,
+        "is_vote": is_vote(given.answer),
     }
     try:
         # one statement is a transaction; inside another one it needs a savepoint to fail alone
@@ -130,16 +129,3 @@ def record_first_answer(
     except IntegrityError:  # the UUID belongs to another answer
         return None
     return None if row is None else (Judge(*row[:-1]), row[-1])
-
-
-@lru_cache(maxsize=256)
-def _serving(campaign_uid: uuid.UUID) -> str:
-    """Return who is asked what; it never changes once the queues are drawn.
-
-    Raises:
-        NotOnPanelError: there is no such campaign, or it is a draft.
-    """
-    campaigns = Campaign.objects.exclude(state=CampaignState.DRAFT).filter(uid=campaign_uid)
-    for serving in campaigns.values_list("serving", flat=True):
-        return str(serving)
-    raise NotOnPanelError

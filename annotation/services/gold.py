@@ -11,14 +11,15 @@ from django.db import transaction
 
 from annotation.errors import CampaignError
 from annotation.models import (
-    VOTES,
     Campaign,
     CampaignState,
     Gold,
     Question,
     QuestionKind,
 )
+from annotation.queries.choices import standing_answers
 from annotation.queries.labels import labels
+from annotation.services.campaigns import Pair
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Image
@@ -32,12 +33,18 @@ PURPOSES = (
 
 
 class GoldPair(NamedTuple):
-    """A pair with its known answer, and why it is so."""
+    """A pair, or another kind's subject, with its known answer, and why it is so."""
 
     query_id: int
     candidate_id: int
     answer: str
     why: str = ""
+    subject: int = 0
+
+    @property
+    def asked(self) -> Pair:
+        """What is asked."""
+        return Pair(self.query_id, self.candidate_id, self.subject)
 
 
 @transaction.atomic
@@ -68,14 +75,13 @@ def add_gold(
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if purpose != QuestionKind.EXAMPLE and campaign.state != CampaignState.DRAFT:
         raise CampaignError("The queues are drawn; gold can be added only to a draft.")
-    _check(purpose, pairs)
-    present = set(campaign.questions.filter(kind=purpose).values_list("query_id", "candidate_id"))
-    fresh = {pair[:2]: pair for pair in reversed(pairs) if pair[:2] not in present}
+    _check(campaign, purpose, pairs)
+    present = set(campaign.questions.filter(kind=purpose).values_list(*Pair._fields))
+    fresh = {pair.asked: pair for pair in reversed(pairs) if pair.asked not in present}
     for pair in reversed(fresh.values()):
         question = Question.objects.create(
-            uid=uuid.uuid4(), campaign=campaign, query_id=pair.query_id, kind=purpose,
-            candidate_id=pair.candidate_id, position=0,
-        )  # fmt: skip
+            uid=uuid.uuid4(), campaign=campaign, kind=purpose, position=0, **pair.asked._asdict()
+        )
         Gold.objects.create(
             question=question, answer=pair.answer, why=pair.why.strip()[:500], source=source
         )
@@ -84,14 +90,18 @@ def add_gold(
     return len(fresh)
 
 
-def _check(purpose: str, pairs: Sequence[GoldPair]) -> None:
+def _check(campaign: Campaign, purpose: str, pairs: Sequence[GoldPair]) -> None:
     ids = {image_id for pair in pairs for image_id in pair[:2]}
     unknown = ids - set(Image.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown:
         raise CampaignError(f"Unknown images: {sorted(unknown)[:5]}.")
+    kind = campaign.kind
+    subjects = kind.subjects({pair.subject for pair in pairs})
     for pair in pairs:
-        if pair.answer not in VOTES:
-            raise CampaignError(f"Gold is “similar” or “different”, not {pair.answer!r}.")
+        if kind.is_choice and pair.subject not in subjects:
+            raise CampaignError(f"Gold of “{campaign}” is about its {kind.nouns}.")
+        if not kind.takes(pair.answer, subjects.get(pair.subject)):
+            raise CampaignError(f"{pair.answer!r} is no answer about a {kind.noun}.")
         if pair.query_id == pair.candidate_id:
             raise CampaignError("A pair joins an image to itself.")
         if purpose in {QuestionKind.TRAINING, QuestionKind.EXAMPLE} and not pair.why.strip():
@@ -110,6 +120,8 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
         seed: fixes the draw.
         why: what judges are told in training and examples. Nothing tells them of the panel.
     """
+    if source.kind.is_choice:
+        return _unanimous(source, n, seed, why)
     table = labels(source, "unanimous")
     is_sure = table.is_decided & ~table.is_ruled & (table.n_similar + table.n_different >= 2)
     rng = np.random.default_rng([seed, source.pk])
@@ -126,6 +138,21 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
         )
         for i in chosen[:n]
     ]
+
+
+def _unanimous(source: Campaign, n: int, seed: int, why: str) -> list[GoldPair]:
+    """Draw questions from whose images all judges, two or more, picked the same."""
+    answers = standing_answers(source)
+    sure = sorted(pk for pk, given in answers.items() if len(given) > 1 and len(set(given)) == 1)
+    questions = source.questions.filter(adjudication__isnull=True).in_bulk(sure)
+    subjects = source.kind.subjects({one.subject for one in questions.values()})
+    known = [
+        GoldPair(one.query_id, one.candidate_id, answers[pk][0], why, one.subject)
+        for pk, one in sorted(questions.items())
+        if source.kind.takes(answers[pk][0], subjects[one.subject])
+    ]
+    chosen = np.random.default_rng([seed, source.pk]).permutation(len(known))[:n]
+    return [known[place] for place in sorted(chosen)]
 
 
 @transaction.atomic

@@ -171,6 +171,8 @@ def import_judgements(
             are not on the list, or contradict each other or what is stored.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if campaign.kind.is_choice:
+        raise CampaignError(f"{campaign} asks about {campaign.kind.nouns}; import pairs alone.")
     if campaign.state in {CampaignState.DRAFT, CampaignState.CLOSED}:
         raise CampaignError(f"{campaign} is {campaign.get_state_display().lower()}; open it first.")
     with connection.cursor() as cursor:

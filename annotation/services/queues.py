@@ -8,6 +8,7 @@ ahead; pairs are claimed as judges come for them (`annotation.services.lent_pair
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from django.db import connection
@@ -130,7 +131,8 @@ def _mix_shared_order(campaign: Campaign, first_position: int) -> None:
 def _draw_shared_order(campaign: Campaign) -> None:
     """Draw the shared order anew, now that it is known that pairs are asked again."""
     questions, queries, _, phases = _questions(campaign, QuestionKind.PAIR).T
-    order = visiting_order(queries, phases, np.random.default_rng([campaign.seed, 0]))
+    blocks = _blocks(campaign, queries)
+    order = visiting_order(blocks, phases, np.random.default_rng([campaign.seed, 0]))
     _set_positions(questions[order], np.arange(order.size))
 
 
@@ -164,13 +166,19 @@ def _questions(campaign: Campaign, kind: QuestionKind, first_position: int = 0) 
     return np.array(questions, dtype=np.int64).reshape(-1, 4)
 
 
+def _blocks(campaign: Campaign, query_ids: Ints) -> Ints:
+    """Return in which block each question is asked: that of its query, or one for all choices."""
+    return np.zeros_like(query_ids) if campaign.kind.is_choice else query_ids
+
+
 def _judging_order(campaign: Campaign, rng: np.random.Generator) -> Ints:
     """Draw what one judge is asked of pairs, with gold and the pairs that are asked again."""
     pairs = AskedPairs(*_questions(campaign, QuestionKind.PAIR).T)
     n_pairs = pairs.question_ids.size
+    gold = _questions(campaign, QuestionKind.GOLD)[:, :2]
     order = judge_order(
-        pairs,
-        _questions(campaign, QuestionKind.GOLD)[:, :2],
+        replace(pairs, query_ids=_blocks(campaign, pairs.query_ids)),
+        np.stack([gold[:, 0], _blocks(campaign, gold[:, 1])], axis=1),
         rng,
         n_repeats=n_asked_again(n_pairs, campaign.repeat_percent),
         n_mirrors=n_asked_again(n_pairs, campaign.mirror_percent),

@@ -54,6 +54,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         )
     if campaign.repeat_percent > 50 or campaign.mirror_percent > 50 or campaign.pass_percent > 100:
         raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
+    if campaign.mirror_percent and campaign.kind.is_choice:
+        raise CampaignError("mirror_percent: only pairs can be mirrored.")
     if campaign.lease_minutes < 1:
         raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
     campaign.save(update_fields=list(changes))

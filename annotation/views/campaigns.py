@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -104,7 +105,7 @@ def guidelines(request: HttpRequest, campaign: Campaign) -> Context:
         "form": GuidelinesForm(initial={"text": current.text}),
         "html": to_html(current.text),
         "versions": campaign.guidelines.select_related("author").order_by("-version"),
-        "examples": worked_examples(campaign.pk),
+        "examples": _described(campaign, list(worked_examples(campaign.pk))),
     }
 
 
@@ -117,6 +118,7 @@ def gold(request: HttpRequest, campaign: Campaign) -> Context:
     page = Paginator(known.order_by("question__kind", "pk"), A_PAGE).get_page(
         request.GET.get("page")
     )
+    _described(campaign, page)
     return {
         "counts": gold_counts(campaign),
         "page": page,
@@ -150,7 +152,12 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
     case = next_case(campaign, only_undecided=only_undecided, skipped=skipped)
     made = rulings(campaign).select_related("question__query", "question__candidate", "decided_by")
     page = Paginator(made, A_PAGE).get_page(request.GET.get("page"))
+    kind = campaign.kind
+    _described(campaign, page)
     return {
+        "kind": kind,
+        "rulings": kind.rulings(case.subject) if case else {},
+        "card": kind.card(case.subject, case.votes) if case else "",
         "n_contested": n_contested,
         "only_undecided": only_undecided,
         "number": skipped + 1,
@@ -161,6 +168,17 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "keys": DEFAULT_KEYS,
         "page": page,
     }
+
+
+def _described(campaign: Campaign, known: Iterable[Any]) -> Iterable[Any]:
+    """Put into gold or rulings what pages show: the answer in words, the question of a choice."""
+    kind = campaign.kind
+    subjects = kind.subjects({one.question.subject for one in known})
+    for one in known:
+        subject = subjects.get(one.question.subject)
+        one.words = kind.words(one.answer, subject)
+        one.card = kind.card(subject, {kind.gold_of_ruling(one.answer, subject): 1})
+    return known
 
 
 @campaign_page("settings", "campaign_settings")

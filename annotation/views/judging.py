@@ -37,6 +37,7 @@ from annotation.answering.submissions import MalformedError, read_batch
 from annotation.markdown import to_html
 from annotation.models import Campaign, Mode, Stage
 from annotation.picture_keys import open_picture
+from annotation.queries.choices import answers_taken, picture_of
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
 from annotation.queries.serving import (
@@ -50,6 +51,7 @@ from annotation.queries.serving import (
     recent_answers,
 )
 from annotation.services import claim_questions, note_stop, record_answers
+from catalog.images.crops import crop_response
 from catalog.images.serving import image_response
 
 AHEAD = WINDOW
@@ -106,9 +108,12 @@ def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
         "default_keys": DEFAULT_KEYS,
         "allowed_keys": ALLOWED_KEYS,
         "mode": mode,
+        "kind": campaign.kind,
+        "prompt": campaign.kind.prompt(campaign.pk),
+        "images_url": f"{reverse('annotation:judge', args=[campaign_uid])}choices/",
         **addresses,
     }
-    return render(request, "annotation/judge.html", context)
+    return render(request, campaign.kind.judging_page, context)
 
 
 @annotator_required
@@ -138,10 +143,12 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         return _bad_request("Send application/json.", status=415)
     try:
         body = json.loads(request.body)
-        batch = read_batch(body)
+        batch = read_batch(body, answers_taken(campaign_uid))
         wanted = _wanted(body)
     except (ValueError, MalformedError, RecursionError) as problem:
         return _bad_request(str(problem))
+    except NotOnPanelError:
+        raise Http404 from None
     try:
         receipt = record_answers(
             campaign_uid=campaign_uid,
@@ -186,7 +193,7 @@ def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBas
     judge = _judge(request, campaign_uid)
     guideline = guideline_in_force(judge.campaign_id)
     examples = worked_examples(judge.campaign_id)
-    return JsonResponse(guidelines_reply(campaign_uid, guideline, examples))
+    return JsonResponse(guidelines_reply(judge, guideline, examples))
 
 
 @annotator_required
@@ -199,6 +206,22 @@ def image(request: HttpRequest, campaign_uid: uuid.UUID, key: str, size: str) ->
     picture = None if image_id is None else image_for(judge, image_id)
     if picture is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
         raise Http404
+    return image_response(request, picture, size, scope=str(campaign_uid))
+
+
+@annotator_required
+@cache_control(private=True, max_age=86_400, immutable=True)  # as above
+@require_GET
+def choice_image(
+    request: HttpRequest, campaign_uid: uuid.UUID, *, question_uid: uuid.UUID, key: str, size: str
+) -> HttpResponseBase:
+    """Return a picture of a question from whose images one is picked, cut out of its image."""
+    found = picture_of(_judge(request, campaign_uid), question_uid, key)
+    if found is None or size not in {"thumb", "view"}:
+        raise Http404
+    picture, box, how = found
+    if box is not None:
+        return crop_response(picture, box, size, how)
     return image_response(request, picture, size, scope=str(campaign_uid))
 
 

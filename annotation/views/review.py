@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,6 +16,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
+from annotation.queries.adjudication import votes_wanted
+from annotation.queries.choices import subject_of
 from annotation.queries.labels import label_of
 from annotation.queries.review import AnswerFilter, Shows, list_answers, review_pair
 from annotation.services import count_again, exclude_answers
@@ -56,6 +60,10 @@ class AnswersForm(forms.Form):
     def __init__(self, *args: object, campaign: Campaign) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         panel = campaign.panel.values_list("number", "annotator__username")
+        kind = campaign.kind
+        if kind.is_choice:
+            words = [*kind.answers.items(), (Answer.SKIP.value, Answer.SKIP.label)]
+            self.fields["answer"].choices = _any(words)  # type: ignore[attr-defined]
         self.fields["judge"].choices = [("", "Anybody"), *panel]  # type: ignore[attr-defined]
         for name in ("since", "until", "seconds"):
             self.fields[name].widget.attrs["class"] = "narrow"
@@ -121,12 +129,20 @@ def pair(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
         campaign=campaign,
         uid=uid,
     )
+    kind, subject, review = campaign.kind, subject_of(campaign, question), review_pair(question)
+    label = label_of(campaign, question, votes_wanted(campaign))
     context = {
         **page_frame(campaign, "answers_given"),
-        "review": review_pair(question),
-        "label": label_of(campaign, question),
+        "review": review,
+        "label": kind.words(label, subject) if label else "",
+        "kind": kind,
+        "ruling": kind.words(review.ruling.answer, subject) if review.ruling else "",
+        "card": kind.card(subject, Counter(one.answer for one in review.answers)),
         "back": _query_of(request),
     }
+    shown: list[Any] = [*review.events, *(exclusion.event for exclusion in review.exclusions)]
+    for event in shown:
+        event.words = kind.words(event.answer, subject)
     return render(request, "annotation/campaign_pair.html", context)
 
 

@@ -164,7 +164,7 @@ class JudgementQuery(Schema):
 )
 def campaigns(request: HttpRequest, page: Query[PageQuery]) -> Part[CampaignNumbers]:
     """Return the campaigns, newest first; drafts only to admins."""
-    part = read_part(campaigns_shown_to(signed_in(request)), page, newest_first=True)
+    part = read_part(campaigns_shown_to(signed_in(request)).of_pairs(), page, newest_first=True)
     return Part(campaign_numbers(part.items), part.next)
 
 
@@ -212,7 +212,7 @@ def judgements(
     request: HttpRequest, slug: str, wanted: Query[JudgementQuery], page: Query[PageQuery]
 ) -> Part[Judgement]:
     """Return the answers that stand, in the order in which they came. For admins."""
-    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
+    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)).of_pairs(), slug=slug)
     if not page.after:  # one line for a whole list, however many parts it is read in
         record(request, Action.EXPORTED, campaign, what="judgements", format="json")
     return read_part(list_judgements(campaign, **wanted.dict(exclude_none=True)), page)
@@ -249,7 +249,7 @@ def exclude(request: HttpRequest, slug: str, given: ExclusionIn) -> dict[str, in
 
     An exclusion holds for one judgement: what the judge answers afterwards counts. For admins.
     """
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = get_object_or_404(Campaign.objects.of_pairs(), slug=slug)
     with _refusals():
         n = exclude_answers(
             campaign=campaign,
@@ -269,7 +269,7 @@ def exclude(request: HttpRequest, slug: str, given: ExclusionIn) -> dict[str, in
 )
 def count(request: HttpRequest, slug: str, given: CountedIn) -> dict[str, int]:
     """End the exclusion of judgements, as if it had never been. For admins."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = get_object_or_404(Campaign.objects.of_pairs(), slug=slug)
     with _refusals():
         n = count_again(campaign=campaign, events=given.judgements, by=signed_in(request))
     return {"n": n}
@@ -333,5 +333,5 @@ def _refusals() -> Iterator[None]:
 
 def _row(request: HttpRequest, slug: str) -> CampaignNumbers:
     """Return a campaign that this person may know, or answer 404."""
-    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
+    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)).of_pairs(), slug=slug)
     return numbers_of(campaign)

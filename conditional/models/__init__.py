@@ -1,5 +1,6 @@
-"""The tables of this app: sets of templates and triplets, and their verification by people."""
+"""The tables of this app: sets of templates and triplets, and the campaigns about them."""
 
+from conditional.models.campaigns import SetCampaign
 from conditional.models.sets import (
     BASELINE_LABELS,
     KIND_LABELS,
@@ -17,23 +18,14 @@ from conditional.models.triplets import (
     TripletSet,
     TripletSource,
 )
-from conditional.models.verification import (
-    Choice,
-    TemplateRuling,
-    Verification,
-    VerificationState,
-    Verifier,
-    VerifierAnswer,
-)
 
 __all__ = [
     "BASELINE_LABELS",
     "KIND_LABELS",
     "TASK_LABELS",
-    "Choice",
     "PanelQuestion",
     "RetrievalTemplate",
-    "TemplateRuling",
+    "SetCampaign",
     "TemplateScore",
     "TemplateSet",
     "Triplet",
@@ -42,8 +34,4 @@ __all__ = [
     "TripletScore",
     "TripletSet",
     "TripletSource",
-    "Verification",
-    "VerificationState",
-    "Verifier",
-    "VerifierAnswer",
 ]

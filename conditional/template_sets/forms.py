@@ -99,7 +99,7 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-class VerificationForm(forms.Form):
+class PanelForm(forms.Form):
     """Who shall answer the questions of a set, and how many of them."""
 
     name = forms.CharField(max_length=80)
@@ -120,6 +120,11 @@ class VerificationForm(forms.Form):
         help_text="What counts as alike, in Markdown. Judges read it with G.",
     )
     seed = _seed("Of the sample, and of each judge's own order of questions and pictures.")
+    is_draft = forms.BooleanField(
+        required=False,
+        label="Keep it as a draft",
+        help_text="To set its rules and its gold before judges see it. Open it on its own page.",
+    )
 
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -216,13 +221,3 @@ class AlignmentForm(forms.Form):
         assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
         field.queryset = EmbeddingSet.objects.filter(pk__in=[one.pk for one in embedding_sets])
         field.choices = [(one.pk, one.spec) for one in embedding_sets]
-
-
-class RulingForm(forms.Form):
-    """What an admin rules."""
-
-    template = forms.UUIDField()
-    passes = forms.TypedChoiceField(
-        choices=[("yes", "Passes"), ("no", "Fails")], coerce=lambda value: value == "yes"
-    )
-    note = forms.CharField(required=False, max_length=500)

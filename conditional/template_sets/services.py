@@ -169,9 +169,9 @@ def delete_set(*, template_set: TemplateSet) -> None:
     """Delete a set that nobody has been asked about.
 
     Raises:
-        Refused: a verification asks about it.
+        Refused: a campaign asks about it.
     """
-    if template_set.verifications.exists():
-        raise Refused("set", f"“{template_set}” is under verification; it is kept.")
+    if template_set.campaigns.exists():
+        raise Refused("set", f"“{template_set}” was put to a panel; it is kept.")
     record(None, Action.SET_DELETED, template_set, slug=template_set.slug)
     template_set.delete()

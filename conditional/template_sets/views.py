@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.forms import Form
 from django.http import (
-    FileResponse,
     Http404,
     HttpRequest,
     HttpResponse,
@@ -22,9 +21,11 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, reader_required, signed_in
 from audit.actions import Action
 from audit.services import record
+from catalog.images.crops import SIDES, crop_response
 from catalog.models import Catalog, Image
+from conditional.campaigns.queries import verified_templates
+from conditional.campaigns.sets import campaigns_of
 from conditional.models import RetrievalTemplate, TemplateSet
-from conditional.template_sets.crops import SIDES, crop_file
 from conditional.template_sets.forms import BuildForm
 from conditional.template_sets.queries import (
     attribute_names,
@@ -38,9 +39,7 @@ from conditional.template_sets.services import BUILD_TASK, delete_set, make_prev
 from conditional.triplets.queries import triplet_sets
 from conditional.triplets.suggest import SUGGEST_TASK
 from conditional.uploads.files import TEMPLATES_TASK, TRIPLETS_TASK
-from conditional.verification.queries import verified_templates
 from jobs.models import OPEN_STATES, Job
-from lookalike.conditional.crops import Dilation
 from lookalike.core.errors import Refused
 
 SETS_A_PAGE = 30
@@ -83,7 +82,7 @@ def template_set(request: HttpRequest, slug: str) -> HttpResponse:
         "chosen": chosen,
         "page": page,
         "shown": shown_templates(page.object_list),
-        "verifications": found.verifications.all(),
+        "campaigns": campaigns_of(found, signed_in(request)),
         **scores_context(found),
     }
     return render(request, "conditional/set.html", context)
@@ -136,7 +135,7 @@ def preview(request: HttpRequest) -> HttpResponse:
 @admin_required
 @require_POST
 def delete(request: HttpRequest, slug: str) -> HttpResponse:
-    """Delete a set that nobody verifies."""
+    """Delete a set that no panel was asked about."""
     template_set = get_object_or_404(TemplateSet, slug=slug)
     try:
         delete_set(template_set=template_set)
@@ -150,18 +149,19 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @reader_required
 def export(request: HttpRequest, slug: str) -> HttpResponse:
-    """Give a set, or what of it a verification has passed, as a file of GeneCIS or CIRR."""
+    """Give a set, or what of it a panel has passed, as a file of GeneCIS or CIRR."""
     template_set = get_object_or_404(TemplateSet, slug=slug)
     only = None
-    if asked := request.GET.get("verification"):
-        verification = get_object_or_404(template_set.verifications, slug=asked)
-        only = [one.pk for one in verified_templates(verification)]
+    asked = request.GET.get("campaign", "")
+    if asked:
+        about = get_object_or_404(template_set.campaigns, campaign__slug=asked)
+        only = [one.pk for one in verified_templates(about.campaign)]
     record(
         request,
         Action.EXPORTED,
         template_set,
         what="templates",
-        only=request.GET.get("verification", ""),
+        only=asked,
     )
     response = JsonResponse(exported_entries(template_set, only), safe=False)
     response["Content-Disposition"] = f'attachment; filename="{template_set.task}.json"'
@@ -182,16 +182,3 @@ def crop(request: HttpRequest, template_uid: uuid.UUID, slot: str, size: str) ->
     if box is None:
         raise Http404
     return crop_response(Image.objects.get(pk=pk), box, size, template.crops)
-
-
-def crop_response(image: Image, box: list[float], size: str, how: Dilation) -> HttpResponseBase:
-    """Return a crop's bytes; whoever calls has checked that the person may see it."""
-    try:
-        path = crop_file(image, box, size, how)
-    except (FileNotFoundError, ValueError):
-        raise Http404 from None
-    response = FileResponse(path.open("rb"), content_type="image/webp")
-    del response["Content-Disposition"]
-    response["Cache-Control"] = "private, max-age=31536000, immutable"
-    response["X-Content-Type-Options"] = "nosniff"
-    return response

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Q, QuerySet
 
-from catalog.models import Catalog, Image
-from conditional.models import Triplet, TripletQuestion, TripletSet, Verification
-from conditional.verification.queries import votes_by_question
+from annotation.models import Campaign
+from annotation.queries.adjudication import votes_wanted
+from annotation.task_kinds import pick_place
+from catalog.models import Catalog
+from conditional.campaigns.queries import asked_subjects
+from conditional.models import TripletQuestion, TripletSet
+from conditional.triplets.shown import ShownPicture, ShownTriplet, counted, image_uids
 from lookalike.agreement.coefficients import Agreement
 from lookalike.conditional.triplet_majority import (
     CANT_TELL,
     Closer,
+    Standing,
     Tally,
     decide_closer,
     tally_outcomes,
@@ -26,7 +30,7 @@ from pooling.models import Pool
 def triplet_sets() -> QuerySet[TripletSet]:
     """Return the sets of triplets with how many panels they were put to, newest first."""
     sets = TripletSet.objects.select_related("catalog").order_by("-pk")
-    return sets.annotate(n_campaigns=Count("verifications"))
+    return sets.annotate(n_campaigns=Count("campaigns"))
 
 
 def places_to_compare() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -59,14 +63,22 @@ class TripletResult:
     outcome: Closer
 
 
-def triplet_results(verification: Verification) -> list[TripletResult]:
-    """Return what became of every triplet of a campaign, by position."""
-    n_panel = verification.panel.count()
-    votes = votes_by_question(verification)
+def triplet_results(campaign: Campaign) -> list[TripletResult]:
+    """Return what became of every triplet of a campaign, by position.
+
+    A ruling decides what the votes have not. What nobody is going to judge any more waits for
+    no vote.
+    """
+    n_wanted, asked = votes_wanted(campaign), asked_subjects(campaign)
     results = []
-    for question in verification.triplets.order_by("position"):
-        given = votes.get(question.pk, [])
-        results.append(TripletResult(question, given, decide_closer(given, n_panel)))
+    for question in TripletQuestion.objects.filter(pk__in=asked).order_by("position"):
+        found = asked[question.pk]
+        n_given = len(found.votes)
+        n_panel = n_given if found.is_finished else max(n_wanted, n_given)
+        outcome = decide_closer(found.votes, n_panel)
+        if outcome.standing == Standing.UNDECIDED and found.ruling is not None:
+            outcome = replace(outcome, ruled=pick_place(found.ruling.answer))
+        results.append(TripletResult(question, found.votes, outcome))
     return results
 
 
@@ -105,72 +117,11 @@ def _group(results: Sequence[TripletResult]) -> Group:
     )
 
 
-@dataclass(frozen=True)
-class ShownPicture:
-    """A picture of a triplet: what it is there, and a note beneath it."""
-
-    role: str
-    uid: uuid.UUID
-    note: str = ""
-    is_closer: bool = False
-
-
-@dataclass(frozen=True)
-class ShownTriplet:
-    """A triplet with its pictures, the anchor first; for people who may see everything.
-
-    `said` are the models by the role of the picture that they put closer.
-    """
-
-    condition: str
-    pictures: list[ShownPicture]
-    note: str = ""
-    said: Sequence[tuple[str, list[str]]] = ()
-
-
-def shown_answers(triplets: Iterable[Triplet]) -> list[ShownTriplet]:
-    """Join answers with their pictures."""
-    rows = list(triplets)
-    uids = _uids(pk for row in rows for pk in (row.anchor_id, row.closer_id, row.farther_id))
-    return [
-        ShownTriplet(
-            row.condition,
-            [
-                ShownPicture("Anchor", uids[row.anchor_id]),
-                ShownPicture("Closer", uids[row.closer_id], is_closer=True),
-                ShownPicture("Farther", uids[row.farther_id]),
-            ],
-        )
-        for row in rows
-    ]
-
-
-def shown_questions(questions: Iterable[TripletQuestion]) -> list[ShownTriplet]:
-    """Join questions with their pictures, and with who said what where they were suggested."""
-    rows = list(questions)
-    uids = _uids(pk for row in rows for pk in (row.anchor_id, *row.candidates))
-    return [_question(row, uids) for row in rows]
-
-
-def _question(row: TripletQuestion, uids: Mapping[int, uuid.UUID]) -> ShownTriplet:
-    specs_by_role: dict[str, list[str]] = {"A": [], "B": []}
-    for spec, margin in row.facts.get("margins", {}).items():
-        if margin:
-            specs_by_role["A" if margin > 0 else "B"].append(spec)
-    pictures = [ShownPicture("Anchor", uids[row.anchor_id])]
-    for (role, specs), pk in zip(specs_by_role.items(), row.candidates, strict=True):
-        note = f"{role}: {_counted(len(specs), 'model')}" if specs else ""
-        pictures.append(ShownPicture(role, uids[pk], note))
-    disagreement = row.facts.get("disagreement")
-    note = "" if disagreement is None else f"disagreement {disagreement:.2f}"
-    return ShownTriplet(
-        row.condition, pictures, note, [one for one in specs_by_role.items() if one[1]]
-    )
-
-
 def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
     """Join results with their pictures and votes."""
-    uids = _uids(pk for one in results for pk in (one.question.anchor_id, *one.question.candidates))
+    uids = image_uids(
+        pk for one in results for pk in (one.question.anchor_id, *one.question.candidates)
+    )
     rows = []
     for one in results:
         pictures = [ShownPicture("Anchor", uids[one.question.anchor_id])]
@@ -178,17 +129,9 @@ def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
         for place, (pk, n) in enumerate(zip(one.question.candidates, counts, strict=True)):
             is_closer = one.outcome.place == place
             role = "Closer" if is_closer else "Candidate"
-            pictures.append(ShownPicture(role, uids[pk], _counted(n, "vote"), is_closer))
+            pictures.append(ShownPicture(role, uids[pk], counted(n, "vote"), is_closer))
         n_cant = one.outcome.n_cant_tell
         rows.append(
             ShownTriplet(one.question.condition, pictures, f"{n_cant} can’t tell" if n_cant else "")
         )
     return rows
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _uids(wanted: Iterable[int]) -> dict[int, uuid.UUID]:
-    return dict(Image.objects.filter(pk__in=set(wanted)).values_list("pk", "uid"))

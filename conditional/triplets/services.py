@@ -112,7 +112,7 @@ def delete_triplet_set(*, triplet_set: TripletSet) -> None:
         Refused: a panel judges it, or a receiver of Django's `pre_delete` protects it.
     """
     TripletSet.objects.select_for_update().get(pk=triplet_set.pk)
-    if triplet_set.verifications.exists():
+    if triplet_set.campaigns.exists():
         raise Refused("set", f"“{triplet_set}” was put to a panel; it is kept.")
     record(None, Action.SET_DELETED, triplet_set, slug=triplet_set.slug)
     try:

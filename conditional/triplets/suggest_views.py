@@ -11,7 +11,8 @@ from django.views.decorators.http import require_POST
 from accounts.access import admin_required, signed_in
 from conditional.template_sets.forms import SuggestForm
 from conditional.template_sets.views import refuse
-from conditional.triplets.queries import places_to_compare, shown_questions
+from conditional.triplets.queries import places_to_compare
+from conditional.triplets.shown import shown_questions
 from conditional.triplets.suggest import (
     PREVIEW_ANCHORS,
     preview_of_suggestion,

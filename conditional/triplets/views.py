@@ -14,19 +14,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
+from annotation.models import Campaign
 from audit.actions import Action
 from audit.services import record
-from conditional.models import TripletSet, Verification
+from catalog.pages import Tab
+from conditional.campaigns.sets import campaigns_of
+from conditional.models import TripletSet
 from conditional.triplets.judged import keep_answers, triplets_csv
 from conditional.triplets.queries import (
-    shown_answers,
-    shown_questions,
     shown_results,
     triplet_results,
     triplet_statistics,
 )
 from conditional.triplets.services import delete_triplet_set
-from conditional.verification.queries import panel_progress
+from conditional.triplets.shown import shown_answers, shown_questions
 from lookalike.conditional.triplet_majority import Standing
 from lookalike.core.errors import Refused
 
@@ -36,7 +37,7 @@ TABS = {
     Standing.UNDECIDED: "Undecided",
     Standing.WAITING: "Waiting",
 }
-Tab = TypeVar("Tab", bound=StrEnum)
+Chosen = TypeVar("Chosen", bound=StrEnum)
 
 
 @require_safe
@@ -51,7 +52,7 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "set": triplet_set,
         "has_answers": has_answers,
-        "verifications": triplet_set.verifications.all(),
+        "campaigns": campaigns_of(triplet_set, signed_in(request)),
         "scores": triplet_set.scores.select_related("embedding_set"),
         "page": page,
         "shown": shown_answers(of_page) if has_answers else shown_questions(of_page),
@@ -59,8 +60,8 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "conditional/triplets.html", context)
 
 
-def triplet_results_page(request: HttpRequest, found: Verification) -> HttpResponse:
-    """Show a campaign's progress and figures, and its triplets by how they came out."""
+def triplet_results_page(request: HttpRequest, found: Campaign, tabs: list[Tab]) -> HttpResponse:
+    """Show a campaign's figures, and its triplets by how they came out."""
     results = triplet_results(found)
     held = {one.outcome.standing for one in results}
     standing = chosen_tab(TABS, request.GET.get("outcome", ""), held)
@@ -68,19 +69,23 @@ def triplet_results_page(request: HttpRequest, found: Verification) -> HttpRespo
     page = Paginator(chosen, TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
     counts = {tab: sum(one.outcome.standing == tab for one in results) for tab in TABS}
     context = {
-        "verification": found,
-        "set": found.triplet_set,
+        "campaign": found,
+        "tabs": tabs,
+        "set": found.about.triplet_set,
         "statistics": triplet_statistics(results),
-        "panel": panel_progress(found),
-        "tabs": [(tab.value, words, counts[tab]) for tab, words in TABS.items()],
+        "outcomes": [(tab.value, words, counts[tab]) for tab, words in TABS.items()],
         "outcome": standing.value,
         "page": page,
         "shown": shown_results(list(page.object_list)),
     }
-    return render(request, "conditional/triplet_campaign.html", context)
+    return render(request, "conditional/triplet_results.html", context)
 
 
-def chosen_tab(tabs: Mapping[Tab, str], asked: str, held: Collection[Tab]) -> Tab:
+def _campaign(slug: str) -> Campaign:
+    return get_object_or_404(Campaign, slug=slug, about__triplet_set__isnull=False)
+
+
+def chosen_tab(tabs: Mapping[Chosen, str], asked: str, held: Collection[Chosen]) -> Chosen:
     """Return the tab that was asked for, else the first that holds something, else the last."""
     *_, last = tabs
     first = next((tab for tab in tabs if tab in held), last)
@@ -91,10 +96,10 @@ def chosen_tab(tabs: Mapping[Tab, str], asked: str, held: Collection[Tab]) -> Ta
 @reader_required
 def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Give the answers that name a side as a CSV file of triplets."""
-    verification = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
-    record(request, Action.EXPORTED, verification, what="answers", format="csv")
-    response = HttpResponse(triplets_csv(verification), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{verification.slug}.csv"'
+    campaign = _campaign(slug)
+    record(request, Action.EXPORTED, campaign, what="answers", format="csv")
+    response = HttpResponse(triplets_csv(campaign), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{campaign.slug}.csv"'
     return response
 
 
@@ -102,16 +107,15 @@ def answers_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def keep(request: HttpRequest, slug: str) -> HttpResponse:
     """Store the answers of a closed campaign as a set of triplets."""
-    verification = get_object_or_404(Verification, slug=slug, triplet_set__isnull=False)
     try:
         kept = keep_answers(
-            verification=verification,
+            campaign=_campaign(slug),
             name=request.POST.get("name", "")[:80],
             owner=signed_in(request),
         )
     except Refused as problem:
         messages.error(request, problem.message)
-        return redirect("conditional:verification", slug)
+        return redirect("conditional:results", slug)
     messages.success(request, f"The answers are kept as “{kept}”.")
     return redirect("conditional:triplets", kept.slug)
 

@@ -22,7 +22,8 @@ def campaigns_with_judges() -> QuerySet[Campaign]:
         question__campaign=OuterRef("pk"), question__kind=QuestionKind.PAIR
     )
     return (
-        Campaign.objects.exclude(state=CampaignState.DRAFT)
+        Campaign.objects.of_pairs()
+        .exclude(state=CampaignState.DRAFT)
         .annotate(
             is_judged=Exists(judged),
             n_judges=Count("panel", filter=Q(panel__is_active=True), distinct=True),

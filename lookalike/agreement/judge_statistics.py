@@ -68,19 +68,6 @@ class SequenceEffect:
     n: int
 
 
-def agreement_with_others(mine: Bools, n_similar_others: Ints, n_different_others: Ints) -> Share:
-    """Return how often a judge's vote is the majority of the others'; their ties are left out.
-
-    Args:
-        mine: shape (n,), True for similar.
-        n_similar_others: shape (n,), votes of all other judges on the same question.
-        n_different_others: shape (n,).
-    """
-    is_clear = n_similar_others != n_different_others
-    agrees = mine == (n_similar_others > n_different_others)
-    return Share(int((agrees & is_clear).sum()), int(is_clear.sum()))
-
-
 def pace(visible_ms: Ints, load_ms: Ints) -> Pace:
     """Return how fast a judge works, apart from idling and loading.
 

@@ -32,18 +32,20 @@ class Closer:
         standing: see the module; waiting while missing answers could still change it.
         n_first, n_second: votes for either candidate.
         n_cant_tell: who could not tell.
+        ruled: the place that somebody ruled to be closer, where votes leave it open.
     """
 
     standing: Standing
     n_first: int
     n_second: int
     n_cant_tell: int
+    ruled: int | None = None
 
     @property
     def place(self) -> int | None:
         """The closer candidate's place, 0 or 1; None while or where none is decided."""
         if self.standing != Standing.DECIDED:
-            return None
+            return self.ruled
         return 0 if self.n_first > self.n_second else 1
 
     @property

@@ -62,7 +62,7 @@ def gallery_order(seed: int, judge: int, question: int, n: int) -> list[int]:
     Args:
         seed: of the campaign, at least 0.
         judge: the judge's number on the panel.
-        question: the question's position in its set.
+        question: a number of its own.
         n: how many candidates there are.
 
     Returns:
@@ -70,12 +70,6 @@ def gallery_order(seed: int, judge: int, question: int, n: int) -> list[int]:
     """
     order: list[int] = np.random.default_rng([seed, 1, judge, question]).permutation(n).tolist()
     return order
-
-
-def question_order(seed: int, judge: int, positions: Sequence[int]) -> list[int]:
-    """Return the positions of questions in the order in which a judge gets them."""
-    rng = np.random.default_rng([seed, 0, judge])
-    return [positions[place] for place in rng.permutation(len(positions)).tolist()]
 
 
 def decide(votes: Sequence[Vote], n_panel: int, target: int) -> Verdict:

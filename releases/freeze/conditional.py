@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conditional.triplets.frozen_rows import FrozenAnswer, frozen_answers, frozen_triplet_sets
-from conditional.verification.frozen_rows import (
+from conditional.campaigns.frozen_rows import (
     FrozenTemplate,
     frozen_template_rulings,
     frozen_templates,
     frozen_verifications,
     frozen_votes,
 )
+from conditional.triplets.frozen_rows import FrozenAnswer, frozen_answers, frozen_triplet_sets
 from jobs.snapshot import Snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.release.errors import ReleaseError

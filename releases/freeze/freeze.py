@@ -14,7 +14,7 @@ from django.conf import settings
 from annotation.queries.frozen_rows import FrozenCampaign, frozen_guidelines, frozen_judges
 from catalog.frozen_rows import FrozenImage
 from catalog.images.blobs import open_blob
-from conditional.verification.frozen_rows import verifiers_of
+from conditional.campaigns.frozen_rows import verifiers_of
 from evaluation.below_pool.frozen_rows import frozen_samples
 from evaluation.results.version import ROOT, code_version
 from jobs.snapshot import Snapshot, snapshot

@@ -10,18 +10,13 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
-from accounts.models import User
+from annotation.answering.submissions import Submission
+from annotation.models import Adjudication, Campaign, Mode, Question
+from annotation.services import close_campaign, record_answers
 from catalog.models import Catalog
-from conditional.models import (
-    RetrievalTemplate,
-    TemplateRuling,
-    TemplateSet,
-    TripletSet,
-    Verification,
-    VerificationState,
-    Verifier,
-    VerifierAnswer,
-)
+from conditional.campaigns.kinds import FAILS, PASSES, answer_of
+from conditional.campaigns.services import ask_panel
+from conditional.models import TemplateSet, TripletSet
 from conditional.stored_sets import store
 from conditional.template_sets.rows import template_rows
 from conditional.triplets.services import people_figures, triplet_rows
@@ -30,6 +25,7 @@ from lookalike.conditional.types import (
     Triplet,
     View,
 )
+from lookalike.conditional.verdicts import Vote
 from lookalike.core.errors import Refused
 from lookalike.release.conditional.sets import template_of
 from lookalike.release.errors import ReleaseError
@@ -37,7 +33,6 @@ from lookalike.release.format.folder import Folder
 from releases.importing.campaign import Judges, make_account
 from releases.importing.images import ImageIds
 
-DEVICE = "import"
 Row = dict[str, Any]
 Of = Mapping[int, list[Row]]  # rows by the position of their template
 
@@ -53,8 +48,8 @@ class _ReleasedSet:
 
 def import_sets(
     folder: Folder, slug: str, images: ImageIds, judges: Judges, catalog: Catalog
-) -> tuple[list[Verification], list[TripletSet]]:
-    """Make the verifications of templates and the sets of triplets of a release.
+) -> tuple[list[Campaign], list[TripletSet]]:
+    """Make the campaigns about templates and the sets of triplets of a release.
 
     Args:
         folder: of the release.
@@ -97,11 +92,9 @@ def _by_position(rows: Iterable[Row]) -> Of:
 
 def _templates(
     folder: Folder, released: _ReleasedSet, images: ImageIds, judges: Judges, catalog: Catalog
-) -> Verification:
-    """Make a closed verification with its set, panel, answers and rulings."""
+) -> Campaign:
+    """Make a closed campaign about templates with its set, panel, answers and rulings."""
     entry = released.entry
-    if Verification.objects.filter(slug=released.slug).exists():
-        raise ReleaseError(f"There is a campaign “{released.slug}” already; choose another slug.")
     made = TemplateSet(
         slug=released.slug,
         name=entry["template_set"],
@@ -122,60 +115,51 @@ def _templates(
         for row in _rows(folder, "templates", released)
     ]
     store(made, template_rows(made, templates))
-    verification = Verification.objects.create(
-        slug=released.slug,
-        name=entry["name"],
-        template_set=made,
-        state=VerificationState.CLOSED,
+    votes = _rows(folder, "template_votes", released)
+    people = [judges[name] for name in sorted({row["annotator"] for row in votes})]
+    silent = range(len(people) + 1, entry["n_judges"] + 1)
+    people += [make_account(f"{released.slug}-silent-{number}") for number in silent]
+    campaign = ask_panel(
+        asked_set=made, name=entry["name"], slug=released.slug, panel=people, is_import=True,
         guidelines=entry["guidelines"],
-    )
-    at = {row.position: row for row in made.templates.all()}
-    verification.templates.set(at.values())
-    _store_votes(folder, released, verification, at, judges)
-    TemplateRuling.objects.bulk_create(
-        TemplateRuling(
-            verification=verification,
-            template=at[row["position"]],
-            passes=row["passes"],
-            note=f"Imported with {released.origin}",
+    )  # fmt: skip
+    questions = campaign.questions.in_bulk()
+    at = dict(made.templates.values_list("pk", "position"))
+    of_position = {at[one.subject]: one for one in questions.values()}
+    _store_votes(folder, votes, campaign, of_position, judges)
+    close_campaign(campaign=campaign, by=None, reason=f"Imported with {released.origin}")
+    Adjudication.objects.bulk_create(
+        Adjudication(
+            question=of_position[row["position"]],
+            answer=PASSES if row["passes"] else FAILS,
+            reason=f"Imported with {released.origin}",
         )
         for row in _rows(folder, "template_rulings", released)
     )
-    return verification
+    return campaign
 
 
 def _store_votes(
     folder: Folder,
-    released: _ReleasedSet,
-    verification: Verification,
-    at: Mapping[int, RetrievalTemplate],
+    votes: Iterable[Row],
+    campaign: Campaign,
+    of_position: Mapping[int, Question],
     judges: Judges,
 ) -> None:
-    """Seat the panel, those who said nothing too, and store what each one said."""
-    votes = _rows(folder, "template_votes", released)
-    panel = [(name, judges[name]) for name in sorted({row["annotator"] for row in votes})]
-    silent = range(len(panel) + 1, released.entry["n_judges"] + 1)
-    people: list[User] = [user for _, user in panel]
-    people += [make_account(f"{released.slug}-silent-{number}") for number in silent]
-    seats = Verifier.objects.bulk_create(
-        Verifier(verification=verification, annotator=person, number=number)
-        for number, person in enumerate(people)
-    )
-    seat_of = {name: seat for (name, _), seat in zip(panel, seats, strict=False)}
+    """Store what each judge said, as if it had been said then."""
     moment = datetime.fromisoformat(folder.info["date"]).replace(tzinfo=UTC)
-    VerifierAnswer.objects.bulk_create(
-        VerifierAnswer(
-            uuid=uuid.uuid4(),
-            verifier=seat_of[row["annotator"]],
-            template=at[row["position"]],
-            choice=row["choice"],
-            picked=row["place"],
-            device=DEVICE,
-            shown_at=moment,
-            decided_at=moment,
+    given: dict[str, list[tuple[uuid.UUID, Submission]]] = defaultdict(list)
+    for row in votes:
+        key, answer = uuid.uuid4(), answer_of(Vote(row["choice"], row["place"]))
+        one = Submission(
+            key, of_position[row["position"]].uid, answer, "", Mode.IMPORT.value, "", 1,
+            moment, moment, 0, 0, None,
+        )  # fmt: skip
+        given[row["annotator"]].append((key, one))
+    for name, submissions in given.items():
+        record_answers(
+            campaign_uid=campaign.uid, annotator_id=judges[name].pk, submissions=submissions
         )
-        for row in votes
-    )
 
 
 def _triplets(

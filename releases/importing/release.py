@@ -11,7 +11,7 @@ from django.db import transaction
 
 from annotation.models import Campaign
 from catalog.models import Catalog
-from conditional.models import TripletSet, Verification
+from conditional.models import TripletSet
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
@@ -43,7 +43,7 @@ class Imported:
 
     campaigns: list[Campaign]
     n_judgements: int = 0
-    verifications: list[Verification] = field(default_factory=list)
+    template_campaigns: list[Campaign] = field(default_factory=list)
     triplet_sets: list[TripletSet] = field(default_factory=list)
 
 
@@ -60,7 +60,7 @@ def import_any(
     """Import a release, a VSD task or labels, whichever `source` is: all that it holds, or nothing.
 
     Of a release the judges become accounts that nobody can sign in to, named after their
-    pseudonyms; templates come back as a closed verification, triplets as a set.
+    pseudonyms; templates come back as a closed campaign, triplets as a set.
 
     Args:
         source: folder or zip of a release, of which every hash and number is checked first; or of
@@ -153,5 +153,5 @@ def _import(
     store_rulings(folder, made, images)
     if has_sets(folder.info):
         progress.note("Storing templates and triplets")
-    verifications, triplet_sets = import_sets(folder, slug, images, judges, catalog)
-    return Imported(made, n_judgements, verifications, triplet_sets)
+    of_templates, triplet_sets = import_sets(folder, slug, images, judges, catalog)
+    return Imported(made, n_judgements, of_templates, triplet_sets)

@@ -16,8 +16,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from annotation.models import CampaignState
-from conditional.models import TripletSet, Verification, VerificationState
+from annotation.models import Campaign, CampaignState
+from conditional.models import TripletSet
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import MANIFEST, SIGNATURE
@@ -224,11 +224,10 @@ def import_jobs() -> QuerySet[Job]:
     return Job.objects.filter(task=IMPORT_TASK).order_by("-id")
 
 
-def releasable_verifications() -> QuerySet[Verification]:
-    """Return the verifications of templates that nobody judges any more, newest first."""
-    return Verification.objects.filter(
-        template_set__isnull=False, state=VerificationState.CLOSED
-    ).order_by("-pk")
+def releasable_template_campaigns() -> QuerySet[Campaign]:
+    """Return the campaigns about templates that nobody judges any more, newest first."""
+    closed = Campaign.objects.filter(state=CampaignState.CLOSED)
+    return closed.filter(about__template_set__isnull=False).order_by("-pk")
 
 
 def releasable_triplets() -> QuerySet[TripletSet]:

@@ -1,4 +1,4 @@
-/* Ruling on a pair in the judging page's own view: its keys, its zoom, its care about Enter. */
+/* Ruling on a question: the judging page's keys and its care about Enter, of a pair its view too. */
 import { PairView } from "./judge/pair.js";
 import { ImageShelf } from "./lib/images.js";
 import { KeyMap, actionFor, keyName } from "./lib/keys.js";
@@ -8,20 +8,25 @@ const root = document.getElementById("ruling");
 const form = root.querySelector("[data-ruling]");
 const view = root.querySelector('[data-view="pair"]');
 const shelf = new ImageShelf();
-const pair = new PairView(view, { shelf, visible: new VisibleTime(), now: () => steadyNow() });
+const pair = view && new PairView(view, { shelf, visible: new VisibleTime(), now: () => steadyNow() });
+const [first, last] = form.querySelectorAll("[data-answers]");
 const keys = new KeyMap(JSON.parse(document.getElementById("judge-default-keys").textContent), {
   ArrowRight: "similar",
   ArrowLeft: "different",
 });
-const { uid, query, candidate } = view.dataset;
-shelf.want([query, candidate], 2);
-pair.show({ uid, query: { url: query }, candidate: { url: candidate } });
+if (pair) {
+  const { uid, query, candidate } = view.dataset;
+  shelf.want([query, candidate], 2);
+  pair.show({ uid, query: { url: query }, candidate: { url: candidate } });
+}
 
 function perform(action) {
-  if (action === "zoom") pair.zoom.toggle();
-  else if (action === "blink") pair.toggleBlink();
-  else if (action === "later") root.querySelector('[data-action="later"]')?.click();
-  else if (pair.isReady) form.querySelector(`[data-answers][value="${action}"]`)?.click();
+  if (action === "later") root.querySelector('[data-action="later"]')?.click();
+  else if (pair && action === "zoom") pair.zoom.toggle();
+  else if (pair && action === "blink") pair.toggleBlink();
+  else if (pair && !pair.isReady) return;
+  else if (action === "different") first.click();
+  else if (action === "similar") last.click();
 }
 
 root.addEventListener("click", (event) => {
@@ -34,7 +39,7 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault(); // Enter never rules
     return;
   }
-  if (pair.pan(event)) {
+  if (pair?.pan(event)) {
     event.preventDefault();
     return;
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import itertools
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -24,14 +23,12 @@ from annotation.services import (
 from annotation.services.gold import GoldPair
 from catalog.images.blobs import SIZES, blob_path, store_blobs
 from catalog.models import EmbeddingSet, Image, SourceFile
-from conditional.models import TripletQuestion, TripletSet, TripletSource, Verification
-from conditional.verification.answers import read_answers
-from conditional.verification.queries import find_verifier, next_questions
-from conditional.verification.services import open_verification, record_verdicts
+from conditional.campaigns.services import ask_panel
+from conditional.models import TripletQuestion, TripletSet, TripletSource
 from jobs.models import Job
 from lookalike.images.decode import read_picture
 from pooling.models import Pool, PoolSource, Proposal
-from tests.clients import Browser
+from tests.clients import Browser, answer_to
 from tests.pictures import encoded, picture
 from tests.worlds import rows_of
 
@@ -40,7 +37,6 @@ SEQUENCES = [
     "catalog_image", "annotation_question", "annotation_judgementevent", "annotation_judgement",
     "annotation_queueentry", "pooling_proposal", "pooling_poolsource", "annotation_campaign",
     "annotation_panelmember", "conditional_tripletset", "conditional_tripletquestion",
-    "conditional_verification", "conditional_verifier", "conditional_verifieranswer",
 ]  # fmt: skip
 WORDS_OF_OTHERS = [
     "secretmodel", "secret-pool", "secret-product", "secret-file", "secret-colour", "other-judge",
@@ -136,7 +132,7 @@ def pool_of(given: list[tuple[int, int]], campaign: Campaign) -> Pool:
     return pool
 
 
-def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Verification:
+def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Campaign:
     """Triplets that secret models disagree about, put to the same panel; one other has answered."""
     catalog = Image.objects.get(pk=given[0][0]).catalog
     suggested = TripletSet.objects.create(
@@ -150,26 +146,18 @@ def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Verification
             first_id=min(one[1], other[1]), second_id=max(one[1], other[1]),
             facts={"disagreement": 0.987654, "margins": {"timm:secretmodel": 0.987654}},
         )  # fmt: skip
-    found = open_verification(asked_set=suggested, name="Which is closer", panel=panel)
+    found = ask_panel(asked_set=suggested, name="Which is closer", panel=panel)
     answer_triplets(found, panel[1], "cant_tell")
     return found
 
 
-def answer_triplets(found: Verification, judge: User, choice: str) -> None:
-    """Answer all triplets that are left to a judge with the same."""
-    verifier = find_verifier(found.uid, judge.pk)
-    time = "2026-03-01T10:00:00Z"
-    answers = [
-        {"uuid": str(uuid.uuid4()), "question": str(question.uid), "choice": choice,
-         "device": "mouse", "shown_at": time, "decided_at": time}
-        | ({"place": 0} if choice == "pick" else {})
-        for question in next_questions(verifier, 100)
-    ]  # fmt: skip
-    record_verdicts(
-        verification_uid=found.uid,
-        annotator_id=judge.pk,
-        batch=read_answers({"answers": answers}),
-    )
+def answer_triplets(found: Campaign, judge: User, what: str) -> None:
+    """Answer all triplets that are left to a judge with the same; "pick" picks the left one."""
+    browser = Browser(found, judge)
+    for question in browser.next(100):
+        said = f"pick:{question['images'][0]}" if what == "pick" else what
+        status, _ = browser.send(answer_to(question["uid"], said, mode="choice"))
+        assert status == 200
 
 
 def addresses_in(text: str) -> set[str]:
@@ -178,11 +166,24 @@ def addresses_in(text: str) -> set[str]:
     return {address.split("#")[0] for address in found if not address.startswith("//")}
 
 
+def pictures_to_pick_from(judge: Browser) -> set[str]:
+    """The addresses that the page makes of the keys of triplets' pictures."""
+    uid = Campaign.objects.get(task_kind="triplet").uid
+    page, questions = (reverse(f"annotation:{name}", args=[uid]) for name in ("judge", "next"))
+    return {
+        f"{page}choices/{question['uid']}/{key}/{size}"
+        for question in judge.client.get(questions).json()["questions"]
+        for key in (question["reference"], *question["images"])
+        for size in ("view", "thumb")
+    } | {questions}
+
+
 def crawl(judge: Browser) -> dict[str, bytes]:
     """Follow every address from the front door on; return status, headers and body of each."""
     seen: dict[str, bytes] = {}
     waiting = {"/", reverse("annotation:home"), judge.url("judge")}
     waiting |= {judge.url(name) for name in ("next", "recent", "guidelines")}
+    waiting |= pictures_to_pick_from(judge)
     waiting |= {f"{judge.url('next')}?after={n}&n=20" for n in (0, 3)}
     while waiting:
         address = waiting.pop()

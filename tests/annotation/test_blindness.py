@@ -17,14 +17,14 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.urls.exceptions import NoReverseMatch
 
 from accounts.models import User
-from annotation.models import QuestionKind, QueueEntry
+from annotation.models import Campaign, QuestionKind, QueueEntry
 from annotation.services import (
     add_questions,
     create_campaign,
     open_campaign,
 )
 from catalog.models import EmbeddingSet, Image, SourceFile
-from conditional.models import TripletQuestion, TripletSet, Verification
+from conditional.models import TripletQuestion, TripletSet
 from jobs.models import Job
 from pooling.models import Pool, PoolSource, Proposal
 from tests.annotation.blind_world import (
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.django_db
 
 OPEN_TO_JUDGES = {
     "home", "annotation:home", "annotation:judge", "annotation:next", "annotation:recent",
-    "annotation:guidelines", "annotation:image", "accounts:profile",
+    "annotation:guidelines", "annotation:image", "annotation:choice_image", "accounts:profile",
     "accounts:sessions", "api:openapi-json",
     "releases:home",  # the list of public releases, none of a campaign that is still judged
 }  # fmt: skip
@@ -66,20 +66,20 @@ def keys_of(value: Any) -> set[str]:
 
 def pictures_of(found: dict[str, bytes]) -> list[str]:
     """The addresses of pictures among what was found, each with its content."""
-    return [address for address in found if "/images/" in address]
+    return [
+        address for address in found if re.search("/(images|choices)/.+/(thumb|view)$", address)
+    ]
 
 
 def test_no_byte_that_a_judge_can_reach_names_what_must_stay_hidden(world):
     world.judge("similar", 10)
     found = crawl(world)
-    pictures = [content for address, content in found.items() if "/images/" in address]
+    pictures = [found[address] for address in pictures_of(found)]
     assert len(pictures) > 20
     assert all(content.startswith(b"200") for content in pictures)
     assert {world.url("judge"), world.url("next"), reverse("annotation:home")} < set(found)
-    uid = Verification.objects.get().uid
-    for name in ("judge", "next"):
-        assert reverse(f"conditional:{name}", args=[uid]) in found
-    assert sum(f"{uid}/images/" in address for address in pictures_of(found)) == 4 * 3 * 2
+    uid = Campaign.objects.get(task_kind="triplet").uid
+    assert sum(f"{uid}/choices/" in address for address in pictures_of(found)) == 4 * 3 * 2
     for address, content in found.items():
         for word in WORDS_OF_OTHERS:
             assert word not in address
@@ -220,7 +220,7 @@ def test_what_a_judge_sees_does_not_depend_on_what_is_hidden(world):
         other.send(answer_to(answer["question"]["uid"], "similar", at=10**9))
     TripletSet.objects.update(name="Another", slug="another", recipe={}, seed=7)
     TripletQuestion.objects.update(facts={"margins": {"timm:other": -1.0}})
-    answer_triplets(Verification.objects.get(), other.person, "pick")
+    answer_triplets(Campaign.objects.get(task_kind="triplet"), other.person, "pick")
     assert differences(before, crawl(world)) == []
 
 

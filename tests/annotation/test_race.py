@@ -8,15 +8,22 @@ import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Count
 
-from annotation.models import Judgement, JudgementEvent, Question, QueueEntry
-from annotation.queries.labels import labels
-from annotation.services import reap_leases, reconcile
+from accounts.models import User
+from annotation.models import Campaign, Judgement, JudgementEvent, Question, QueueEntry
+from annotation.picture_keys import open_place
+from annotation.queries.choices import panel_votes
+from annotation.services import change_settings, open_campaign, reap_leases, reconcile
+from conditional.campaigns.services import ask_panel
+from conditional.models import TemplateSet, TripletQuestion, TripletSet
 from tests.clients import HttpJudge, answer_to, session_of
+from tests.conditional.cases import built_set, make_catalog
 from tests.waiting import PATIENCE_SECONDS
 from tests.webserver import WebServer
 
@@ -60,20 +67,22 @@ class Tab(threading.Thread):
     def judge_some(self) -> bool:
         n = self.random.choice([4, 12, 24])
         _, served = self.insist("GET", f"{self.path}/next?n={n}")
-        questions = [question["uid"] for question in served["questions"]]
+        questions = served["questions"]
         if self.random.random() < 0.05:
             return bool(questions)  # the tab was closed: these leases are abandoned
         if questions:
-            self.submit([self.answer(uid) for uid in questions])
+            self.submit([self.answer(question) for question in questions])
         return bool(questions)
 
-    def answer(self, question: str) -> dict[str, Any]:
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         self.n_answers += 1
-        what = self.random.choices(
-            ["similar", "different", "cant_tell", "skip", "later"], [60, 30, 4, 3, 3]
-        )[0]
+        of_kind = ["similar", "different", "cant_tell"]
+        if images := question.get("images"):
+            other = "cant_tell" if len(images) == 2 else "several"
+            of_kind = [f"pick:{images[0]}", f"pick:{images[-1]}", other]
+        what = self.random.choices([*of_kind, "skip", "later"], [60, 30, 4, 3, 3])[0]
         at = self.random.random() * 1e6
-        return answer_to(question, what, at=at)
+        return answer_to(question["uid"], what, at=at)
 
     def submit(self, answers: list[dict[str, Any]]) -> None:
         """Send a batch until it is acknowledged, perhaps twice; then take one back, perhaps."""
@@ -158,13 +167,54 @@ def expected_answers() -> dict[tuple[int, int], str]:
         (event.question_id, event.member_id): event.answer
         for event in JudgementEvent.objects.order_by("id")
     }
-    finals = {"similar", "different", "cant_tell", "skip"}
-    return {key: answer for key, answer in latest.items() if answer in finals}
+    return {key: answer for key, answer in latest.items() if answer not in {"later", "withdrawn"}}
 
 
-@pytest.mark.parametrize("n_queries", [25, pytest.param(100, marks=pytest.mark.daily)])
-def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, server, n_queries):
-    campaign = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K)
+def answer_sent(campaign: Campaign, body: dict[str, Any]) -> str:
+    """What an answer means: the page names a picture by its key, the site by its place."""
+    if not body["answer"].startswith("pick:"):
+        return str(body["answer"])
+    key = body["answer"].removeprefix("pick:")
+    return f"pick:{open_place(campaign.uid, uuid.UUID(body['question']), key)}"
+
+
+def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
+    """A campaign that lends so many templates or triplets to a panel."""
+    catalog = make_catalog(n=max(120, n + 2))
+    asked: TemplateSet | TripletSet
+    if kind == "template":
+        asked = built_set(catalog, n_templates=n)
+    else:
+        anchor, *images = catalog.images.order_by("pk")[: n + 2]
+        asked = TripletSet.objects.create(slug="t", name="T", catalog=catalog)
+        TripletQuestion.objects.bulk_create(
+            TripletQuestion(triplet_set=asked, position=at, anchor=anchor, first=one, second=other)
+            for at, (one, other) in enumerate(pairwise(images))
+        )
+    draft = ask_panel(asked_set=asked, name="Choices", panel=panel, is_draft=True)
+    change_settings(campaign=draft, by=None, serving="k_of_n", k=K, repeat_percent=5)
+    return open_campaign(campaign=draft)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_questions"),
+    [
+        ("pair", 1250),
+        ("template", 100),
+        ("triplet", 300),
+        pytest.param("pair", 5000, marks=pytest.mark.daily),
+        pytest.param("template", 1000, marks=pytest.mark.daily),
+        pytest.param("triplet", 3000, marks=pytest.mark.daily),
+    ],
+)
+def test_nothing_is_lost_and_no_question_has_more_than_k_votes(
+    campaign_of, people, server, kind, n_questions
+):
+    if kind == "pair":
+        n_queries = n_questions // N_CANDIDATES
+        campaign = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K)
+    else:
+        campaign = choices_of(kind, n_questions, people(N_JUDGES))
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]
     tabs = [
         Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid)
@@ -172,23 +222,21 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, serv
     ]
     for tab in tabs:
         tab.start()
-    make_leases_stale(tabs, server, n_queries * N_CANDIDATES)
+    make_leases_stale(tabs, server, n_questions)
     assert [tab.failure for tab in tabs if tab.failure] == []
 
     acknowledged = {key: answer for tab in tabs for key, answer in tab.acknowledged.items()}
     stored = {str(event.uuid): event for event in JudgementEvent.objects.select_related("question")}
     assert set(acknowledged) == set(stored)
     for key, answer in acknowledged.items():
-        assert stored[key].answer == answer["answer"]
+        assert stored[key].answer == answer_sent(campaign, answer)
         assert str(stored[key].question.uid) == answer["question"]
 
     judgements = {(j.question_id, j.member_id): j.answer for j in Judgement.objects.all()}
     assert judgements == expected_answers()
 
-    table = labels(campaign)
-    n_votes = table.n_similar + table.n_different
-    assert len(table) == n_queries * N_CANDIDATES
-    assert set(n_votes.tolist()) == {K}
+    votes = panel_votes(campaign).order_by().values_list("question").annotate(n=Count("pk"))
+    assert [n for _, n in votes] == [K] * n_questions
     assert reconcile(campaign=campaign) == []
     assert not Question.objects.filter(n_free__gt=0).exists()
     assert not QueueEntry.objects.filter(state="open", lease_until__isnull=False).exists()

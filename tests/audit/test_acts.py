@@ -27,16 +27,14 @@ from annotation.models import Campaign, Question
 from annotation.services import create_campaign
 from audit.models import Entry
 from catalog.models import Catalog
-from conditional.models import TripletQuestion, TripletSet, Verification
-from conditional.verification.queries import find_verifier
+from conditional.models import TripletQuestion, TripletSet
 from evaluation.models import Run
 from jobs.models import Job
 from jobs.services import enqueue
 from pooling.models import Pool, PoolSource
 from releases.models import Release, Submission
-from tests.clients import PASSWORD, signed_in
-from tests.conditional.cases import answer, built_set, make_catalog
-from tests.conditional.cases import record as record_answer
+from tests.clients import PASSWORD, Browser, signed_in
+from tests.conditional.cases import built_set, make_catalog, say
 from tests.worlds import World, answer_all, build_world, same_colour
 
 ASKS = "computes what a form would give and stores nothing"
@@ -202,12 +200,12 @@ class Scene:
     def triplets(self) -> TripletSet:
         return TripletSet.objects.create(slug="t", name="T", catalog=self.world.catalog)
 
-    def verification(self, state: str = "open") -> Verification:
+    def template_campaign(self) -> Campaign:
         found = built_set(make_catalog(f"v-{uuid.uuid4().hex[:4]}"), uuid.uuid4().hex)
         panel = [judge.pk for judge in self.world.judges]
-        self.post("conditional:new_verification", found.slug, name=found.slug[:20] + "v",
+        self.post("conditional:new_template_campaign", found.slug, name=found.slug[:20] + "v",
                   panel=panel, seed=0)  # fmt: skip
-        return Verification.objects.latest("pk")
+        return Campaign.objects.latest("pk")
 
     def release(self) -> Release:
         return Release.objects.create(
@@ -346,15 +344,7 @@ def depth(scene: Scene) -> None:
     scene.post("pooling:withdraw", scene.world.pool.slug, 0)
 
 
-def rule_template(scene: Scene) -> None:
-    found = scene.verification()
-    template = found.templates.all()[0]
-    for seat, choice in zip(found.panel.all(), ("none", "several", "bad_condition"), strict=True):
-        record_answer(find_verifier(found.uid, seat.annotator_id), answer(template, choice))
-    scene.post("conditional:rule", found.slug, template=template.uid, passes="yes")
-
-
-def ask_about_triplets(scene: Scene) -> Verification:
+def ask_about_triplets(scene: Scene) -> Campaign:
     triplet_set = scene.triplets()
     one, two, three = scene.world.images[:3]
     TripletQuestion.objects.create(
@@ -362,14 +352,13 @@ def ask_about_triplets(scene: Scene) -> Verification:
     )
     panel = [judge.pk for judge in scene.world.judges]
     scene.post("conditional:new_triplet_campaign", triplet_set.slug, name="V", panel=panel, seed=0)
-    return Verification.objects.get(slug="v")
+    return Campaign.objects.get(slug="v")
 
 
 def keep(scene: Scene) -> None:
     found = ask_about_triplets(scene)
-    judge = find_verifier(found.uid, scene.world.judges[0].pk)
-    record_answer(judge, answer(found.triplets.get(), place=0))
-    scene.post("conditional:move", found.slug, "close")
+    say(Browser(found, scene.world.judges[0]), found.about.questions[0], 0)
+    scene.post("annotation:move", found.slug, "close", reason="done")
     scene.post("conditional:keep", found.slug, name="Kept")
 
 
@@ -519,13 +508,8 @@ STEPS: dict[str, Step] = {
     "pooling:stop": (lambda s: s.post("pooling:stop", s.pool().slug, 0), "job_cancelled"),
     "pooling:cancel": (lambda s: s.post("pooling:cancel", s.pool().slug), "job_cancelled"),
     "pooling:delete": (lambda s: s.post("pooling:delete", s.pool().slug), "pool_deleted"),
-    "conditional:new_verification": (Scene.verification, "verification_opened"),
-    "conditional:move": (
-        lambda s: s.post("conditional:move", s.verification().slug, "close"),
-        "verification_closed",
-    ),
-    "conditional:rule": (rule_template, "ruling_made"),
-    "conditional:new_triplet_campaign": (ask_about_triplets, "verification_opened"),
+    "conditional:new_template_campaign": (Scene.template_campaign, "campaign_opened"),
+    "conditional:new_triplet_campaign": (ask_about_triplets, "campaign_opened"),
     "conditional:keep": (keep, "set_made"),
     "conditional:delete": (
         lambda s: s.post("conditional:delete", built_set(make_catalog("d")).slug),

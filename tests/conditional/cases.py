@@ -7,16 +7,15 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.models import Campaign, Question
+from annotation.picture_keys import seal_place
 from catalog.models import Catalog, Image, SourceFile
-from conditional.models import TemplateSet
+from conditional.models import PanelQuestion, TemplateSet
 from conditional.template_sets.services import BUILD_TASK, build_set
-from conditional.verification.answers import read_answers
-from conditional.verification.services import (
-    record_verdicts,
-)
 from jobs.services import run_here
 from lookalike.conditional.recipes import Recipe
 from lookalike.conditional.types import Task
+from tests.clients import Browser, answer_to
 
 
 def entry(number, **changes):
@@ -30,29 +29,30 @@ def entry(number, **changes):
     }
 
 
-SHOWN, DECIDED = "2026-03-01T10:00:00Z", "2026-03-01T10:00:04Z"
+def judges_of(campaign: Campaign) -> list[Browser]:
+    """The panel's browsers, in its order."""
+    return [Browser(campaign, seat.annotator) for seat in campaign.panel.order_by("number")]
 
 
-def answer(template, choice="pick", place=0, **changes):
-    given = {
-        "uuid": str(uuid.uuid4()),
-        "question": str(template.uid),
-        "choice": choice,
-        "device": "keyboard",
-        "shown_at": SHOWN,
-        "decided_at": DECIDED,
-    }
-    if choice == "pick":
-        given["place"] = place
-    return {**given, **changes}
+def question_of(campaign: Campaign, subject: PanelQuestion) -> Question:
+    return campaign.questions.get(kind="pair", subject=subject.pk)
 
 
-def record(verifier, *answers):
-    return record_verdicts(
-        verification_uid=verifier.verification.uid,
-        annotator_id=verifier.annotator_id,
-        batch=read_answers({"answers": list(answers)}),
-    )
+def key_of(campaign: Campaign, subject: PanelQuestion, place: int | None) -> str:
+    """What the browser calls a picture, by its place among the candidates."""
+    return seal_place(campaign.uid, question_of(campaign, subject).uid, place)
+
+
+def given(campaign: Campaign, subject: PanelQuestion, answer: str | int, **changes: Any) -> Any:
+    """An answer as the page sends it; a number picks that candidate, wherever it is seen."""
+    what = answer if isinstance(answer, str) else f"pick:{key_of(campaign, subject, answer)}"
+    return answer_to(str(question_of(campaign, subject).uid), what, mode="choice", **changes)
+
+
+def say(judge: Browser, subject: PanelQuestion, answer: str | int, **changes: Any) -> Any:
+    """Answer as the page does; return what became of it."""
+    _, reply = judge.send(given(judge.campaign, subject, answer, **changes))
+    return reply["results"][0]
 
 
 COLOURS = ("red", "green", "blue", "black")

@@ -11,8 +11,8 @@ from django.test import Client
 
 from accounts.models import Role, User
 from catalog.models import Catalog
+from conditional.campaigns.services import ask_panel
 from conditional.models import Triplet, TripletSet
-from conditional.verification.services import open_verification
 from releases.models import Release
 
 pytestmark = pytest.mark.django_db
@@ -53,7 +53,7 @@ def test_a_set_that_was_put_to_a_panel_is_kept(
     small: TripletSet,
     people: Callable[..., list[User]],
 ) -> None:
-    open_verification(asked_set=small, name="Check", panel=people(2))
+    ask_panel(asked_set=small, name="Check", panel=people(2))
     admin = client_of(Role.ADMIN)
     assert DELETE not in admin.get("/templates/triplets/small/").text
     assert "was put to a panel" in admin.post(DELETE, follow=True).text

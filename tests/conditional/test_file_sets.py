@@ -7,14 +7,20 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Role
+from catalog.images.crops import crop_file
+from conditional.campaigns.services import ask_panel
 from conditional.models import TemplateSet
-from conditional.template_sets.crops import crop_file
 from conditional.template_sets.rows import exported_entries
-from conditional.verification.queries import picture_for
-from conditional.verification.services import open_verification
 from lookalike.conditional.crops import DILATIONS
 from lookalike.conditional.formats.vaw import read_attribute_types, read_vaw
-from tests.conditional.cases import COLOURS, built_set, catalog_of_files
+from tests.conditional.cases import (
+    COLOURS,
+    built_set,
+    catalog_of_files,
+    judges_of,
+    key_of,
+    question_of,
+)
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -77,11 +83,10 @@ def test_boxes_are_cut_out_as_the_recipe_says(vaw, client, people):
         expected = crop_file(row.reference, row.boxes["reference"], "view", how)
         assert pictures[how] == expected.read_bytes()
         judge = people(1)
-        panel = open_verification(asked_set=stored, name=slug, panel=judge)
-        [verifier] = panel.panel.all()
-        shown = picture_for(verifier, row.uid, "reference")
-        assert shown is not None
-        assert shown[2] == how
+        [judge] = judges_of(ask_panel(asked_set=stored, name=slug, panel=judge))
+        key = key_of(judge.campaign, row, None)
+        address = f"{judge.url('judge')}choices/{question_of(judge.campaign, row).uid}/{key}/view"
+        assert b"".join(judge.client.get(address).streaming_content) == pictures[how]
     page = client.get("/templates/sets/even/").content.decode()
     assert "as much context on every side" in page
 

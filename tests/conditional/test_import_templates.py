@@ -9,12 +9,12 @@ from PIL import Image as PillowImage
 
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, Image, SourceFile
+from conditional.campaigns.services import ask_panel
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
 from conditional.template_sets.crops import crop_file
 from conditional.template_sets.recall_services import store_scores
 from conditional.template_sets.rows import exported_entries
-from conditional.verification.services import open_verification
 from lookalike.conditional.formats.genecis import read_genecis
 from lookalike.conditional.validate import find_defects
 from lookalike.core.errors import Refused
@@ -186,7 +186,7 @@ def test_templates_that_look_among_a_split_are_not_put_to_judges(catalog, write,
     names = {f"{number:012d}": "x.png" for number in range(20)}
     import_composed(write, [composed(0, 0, 1)], "--split", write(names, "split.json"))
     with pytest.raises(Refused, match="too many for a person to judge"):
-        open_verification(asked_set=TemplateSet.objects.get(), name="Panel", panel=people(2))
+        ask_panel(asked_set=TemplateSet.objects.get(), name="Panel", panel=people(2))
 
 
 def test_boxes_are_checked_and_cut_out_once(catalog, write, settings, tmp_path):

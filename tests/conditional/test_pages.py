@@ -1,14 +1,15 @@
-"""Pages of sets, verifications and triplets: admins and researchers see them, and what fails."""
+"""Pages of sets, campaigns and triplets: admins and researchers see them, and what fails."""
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from conditional.models import TemplateSet, TripletSet, Verification
+from annotation.models import Campaign
+from conditional.campaigns.services import ask_panel
+from conditional.models import TemplateSet, TripletSet
 from conditional.template_sets.queries import catalog_rows
 from conditional.template_sets.services import BUILD_TASK
-from conditional.verification.services import open_verification
 from jobs.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -42,14 +43,14 @@ def admin(client_of):
 
 
 @pytest.fixture
-def verification(template_set, people):
-    return open_verification(asked_set=template_set, name="Check", panel=people(2))
+def campaign(template_set, people):
+    return ask_panel(asked_set=template_set, name="Check", panel=people(2))
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.RESEARCHER])
-def test_readers_see_sets_with_their_pictures_and_verifications(client_of, verification, role):
+def test_readers_see_sets_with_their_pictures_and_campaigns(client_of, campaign, role):
     client = client_of(role)
-    slug = verification.template_set.slug
+    slug = campaign.about.template_set.slug
     assert b"Other colours" in client.get(reverse("conditional:sets")).content
     page = client.get(reverse("conditional:set", args=[slug]), {"page": 2}).content.decode()
     assert page.count("<article") == 10
@@ -57,24 +58,22 @@ def test_readers_see_sets_with_their_pictures_and_verifications(client_of, verif
     red = client.get(reverse("conditional:set", args=[slug]), {"condition": "red"})
     assert "“red”" in red.content.decode()
     assert "“blue”" not in red.content.decode()
-    seen = client.get(reverse("conditional:verification", args=["check"]))
+    seen = client.get(reverse("conditional:results", args=["check"]))
     assert seen.status_code == 200
-    names = [seat.annotator.username for seat in verification.panel.select_related("annotator")]
-    is_shown = [name in seen.content.decode() for name in names]
-    assert is_shown == [role == Role.ADMIN] * 2
+    names = [seat.annotator.username for seat in campaign.panel.select_related("annotator")]
+    assert not any(name in seen.content.decode() for name in names)
 
 
-def test_researchers_change_nothing(client_of, verification):
+def test_researchers_change_nothing(client_of, campaign):
     client = client_of(Role.RESEARCHER)
-    slug = verification.template_set.slug
+    slug = campaign.about.template_set.slug
     assert client.get(reverse("conditional:new")).status_code == 403
     for name, arguments in (
         ("new", []),
         ("preview", []),
         ("delete", [slug]),
-        ("new_verification", [slug]),
-        ("rule", ["check"]),
-        ("move", ["check", "close"]),
+        ("new_template_campaign", [slug]),
+        ("keep", ["check"]),
     ):
         assert client.post(reverse(f"conditional:{name}", args=arguments)).status_code == 403, name
 
@@ -144,43 +143,36 @@ def test_the_part_of_a_catalog_is_the_same_each_time_and_keeps_to_filters(catalo
     assert len(catalog_rows(catalog, None, 500)) == 120
 
 
-def test_a_verification_is_opened_closed_and_its_set_kept(admin, template_set, people):
-    url = reverse("conditional:new_verification", args=[template_set.slug])
+def test_a_campaign_is_drafted_and_its_set_kept(admin, template_set, people):
+    url = reverse("conditional:new_template_campaign", args=[template_set.slug])
     assert admin.get(url).status_code == 200
     panel = [person.pk for person in people(3)]
-    given = {"name": "Mine", "panel": panel, "n_questions": "4", "seed": "0"}
+    given = {"name": "Mine", "panel": panel, "n_questions": "4", "seed": "0", "is_draft": "on"}
     assert admin.post(url, {**given, "n_questions": "99"}).status_code == 200
     assert admin.post(url, given).status_code == 302
-    mine = Verification.objects.get()
-    assert (mine.templates.count(), mine.panel.count()) == (4, 3)
-    admin.post(reverse("conditional:move", args=["mine", "close"]))
-    mine.refresh_from_db()
-    assert not mine.is_open
+    mine = Campaign.objects.get()
+    assert (mine.state, mine.n_questions, mine.panel.count()) == ("draft", 4, 3)
     admin.post(reverse("conditional:delete", args=[template_set.slug]))
     assert TemplateSet.objects.exists()
-    ruled = admin.post(
-        reverse("conditional:rule", args=["mine"]),
-        {"template": mine.templates.all()[0].uid, "passes": "yes"},
-        follow=True,
-    )
-    assert "the panel decides about this template itself" in ruled.content.decode()
 
 
-def test_a_set_is_exported_whole_or_as_far_as_it_passed(client_of, verification):
+def test_a_set_is_exported_whole_or_as_far_as_it_passed(client_of, campaign):
     client = client_of(Role.RESEARCHER)
-    url = reverse("conditional:export", args=[verification.template_set.slug])
+    url = reverse("conditional:export", args=[campaign.about.template_set.slug])
     reply = client.get(url)
     assert reply["Content-Disposition"] == 'attachment; filename="change_attribute.json"'
     entries = reply.json()
     assert len(entries) == 30
-    uids = {str(uid) for uid in verification.template_set.catalog.images.values_list("uid", flat=1)}
+    uids = {
+        str(uid) for uid in campaign.about.template_set.catalog.images.values_list("uid", flat=1)
+    }
     assert {entries[0]["target"]["image_id"], entries[0]["reference"]["image_id"]} <= uids
     assert len(entries[0]["gallery"]) == 14
-    assert client.get(url, {"verification": "check"}).json() == []
-    assert client.get(url, {"verification": "other"}).status_code == 404
+    assert client.get(url, {"campaign": "check"}).json() == []
+    assert client.get(url, {"campaign": "other"}).status_code == 404
 
 
-def test_a_set_that_nobody_verifies_is_deleted(admin, template_set):
+def test_a_set_that_nobody_judges_is_deleted(admin, template_set):
     assert admin.get(reverse("conditional:delete", args=[template_set.slug])).status_code == 405
     admin.post(reverse("conditional:delete", args=[template_set.slug]))
     assert not TemplateSet.objects.exists()
@@ -199,10 +191,10 @@ def test_triplets_are_shown_with_what_people_said(admin, catalog):
     assert "Some triplets" in admin.get(reverse("conditional:sets")).content.decode()
 
 
-def test_a_judge_finds_the_verification_at_home(verification):
+def test_a_judge_finds_the_campaign_at_home(campaign):
     client = Client()
-    judge = verification.panel.select_related("annotator").first().annotator
+    judge = campaign.panel.select_related("annotator").first().annotator
     client.force_login(judge, backend="django.contrib.auth.backends.ModelBackend")
     home = client.get(reverse("annotation:home")).content.decode()
     assert "0 of 30 templates" in home
-    assert reverse("conditional:judge", args=[verification.uid]) in home
+    assert reverse("annotation:judge", args=[campaign.uid]) in home

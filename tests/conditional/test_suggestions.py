@@ -13,10 +13,10 @@ from django.urls import reverse
 from accounts.models import Role
 from catalog.embeddings import load_vectors
 from catalog.models import Image
+from conditional.campaigns.services import ask_panel
 from conditional.models import TripletQuestion, TripletSet
 from conditional.tasks import suggest
 from conditional.triplets.suggest import SUGGEST_TASK, find_triplets, request_suggestion
-from conditional.verification.services import open_verification
 from jobs.models import Job, JobState
 from lookalike.conditional.suggestions import SuggestRecipe
 from lookalike.core.errors import Refused
@@ -55,8 +55,8 @@ def test_each_triplet_is_asked_once_under_each_condition(made, people):
     assert stored.n_questions == stored.questions.count() == 4
     conditions = stored.questions.values_list("condition", flat=True)
     assert sorted(conditions) == ["colour", "colour", "shape", "shape"]
-    campaign = open_verification(asked_set=stored, name="Judge", panel=people(1))
-    assert campaign.triplets.count() == 4
+    campaign = ask_panel(asked_set=stored, name="Judge", panel=people(1))
+    assert campaign.n_questions == 4
 
 
 def test_a_source_that_proposed_one_of_two_has_a_say_up_to_its_last_score(made):
@@ -221,7 +221,7 @@ def test_an_admin_sees_a_preview_with_pictures_and_saves(made, client_of):
     shown = admin.get(reverse("conditional:triplets", args=["split"])).content.decode()
     assert shown.count("<article") == 2
     assert "Models disagree about each of them" in shown
-    assert "Have it judged" in shown
+    assert "Start a campaign" in shown
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from playwright.sync_api import (
 )
 
 from accounts.models import User
+from annotation.models import Question
 from demo.drawing.catalog import render_catalog
 from tests.clients import PASSWORD, session_of
 from tests.paths import SHARED_DATA
@@ -27,18 +28,17 @@ from tests.site import Site
 
 MAKE_PEOPLE = f"""
 from accounts.models import User
+from annotation.models import Question
 for name, role in [("chief", "admin"), ("ann", "annotator"), ("reader", "researcher")]:
     User.objects.create_user(name, password={PASSWORD!r}, role=role)
 """
 MINUTES = 60_000
 # What keeps a judge's vote from counting: a picture of the question that is not on screen.
 NOT_HERE = (
-    ".pair:not([hidden]):not([data-ready]), "
+    ":is(.pair, .choice):not([hidden]):not([data-ready]), "
     ".sheet:not([hidden]):not(:has([data-sheet-query] img)), "
     ".sheet:not([hidden]) .cell[aria-current]:not(:has(img))"
 )
-ALL_LOADED = """() => [...document.querySelectorAll("#verify img")]
-    .every((image) => !image.checkVisibility() || (image.complete && image.naturalWidth > 0))"""
 SIZES: dict[str, ViewportSize] = {
     "desktop": {"width": 1280, "height": 850},
     "phone": {"width": 390, "height": 844},
@@ -131,4 +131,10 @@ def overflow(page: Page) -> int:
 def see_pictures(page: Page) -> None:
     """Wait until the question on a judging page can be seen, so that it can be voted on."""
     expect(page.locator(NOT_HERE)).to_have_count(0)
-    page.wait_for_function(ALL_LOADED)
+
+
+def question_on(page: Page) -> Question:
+    """The question from whose images one is to be picked, once its pictures are seen."""
+    shown = page.locator("[data-view=choice][data-ready]")
+    expect(shown).to_be_visible()
+    return Question.objects.get(uid=shown.get_attribute("data-ready"))

@@ -1,9 +1,8 @@
-"""Luma templates are built and verified by keyboard; they pass, fail or are ruled on."""
+"""Luma templates are built and judged by keyboard; they pass, fail or are ruled on."""
 
 from __future__ import annotations
 
 import csv
-import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -14,20 +13,18 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
-from conditional.models import RetrievalTemplate, TemplateSet, Verification, VerifierAnswer
+from annotation.models import Campaign, Judgement, JudgementEvent, Question
+from annotation.picture_keys import open_place
+from conditional.campaigns.queries import list_results
+from conditional.models import TemplateSet
 from conditional.tasks import build
 from conditional.template_sets.services import BUILD_TASK
-from conditional.verification.queries import (
-    current_answers,
-    find_verifier,
-    list_results,
-    seen_order,
-)
 from jobs.models import Job
-from tests.e2e.pages import overflow, see_pictures, serious_problems
+from tests.e2e.pages import overflow, question_on, serious_problems
 
 N_ASKED = 10
 KEYS = "1234567890qwert"
+N_GALLERY = 14  # distractors; the target stands behind them
 
 
 @pytest.fixture
@@ -72,56 +69,52 @@ def build_a_set(chief: Page) -> TemplateSet:
     return TemplateSet.objects.get()
 
 
-def open_a_verification(chief: Page, panel: list[User]) -> Verification:
-    chief.get_by_role("link", name="Have it verified").click()
+def start_a_campaign(chief: Page, panel: list[User]) -> Campaign:
+    chief.get_by_role("link", name="Start a campaign").click()
     for judge in panel:
         chief.get_by_label(judge.username).check()
     chief.get_by_label("How many templates").fill(str(N_ASKED))
-    chief.get_by_role("button", name="Open the verification").click()
-    expect(chief.get_by_role("heading", name="Panel")).to_be_visible()
-    return Verification.objects.get()
+    chief.get_by_role("button", name="Start the campaign").click()
+    expect(chief.get_by_role("heading", name="Progress of each judge")).to_be_visible()
+    return Campaign.objects.get()
 
 
-def key_for(template: RetrievalTemplate, verification: Verification, judge: User) -> str:
+def key_for(page: Page, question: Question, number: int) -> str:
     """What a judge presses: of the ten, six pass, two fail, and the panel is split on two."""
-    positions = list(verification.templates.order_by("position").values_list("pk", flat=True))
-    place = positions.index(template.pk)
-    verifier = find_verifier(verification.uid, judge.pk)
-    target = len(template.gallery)
-    order = seen_order(verifier, template)
+    asked = sorted(question.campaign.questions.values_list("subject", flat=True))
+    place = asked.index(question.subject)
     if place < 6:
-        return KEYS[order.index(target)]
+        return KEYS[places_on(page, question).index(N_GALLERY)]
     if place < 8:
         return "b" if place == 6 else "n"
-    return [KEYS[order.index(target)], "n", "s"][verifier.number]
+    return [KEYS[places_on(page, question).index(N_GALLERY)], "n", "s"][number]
 
 
-def judge_all(page: Page, verification: Verification, judge: User) -> None:
+def places_on(page: Page, question: Question) -> list[int | None]:
+    """Which candidate stands where, by the keys of the pictures."""
+    keys = [
+        (image.get_attribute("src") or "").split("/")[-2]
+        for image in page.locator("[data-choice=images] img").all()
+    ]
+    return [open_place(question.campaign.uid, question.uid, key) for key in keys]
+
+
+def judge_all(page: Page, number_of_judge: int) -> None:
     """Answer every template by keyboard, taking the first answer back once."""
     page.goto("/judge/")
     page.get_by_role("link", name="Start").click()
     for number in range(N_ASKED):
-        template = template_on(page)
-        page.keyboard.press(key_for(template, verification, judge))
+        question = question_on(page)
+        page.keyboard.press(key_for(page, question, number_of_judge))
         if number == 0:
             expect(page.locator("[data-part=count]")).to_have_text(f"1 of {N_ASKED}")
             page.keyboard.press("u")
-            expect(page.locator(f"[data-part=reference][src*='{template.uid}']")).to_be_visible()
+            assert question_on(page) == question
             page.wait_for_timeout(250)
-            see_pictures(page)
-            page.keyboard.press(key_for(template, verification, judge))
+            page.keyboard.press(key_for(page, question, number_of_judge))
         page.wait_for_timeout(250)
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
-    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
-
-
-def template_on(page: Page) -> RetrievalTemplate:
-    shown = page.locator("[data-part=reference]")
-    expect(shown).to_be_visible()
-    see_pictures(page)
-    found = re.search(r"/images/\d+/([0-9a-f-]{36})/reference/", shown.get_attribute("src") or "")
-    assert found is not None
-    return RetrievalTemplate.objects.get(uid=found[1])
+    expect(page.get_by_text("All answers saved")).to_be_visible()
 
 
 def test_luma_templates_are_built_verified_by_keyboard_and_pass_or_fail(
@@ -130,19 +123,24 @@ def test_luma_templates_are_built_verified_by_keyboard_and_pass_or_fail(
     panel = [make_person(name) for name in ("anna", "ben", "cleo")]
     chief = open_page(make_person("ada", Role.ADMIN))
     assert build_a_set(chief).templates.count() == 40
-    verification = open_a_verification(chief, panel)
-    for judge in panel:
-        judge_all(open_page(judge), verification, judge)
-    assert len(current_answers(verification)) == 3 * N_ASKED
-    assert VerifierAnswer.objects.count() == 3 * (N_ASKED + 2)
-    chief.reload()
+    campaign = start_a_campaign(chief, panel)
+    for number, judge in enumerate(panel):
+        judge_all(open_page(judge), number)
+    assert Judgement.objects.count() == 3 * N_ASKED
+    assert JudgementEvent.objects.count() == 3 * (N_ASKED + 2)
+    chief.get_by_role("link", name="Results").click()
     for words in ("To adjudicate (2)", "Fail (2)", "Pass (6)", "Waiting (0)"):
         expect(chief.get_by_role("link", name=words)).to_be_visible()
     expect(chief.locator(".tile", has_text="verified")).to_contain_text("6")
     expect(chief.get_by_text("Besides: 1 × none of them, 1 × several.").first).to_be_visible()
-    chief.get_by_role("button", name="It passes").first.click()
-    expect(chief.get_by_text("Your ruling is kept.")).to_be_visible()
-    assert sum(one.passes is True for one in list_results(verification)) == 7
+    results = chief.url
+    chief.get_by_role("link", name="Adjudication").click()
+    assert serious_problems(chief) == []
+    chief.get_by_role("heading", name="Template 1 of 2").wait_for()
+    chief.keyboard.press("j")
+    expect(chief.get_by_text("The ruling is kept.")).to_be_visible()
+    assert sum(one.passes is True for one in list_results(campaign)) == 7
+    chief.goto(results)
     chief.get_by_role("link", name="Fail (2)").click()
     expect(chief.get_by_text("Besides: 3 × bad condition.")).to_be_visible()
     assert serious_problems(chief) == []
@@ -158,27 +156,28 @@ def test_arrows_and_touch_pick_too_and_pages_fit_a_phone(
     )  # fmt: skip
     judge, admin = make_person("anna"), make_person("ada", Role.ADMIN)
     chief = open_page(admin, size="phone", theme=theme)
-    chief.goto("/templates/sets/colours/verify/")
+    chief.goto("/templates/sets/colours/judge/")
     chief.get_by_label("anna").check()
-    chief.get_by_role("button", name="Open the verification").click()
-    for address in ("/templates/", "/templates/sets/colours/", "/templates/verifications/colours/"):
+    chief.get_by_role("button", name="Start the campaign").click()
+    for address in ("/templates/", "/templates/sets/colours/", "/templates/campaigns/colours/"):
         chief.goto(address)
         assert overflow(chief) <= 0, address
     page = open_page(judge, size="phone", theme=theme)
     page.goto("/judge/")
     page.get_by_role("link", name="Start").tap()
-    template = template_on(page)
+    places = places_on(page, question_on(page))
     page.locator("[data-pick='3']").tap()
     expect(page.locator("[data-part=count]")).to_have_text("1 of 12")
-    [first] = VerifierAnswer.objects.all()
-    verifier = find_verifier(Verification.objects.get().uid, judge.pk)
-    assert (first.picked, first.device) == (seen_order(verifier, template)[3], "touch")
-    second = template_on(page)
+    expect(page.get_by_text("All answers saved")).to_be_visible()
+    [first] = JudgementEvent.objects.all()
+    assert (first.answer, first.device) == (f"pick:{places[3]}", "touch")
+    places = places_on(page, question_on(page))
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     expect(page.locator("[data-part=count]")).to_have_text("2 of 12")
-    last = VerifierAnswer.objects.last()
+    expect(page.get_by_text("All answers saved")).to_be_visible()
+    last = JudgementEvent.objects.last()
     assert last is not None
-    assert (last.picked, last.device) == (seen_order(verifier, second)[2], "keyboard")
+    assert (last.answer, last.device) == (f"pick:{places[2]}", "keyboard")
     assert overflow(page) <= 0
     assert serious_problems(page) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,17 +12,18 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
+from annotation.models import Campaign, Judgement, JudgementEvent, Question
+from annotation.picture_keys import open_place
 from catalog.models import Catalog
 from conditional.alignment.services import ALIGN_TASK
-from conditional.models import TripletQuestion, TripletSet, Verification, VerifierAnswer
+from conditional.campaigns.services import ask_panel
+from conditional.models import TripletQuestion, TripletSet
 from conditional.tasks import align, suggest
 from conditional.triplets.suggest import SUGGEST_TASK
-from conditional.verification.queries import current_answers, find_verifier, seen_order
-from conditional.verification.services import open_verification
 from jobs.models import Job
 from lookalike.conditional.formats.tables import read_matrix
 from tests.catalogs import catalog_of, embedding_set_of, pool_over
-from tests.e2e.pages import overflow, see_pictures, serious_problems
+from tests.e2e.pages import overflow, question_on, serious_problems
 from tests.e2e.pictures import make_images
 from tests.pooling.run_command import printed
 
@@ -64,43 +64,39 @@ def suggest_a_set(chief: Page) -> TripletSet:
     return TripletSet.objects.get()
 
 
-def open_a_campaign(chief: Page, panel: list[User]) -> Verification:
-    chief.get_by_role("link", name="Have it judged").click()
+def start_a_campaign(chief: Page, panel: list[User]) -> Campaign:
+    chief.get_by_role("link", name="Start a campaign").click()
     for judge in panel:
         chief.get_by_label(judge.username).check()
     chief.get_by_label("Guidelines").fill("# What counts\n\nThe **main** colour.")
-    chief.get_by_role("button", name="Open the campaign").click()
-    expect(chief.get_by_role("heading", name="Panel")).to_be_visible()
-    return Verification.objects.get()
+    chief.get_by_role("button", name="Start the campaign").click()
+    expect(chief.get_by_role("heading", name="Progress of each judge")).to_be_visible()
+    return Campaign.objects.get()
 
 
-def question_on(page: Page) -> TripletQuestion:
-    shown = page.locator("[data-part=reference]")
-    expect(shown).to_be_visible()
-    see_pictures(page)
-    found = re.search(r"/images/\d+/([0-9a-f-]{36})/reference/", shown.get_attribute("src") or "")
-    assert found is not None
-    return TripletQuestion.objects.get(uid=found[1])
+def sides_on(page: Page, question: Question) -> list[int | None]:
+    """Which candidate stands left and right, by the keys of the pictures."""
+    images = page.locator("[data-choice=images] img").all()
+    keys = [(image.get_attribute("src") or "").split("/")[-2] for image in images]
+    return [open_place(question.campaign.uid, question.uid, key) for key in keys]
 
 
-def key_for(question: TripletQuestion, campaign: Verification, judge: User) -> str:
+def key_for(page: Page, question: Question, judge: int) -> str:
     """What a judge presses for the vote that `VOTES` gives them, wherever they see its side."""
-    verifier = find_verifier(campaign.uid, judge.pk)
-    vote = VOTES[question.position][verifier.number]
+    vote = VOTES[TripletQuestion.objects.get(pk=question.subject).position][judge]
     if vote == "?":
         return "c"
-    side = seen_order(verifier, question).index(int(vote) - 1)
-    keys = ("f", "j") if verifier.number else ("ArrowLeft", "ArrowRight")
-    return keys[side]
+    keys = ("f", "j") if judge else ("ArrowLeft", "ArrowRight")
+    return keys[sides_on(page, question).index(int(vote) - 1)]
 
 
-def judge_all(page: Page, campaign: Verification, judge: User) -> None:
+def judge_all(page: Page, judge: int) -> None:
     """Answer every triplet by keyboard; read the guidelines, and take the first answer back."""
     page.goto("/judge/")
     page.get_by_role("link", name="Start").click()
     for number in range(N_QUERIES):
         question = question_on(page)
-        key = key_for(question, campaign, judge)
+        key = key_for(page, question, judge)
         if number == 0:
             page.keyboard.press("?")
             expect(page.get_by_role("heading", name="What counts")).to_be_visible()
@@ -110,13 +106,12 @@ def judge_all(page: Page, campaign: Verification, judge: User) -> None:
             page.keyboard.press(key)
             expect(page.locator("[data-part=count]")).to_have_text(f"1 of {N_QUERIES}")
             page.keyboard.press("u")
-            expect(page.locator(f"[data-part=reference][src*='{question.uid}']")).to_be_visible()
+            assert question_on(page) == question
             page.wait_for_timeout(250)
-            see_pictures(page)
         page.keyboard.press(key)
         page.wait_for_timeout(250)
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
-    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    expect(page.get_by_text("All answers saved")).to_be_visible()
 
 
 def test_triplets_are_suggested_judged_by_keyboard_and_exported(
@@ -128,12 +123,12 @@ def test_triplets_are_suggested_judged_by_keyboard_and_exported(
     panel = [make_person(name) for name in ("anna", "ben", "cleo")]
     chief = open_page(make_person("ada", Role.ADMIN), accept_downloads=True)
     assert suggest_a_set(chief).questions.count() == N_QUERIES
-    campaign = open_a_campaign(chief, panel)
-    for judge in panel:
-        judge_all(open_page(judge), campaign, judge)
-    assert len(current_answers(campaign)) == 3 * N_QUERIES
-    assert VerifierAnswer.objects.count() == 3 * (N_QUERIES + 2)
-    chief.reload()
+    start_a_campaign(chief, panel)
+    for number, judge in enumerate(panel):
+        judge_all(open_page(judge), number)
+    assert Judgement.objects.count() == 3 * N_QUERIES
+    assert JudgementEvent.objects.count() == 3 * (N_QUERIES + 2)
+    chief.get_by_role("link", name="Results").click()
     for words in ("Decided (4)", "Undecided (2)", "Waiting (0)"):
         expect(chief.get_by_role("link", name=words)).to_be_visible()
     expect(chief.locator("article.triplet .is-target")).to_have_count(4)
@@ -146,7 +141,13 @@ def test_triplets_are_suggested_judged_by_keyboard_and_exported(
     assert len(rows) == 12
     assert {row["condition"] for row in rows} == {"colour"}
     assert {row["worker"] for row in rows} == {"a01", "a02", "a03"}
-    chief.get_by_role("button", name="Close").click()
+    results = chief.url
+    chief.get_by_role("link", name="Progress").click()
+    chief.locator("#close-reason").fill("done")
+    chief.on("dialog", lambda dialog: dialog.accept())
+    chief.get_by_role("button", name="Close", exact=True).click()
+    expect(chief.get_by_text("is closed.")).to_be_visible()
+    chief.goto(results)
     chief.get_by_role("button", name="Keep the answers").click()
     expect(chief.get_by_text("The answers are kept as")).to_be_visible()
     expect(chief.get_by_text("83.3").first).to_be_visible()
@@ -165,39 +166,36 @@ def test_touch_picks_too_pages_fit_a_phone_and_a_lost_network_loses_nothing(
     for position in range(4):
         anchor, first, second = images[3 * position : 3 * position + 3]
         found.questions.create(position=position, anchor=anchor, first=first, second=second)
-    campaign = open_verification(asked_set=found, name="Few", panel=[judge])
-    verifier = find_verifier(campaign.uid, judge.pk)
+    campaign = ask_panel(asked_set=found, name="Few", panel=[judge])
     page = open_page(judge, size="phone", theme=theme)
-    page.goto(reverse("conditional:judge", args=[campaign.uid]))
+    page.goto(reverse("annotation:judge", args=[campaign.uid]))
     question = question_on(page)
     expect(page.get_by_text("Look only at")).to_be_hidden()
     assert overflow(page) <= 0
     assert serious_problems(page) == []
+    sides = sides_on(page, question)
     page.get_by_role("button", name="Right image").tap()
     expect(page.locator("[data-part=count]")).to_have_text("1 of 4")
-    [first_answer] = VerifierAnswer.objects.all()
-    assert first_answer.picked == seen_order(verifier, question)[1]
-    assert first_answer.device == "touch"
+    expect(page.get_by_text("All answers saved")).to_be_visible()
+    [first_answer] = JudgementEvent.objects.all()
+    assert (first_answer.answer, first_answer.device) == (f"pick:{sides[1]}", "touch")
     page.context.set_offline(True)
-    second_question = question_on(page)
+    sides = sides_on(page, question_on(page))
     page.wait_for_timeout(300)  # a second answer at once would count as a double strike
     page.get_by_role("button", name="Left", exact=True).tap()
-    expect(page.get_by_text("Kept here; trying again")).to_be_visible()
-    assert VerifierAnswer.objects.count() == 1
+    expect(page.get_by_text("1 answer not saved yet")).to_be_visible()
+    assert JudgementEvent.objects.count() == 1
     page.context.set_offline(False)
-    expect(page.locator("[data-part=count]")).to_have_text("2 of 4", timeout=15_000)
-    last = VerifierAnswer.objects.order_by("pk")[1]
-    assert (last.triplet_id, last.picked) == (
-        second_question.pk,
-        seen_order(verifier, second_question)[0],
-    )
+    expect(page.get_by_text("All answers saved")).to_be_visible(timeout=15_000)
+    assert JudgementEvent.objects.order_by("pk")[1].answer == f"pick:{sides[0]}"
     chief = open_page(admin, size="phone", theme=theme)
     for address in (
         "/templates/",
         "/templates/suggest/",
         "/templates/triplets/few/",
         "/templates/triplets/few/judge/",
-        "/templates/verifications/few/",
+        "/templates/campaigns/few/",
+        "/campaigns/few/adjudication/",
     ):
         chief.goto(address)
         assert overflow(chief) <= 0, address

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
-
-from django.utils import timezone
-
 from accounts.models import Role, User
+from annotation.models import Adjudication, Campaign
+from annotation.services import close_campaign
 from catalog.models import Image
-from conditional.models import (
-    RetrievalTemplate,
-    TemplateRuling,
-    TemplateSet,
-    Triplet,
-    TripletSet,
-    Verification,
-    Verifier,
-    VerifierAnswer,
-)
+from conditional.campaigns.services import ask_panel
+from conditional.models import RetrievalTemplate, TemplateSet, Triplet, TripletSet
 from releases.models import Release
+from tests.clients import Browser
+from tests.conditional.cases import judges_of, question_of, say
 from tests.worlds import World, freeze_now, request_for
 
 N_DISTRACTORS = 9
@@ -34,8 +26,8 @@ VOTES: list[list[tuple[str, int | None]]] = [
 CONDITIONS = ["color", "color", "color", "kind", "kind", "kind"]
 
 
-def add_templates(world: World, slug: str = "focus", task: str = "focus_attribute") -> Verification:
-    """A closed verification of six templates by three judges, one of them the campaign's."""
+def add_templates(world: World, slug: str = "focus", task: str = "focus_attribute") -> Campaign:
+    """A closed campaign about six templates by three judges, one of them the campaign's."""
     made = TemplateSet.objects.create(
         slug=f"{slug}-set", name="Focus set", catalog=world.catalog, task=task,
         source="catalog", seed=7,
@@ -50,11 +42,6 @@ def add_templates(world: World, slug: str = "focus", task: str = "focus_attribut
         )
         for at, condition in enumerate(CONDITIONS)
     ]  # fmt: skip
-    verification = Verification.objects.create(
-        slug=slug, name="Focus, verified", template_set=made, state="closed", seed=1,
-        guidelines="Pick the one.",
-    )  # fmt: skip
-    verification.templates.set(rows)
     people = [
         world.judges[0],
         *(
@@ -62,24 +49,26 @@ def add_templates(world: World, slug: str = "focus", task: str = "focus_attribut
             for name in ("hilde", "jorge")
         ),
     ]
-    for number, person in enumerate(people):
-        seat = Verifier.objects.create(verification=verification, annotator=person, number=number)
-        for row, votes in zip(rows, VOTES, strict=True):
-            answer(seat, row, "none", None)  # thought better of
-            answer(seat, row, *votes[number])
-    TemplateRuling.objects.create(verification=verification, template=rows[4], passes=False)
-    TemplateRuling.objects.create(verification=verification, template=rows[4], passes=True)
-    TemplateRuling.objects.create(verification=verification, template=rows[2], passes=True)
-    return verification
-
-
-def answer(seat: Verifier, row: RetrievalTemplate, choice: str, place: int | None) -> None:
-    """Answer as the page does."""
-    now = timezone.now()
-    VerifierAnswer.objects.create(
-        uuid=uuid.uuid4(), verifier=seat, template=row, choice=choice, picked=place,
-        device="keyboard", shown_at=now, decided_at=now,
+    campaign = ask_panel(
+        asked_set=made, name="Focus, verified", slug=slug, panel=people, seed=1,
+        guidelines="Pick the one.",
     )  # fmt: skip
+    for number, judge in enumerate(judges_of(campaign)):
+        for row, votes in zip(rows, VOTES, strict=True):
+            answer(judge, row, "none", None)  # thought better of
+            answer(judge, row, *votes[number])
+    close_campaign(campaign=campaign, by=None, reason="done")
+    for at, ruling in ((4, "passes"), (2, "passes")):  # the panel has decided about the latter
+        Adjudication.objects.create(
+            question=question_of(campaign, rows[at]), answer=ruling, reason="seen"
+        )
+    return Campaign.objects.get(pk=campaign.pk)
+
+
+def answer(judge: Browser, row: RetrievalTemplate, choice: str, place: int | None) -> None:
+    """Answer as the page does."""
+    result = say(judge, row, choice if place is None else place)
+    assert result["status"] == "saved", result
 
 
 def add_triplets(world: World, slug: str = "triplets") -> TripletSet:

@@ -14,9 +14,10 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User
+from annotation.models import Campaign
 from catalog.models import Catalog, SourceFile
-from conditional.models import TripletSet, Verification
-from conditional.verification.queries import compute_statistics, list_results
+from conditional.campaigns.queries import compute_statistics, list_results
+from conditional.models import TripletSet
 from jobs.models import Job
 from jobs.services import JobError
 from lookalike.conditional.formats.genecis import read_genecis
@@ -47,13 +48,13 @@ def asked(world: World, **changes: object) -> FreezeRequest:
 
 
 @pytest.fixture
-def verification(world: World) -> Verification:
+def verification(world: World) -> Campaign:
     add_triplets(world)
     return add_templates(world)
 
 
 @pytest.fixture
-def release(world: World, verification: Verification) -> Release:
+def release(world: World, verification: Campaign) -> Release:
     return freeze_now(asked(world, is_public=True))
 
 
@@ -63,7 +64,7 @@ def rows(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def test_verdicts_are_those_of_the_verification_s_page(
-    release: Release, verification: Verification
+    release: Release, verification: Campaign
 ) -> None:
     expected = list_results(verification)
     found = rows(files_folder(release), "template_verdicts")
@@ -112,7 +113,7 @@ def test_the_list_of_triplets_has_the_majorities_and_reads_back(release: Release
     assert one["human_ceiling"] == pytest.approx(3 / 5)
 
 
-def test_no_worker_and_no_verifier_is_named(release: Release, verification: Verification) -> None:
+def test_no_worker_and_no_verifier_is_named(release: Release, verification: Campaign) -> None:
     words = [b"Worker-7", *(seat.annotator.username.encode() for seat in verification.panel.all())]
     with opened(archive_path(release)) as folder:
         for path in paths_in(folder):
@@ -150,7 +151,7 @@ def test_it_is_right_and_every_forged_number_is_named(release: Release, tmp_path
 
 
 def test_two_freezes_with_sets_are_byte_identical(
-    world: World, verification: Verification, tmp_path: Path
+    world: World, verification: Campaign, tmp_path: Path
 ) -> None:
     first = build_now(asked(world), tmp_path / "first")
     second = build_now(asked(world), tmp_path / "second")
@@ -215,17 +216,17 @@ def test_a_release_of_the_first_schema_version_still_verifies() -> None:
     ],
 )
 def test_unknown_sets_are_named(
-    world: World, verification: Verification, changes: dict[str, object], message: str
+    world: World, verification: Campaign, changes: dict[str, object], message: str
 ) -> None:
     with pytest.raises(JobError, match=message):
         freeze_now(asked(world, **changes))
 
 
-def test_sets_that_do_not_fit_are_refused(world: World, verification: Verification) -> None:
-    Verification.objects.filter(pk=verification.pk).update(state="open")
+def test_sets_that_do_not_fit_are_refused(world: World, verification: Campaign) -> None:
+    Campaign.objects.filter(pk=verification.pk).update(state="open")
     with pytest.raises(JobError, match="Judges still verify “Focus, verified”"):
         freeze_now(asked(world))
-    Verification.objects.filter(pk=verification.pk).update(state="closed")
+    Campaign.objects.filter(pk=verification.pk).update(state="closed")
     TripletSet.objects.create(slug="bare", name="Bare", catalog=world.catalog)
     with pytest.raises(JobError, match="has no answers"):
         freeze_now(asked(world, triplet_sets=("bare",)))
@@ -242,7 +243,7 @@ def test_the_page_of_the_release_shows_the_figures(client: Client, release: Rele
 
 
 def test_the_form_offers_closed_verifications_and_answered_triplets(
-    client: Client, world: World, verification: Verification
+    client: Client, world: World, verification: Campaign
 ) -> None:
     client.force_login(User.objects.create_user("chief", role=Role.ADMIN))
     page = client.get("/releases/freeze/").content.decode()
@@ -259,9 +260,7 @@ def test_the_form_offers_closed_verifications_and_answered_triplets(
     assert FreezeRequest.from_json(arguments).template_sets == ("focus",)
 
 
-def test_images_without_a_number_are_named_by_path(
-    world: World, verification: Verification
-) -> None:
+def test_images_without_a_number_are_named_by_path(world: World, verification: Campaign) -> None:
     SourceFile.objects.filter(image=world.images[0]).update(path="views of/front.png")
     folder = files_folder(freeze_now(asked(world)))
     first = json.loads((folder / "genecis/focus.json").read_text())[0]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conditional.models import RetrievalTemplate, TripletSet, Verification
+from annotation.models import Campaign
+from annotation.services import close_campaign, open_campaign
+from conditional.models import RetrievalTemplate, TripletSet
 from lookalike.cli.main import main
 from lookalike.release.diff import diff
 from releases.models import Release
 from releases.storage import archive_path, files_folder
+from tests.conditional.cases import judges_of, question_of
 from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
 from tests.worlds import World, freeze_now, request_for
 
@@ -23,12 +26,14 @@ def release(world: World) -> Release:
 def test_diff_tells_what_became_of_templates_and_triplets(
     world: World, release: Release, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    verification = Verification.objects.get(slug="focus")
-    first, second, third = verification.templates.order_by("position")[:3]
-    for seat in verification.panel.all():
-        answer(seat, first, "none", None)  # passed before
+    verification = Campaign.objects.get(slug="focus")
+    first, second, third = RetrievalTemplate.objects.order_by("position")[:3]
+    open_campaign(campaign=verification, reason="they think again")
+    for judge in judges_of(verification):
+        answer(judge, first, "none", None)  # passed before
+    close_campaign(campaign=verification, by=None, reason="done")
     RetrievalTemplate.objects.filter(pk=second.pk).update(condition="colour")
-    verification.templates.remove(third)
+    question_of(verification, third).delete()
     triplets = TripletSet.objects.get(slug="triplets")
     rows = list(triplets.triplets.order_by("position"))
     for row in rows[:3:2]:  # both said that b is closer, against one

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
-from annotation.models import PanelMember
-from conditional.models import RetrievalTemplate, TemplateSet, TripletSet, Verification
-from conditional.verification.queries import list_results
+from annotation.models import Campaign, PanelMember
+from annotation.services import close_campaign, open_campaign
+from conditional.campaigns.queries import list_results
+from conditional.models import RetrievalTemplate, TemplateSet, TripletSet
 from lookalike.release.errors import ReleaseError
 from lookalike.release.verify import verify
 from releases.importing.release import import_any
 from releases.models import Release
 from releases.storage import archive_path, files_folder
+from tests.clients import answer_to
+from tests.conditional.cases import judges_of
 from tests.releases.cases import rows_of
-from tests.releases.conditional_world import add_templates, add_triplets, answer, freeze_sets
+from tests.releases.conditional_world import add_templates, add_triplets, freeze_sets
 from tests.worlds import World
 
 
@@ -38,7 +41,7 @@ def said(folder: Path, table: str) -> Counter[str]:
 
 def test_templates_and_triplets_come_back_without_loss(world: World, release: Release) -> None:
     made = import_any(source=archive_path(release), slug="again", catalog=world.catalog)
-    assert [one.slug for one in made.verifications] == ["again-focus"]
+    assert [one.slug for one in made.template_campaigns] == ["again-focus"]
     assert [one.slug for one in made.triplet_sets] == ["again-triplets"]
     again = freeze_sets(
         world, slug="again", campaigns=("again",), template_sets=("again-focus",),
@@ -63,8 +66,8 @@ def test_templates_and_triplets_come_back_without_loss(world: World, release: Re
 def test_the_verification_shows_what_the_first_one_showed(world: World, release: Release) -> None:
     [made] = import_any(
         source=archive_path(release), slug="again", catalog=world.catalog
-    ).verifications
-    first = Verification.objects.get(slug="focus")
+    ).template_campaigns
+    first = Campaign.objects.get(slug="focus")
     shown = [[(one.verdict, one.passes) for one in list_results(of)] for of in (first, made)]
     assert shown[0] == shown[1]
     assert made.panel.count() == 3
@@ -81,15 +84,17 @@ def made_panel(slug: str) -> set[int]:
 def test_a_panel_keeps_its_size_where_one_said_nothing(world: World) -> None:
     verification = add_templates(world)
     add_triplets(world)
-    seat = verification.panel.order_by("number").last()
-    assert seat is not None
-    for row in verification.templates.all():
-        answer(seat, row, "withdrawn", None)
+    open_campaign(campaign=verification, reason="one thinks again")
+    *_, judge = judges_of(verification)
+    for one in judge.get("recent", n=200)["answers"]:
+        if one["is_current"]:
+            judge.send(answer_to(one["question"]["uid"], "withdrawn", undoes=one["uuid"]))
+    close_campaign(campaign=verification, by=None, reason="done")
     release = freeze_sets(world)
     assert release.info["template_sets"][0]["n_judges"] == 3
     [made] = import_any(
         source=archive_path(release), slug="again", catalog=world.catalog
-    ).verifications
+    ).template_campaigns
     assert made.panel.count() == 3
     again = freeze_sets(world, slug="again", campaigns=("again",), template_sets=(made.slug,))
     assert rows_of(files_folder(release), "template_verdicts", ("set",)) == rows_of(

@@ -29,7 +29,7 @@ class Command(JobCommand):
                             help="what a pair without a score means")  # fmt: skip
 
     def handle(self, *args: Any, **options: Any) -> None:
-        campaign = Campaign.objects.filter(slug=options["campaign"]).first()
+        campaign = Campaign.objects.of_pairs().filter(slug=options["campaign"]).first()
         if campaign is None:
             raise CommandError(f"There is no campaign “{options['campaign']}”.")
         for path in (options["file"], options["ids"]):

@@ -26,7 +26,7 @@ class Command(JobCommand):
         parser.add_argument("--bootstraps", type=int, default=1000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        campaign = Campaign.objects.filter(slug=options["campaign"]).first()
+        campaign = Campaign.objects.of_pairs().filter(slug=options["campaign"]).first()
         if campaign is None:
             raise CommandError(f"There is no campaign “{options['campaign']}”.")
         if options["bootstraps"] < 0:

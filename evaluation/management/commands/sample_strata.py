@@ -33,7 +33,7 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         """Draw, freeze and ask."""
-        campaign = Campaign.objects.filter(slug=options["campaign"]).first()
+        campaign = Campaign.objects.of_pairs().filter(slug=options["campaign"]).first()
         if campaign is None:
             raise CommandError(f"There is no campaign “{options['campaign']}”.")
         asked = {"n_pairs": options["pairs"], "aim": options["aim"], "seed": options["seed"]}

@@ -109,7 +109,7 @@ def judged_templates(release: Folder) -> list[JudgedTemplate]:
         passes: bool | None = None
         if verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
             passes = verdict.outcome == Outcome.PASSES
-        elif verdict.outcome == Outcome.ADJUDICATE and rulings[key]:
+        elif rulings[key]:
             passes = rulings[key][0]["passes"]
         judged.append(JudgedTemplate(row, candidates[key], answers, verdict, passes))
     return judged

@@ -41,8 +41,8 @@ class Command(BaseCommand):
         for campaign in found.campaigns:
             self.stdout.write(f"{campaign.slug}: {campaign.n_questions:,} pairs")
         self.stdout.write(f"{found.n_judgements:,} judgements")
-        for verification in found.verifications:
-            self.stdout.write(f"{verification.slug}: {verification.templates.count():,} templates")
+        for campaign in found.template_campaigns:
+            self.stdout.write(f"{campaign.slug}: {campaign.n_questions:,} templates")
         for triplets in found.triplet_sets:
             self.stdout.write(f"{triplets.slug}: {triplets.triplets.count():,} triplets")
 

@@ -17,11 +17,6 @@ export class Api {
     return this.#read(await this.#get(`${this.urls.next}?after=${after}&n=${n}`));
   }
 
-  /** Questions but those that are known, for pages that judge templates and triplets. */
-  async nextBut(known) {
-    return this.#read(await this.#get(`${this.urls.next}?but=${known.join(",")}`));
-  }
-
   async recent(n) {
     return this.#read(await this.#get(`${this.urls.recent}?n=${n}`));
   }

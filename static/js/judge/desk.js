@@ -8,11 +8,10 @@ import { Gate } from "../lib/keys.js";
 import { Breaks, Pace } from "../lib/pace.js";
 import { afterPaint } from "../lib/watch.js";
 import { SHEET_MAX } from "./queue.js";
-import { FINAL, STRIP_N } from "./session.js";
-import { ANSWERS } from "./words.js";
+import { STRIP_N, isFinal, isVote } from "./session.js";
+import { wordOf } from "./words.js";
 
 const AT_ONCE = 10; // more than so many "different" at once are asked about
-const VOTES = new Set(["similar", "different"]);
 
 export class Desk {
   #hold = null; // {uuid, answer}: a training answer whose explanation is on the screen
@@ -49,14 +48,14 @@ export class Desk {
     const { view } = this;
     const question = view?.question;
     if (!question || this.#hold) return false;
-    if (VOTES.has(answer) && !view.isReady) {
+    if (isVote(answer) && !view.isReady) {
       this.panels.say("The pictures are not here yet.");
       return false;
     }
     if (!this.gate.admits(timeStamp)) return false;
     const timing = view.timing();
     const uuid = this.session.answer(question, { answer, reason, mode: view.mode, device, ...timing });
-    if (question.kind === "training" && VOTES.has(answer)) this.#holdFor(uuid, answer);
+    if (question.kind === "training" && isVote(answer)) this.#holdFor(uuid, answer, question);
     else this.#goOn(question, answer);
     this.#noteAnswer(answer, timing.visibleMs);
     return true;
@@ -125,7 +124,7 @@ export class Desk {
       this.sheet.hide();
       this.advance();
     }
-    this.panels.say("Taken back. Judge this pair again.");
+    this.panels.say("Taken back. Judge it again.");
     this.#late();
   }
 
@@ -218,9 +217,9 @@ export class Desk {
 
   // ---- training ----
 
-  #holdFor(uuid, answer) {
-    this.#hold = { uuid, answer };
-    this.panels.showFeedback({ answer, expected: null, why: "" });
+  #holdFor(uuid, answer, question) {
+    this.#hold = { uuid, answer, question };
+    this.panels.showFeedback({ answer, question, expected: null, why: "" });
   }
 
   /** Leave the explanation and go on; returns whether there was one. */
@@ -238,7 +237,7 @@ export class Desk {
   heardOfAnswers({ results, progress }) {
     this.session.countedByServer(progress);
     const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
-    if (mine?.feedback) this.panels.showFeedback({ answer: this.#hold.answer, ...mine.feedback });
+    if (mine?.feedback) this.panels.showFeedback({ ...this.#hold, ...mine.feedback });
     else if (mine) this.closeHold();
     if (results.some(({ code }) => code === "closed")) this.#close();
     this.#late();
@@ -279,7 +278,7 @@ export class Desk {
     }
     const shown = this.view?.question;
     if (fresh.length === 0 || !shown || this.queue.has(shown.uid) || this.#hold) return;
-    this.panels.say("This pair was answered in another tab.");
+    this.panels.say("This was answered in another tab.");
     this.sheet.hide();
     this.advance();
   }
@@ -292,12 +291,12 @@ export class Desk {
   // ---- afterwards ----
 
   #noteAnswer(answer, visibleMs) {
-    if (FINAL.has(answer)) this.pace.add(visibleMs);
+    if (isFinal(answer)) this.pace.add(visibleMs);
     this.supply.noteAnswer();
     const due = this.breaks.note(this.now());
     if (due) this.panels.proposeBreak(due);
     const { n_done, n_total } = this.session.progress;
-    this.panels.say(`${ANSWERS[answer].word}. ${n_done} of ${n_total}.`);
+    this.panels.say(`${wordOf(answer)}. ${n_done} of ${n_total}.`);
   }
 
   /** Do what can wait until the pair is on the screen. */

@@ -1,7 +1,8 @@
 /* Guidelines, the reasons for skipping, and the keys. */
 import { SendError } from "../lib/outbox.js";
 import { deviceOf, refusalOf } from "../lib/keys.js";
-import { ACTIONS, ANSWERS, keyLabel, markOf } from "./words.js";
+import { picturesIn } from "./pictures.js";
+import { ACTIONS, keyLabel, markOf, placeOf, wordOf } from "./words.js";
 
 /** The guidelines with their worked examples; fetched when opened, at hand without network. */
 export class Guidelines {
@@ -36,17 +37,17 @@ export class Guidelines {
   }
 }
 
-function example({ query, candidate, answer, why }) {
+function example({ question, answer, why }) {
   const row = document.createElement("li");
-  for (const [picture, name] of [[query, "Query"], [candidate, "Candidate"]]) {
+  for (const [index, { thumb_url }] of picturesIn(question, answer).entries()) {
     const image = new Image();
-    image.src = picture.thumb_url;
-    image.alt = name;
+    image.src = thumb_url;
+    image.alt = index === 0 ? "Query" : "Candidate";
     row.append(image);
   }
   const text = document.createElement("div");
   const title = document.createElement("strong");
-  title.append(markOf(answer), ` ${ANSWERS[answer].word}`);
+  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : "This one"}`);
   const reason = document.createElement("p");
   reason.textContent = why;
   text.append(title, reason);

@@ -5,22 +5,25 @@ import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
 import { Api } from "./api.js";
 import { Brake } from "./brake.js";
+import { ChoiceView, NO_SHEET } from "./choice.js";
+import { keyMapOf } from "./choice_keys.js";
 import { Desk } from "./desk.js";
 import { KeysDialog, askReason, confirmRest } from "./dialogs.js";
 import { PairView } from "./pair.js";
 import { Panels } from "./panels.js";
+import { usePictures } from "./pictures.js";
 import { QuestionQueue } from "./queue.js";
 import { STRIP_N, Session } from "./session.js";
 import { SheetView } from "./sheet.js";
 import { Supply } from "./supply.js";
 
 const TWINS = { ArrowRight: "similar", ArrowLeft: "different" };
-const ANSWERING = new Set(["similar", "different", "cant_tell", "later"]);
-const BRAKED = new Set([...ANSWERING, "rest_different"]);
+const ANSWERING = new Set(["similar", "different", "cant_tell", "none", "several", "bad_condition", "later"]);
 
 const root = document.getElementById("judge");
 const given = root.dataset;
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const isChoice = "pickKeys" in given;
 const scope = `lookalike.answers.${given.person}.${given.campaign}`; // nobody sends another's answers
 
 const urls = {
@@ -59,19 +62,24 @@ const supply = new Supply({
   onTrouble: (words) => desk.view || panels.showState("offline", words),
 });
 const panels = new Panels(root, { api, outbox, shelf, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
-const pair = new PairView(root.querySelector('[data-view="pair"]'), { shelf, visible, now });
-const sheet = new SheetView(root.querySelector('[data-view="sheet"]'), {
-  shelf,
-  visible,
-  now,
-  onPick: (question) => desk.peek(question),
-});
+const part = (name) => root.querySelector(`[data-view="${name}"]`);
+const seen = { shelf, visible, now };
+if (isChoice) usePictures({ base: given.imagesUrl, size: given.picture });
+const choosing = isChoice && {
+  names: given.names.split(","),
+  pickKeys: given.pickKeys,
+  isMovedIn: given.arrows === "move",
+};
+const pair = isChoice ? new ChoiceView(part("choice"), { ...seen, ...choosing }) : new PairView(part("pair"), seen);
+const sheet = isChoice
+  ? NO_SHEET
+  : new SheetView(part("sheet"), { ...seen, onPick: (question) => desk.peek(question) });
 const brake = new Brake(() => {
-  panels.tell("Holding a key answers nothing. Look at both pictures, then press once.");
+  panels.tell("Holding a key answers nothing. Look at the pictures, then press once.");
   api.stopped().catch(() => {}); // a note, not an answer
 });
 const desk = new Desk({
-  ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: given.mode },
+  ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: isChoice ? "pair" : given.mode },
   confirmRest: (n) => confirmRest(document.getElementById("rest"), n),
 });
 
@@ -85,7 +93,11 @@ function useKeys(chosen) {
   sheetKeys = new KeyMap(keys);
   panels.showKeys(keys);
 }
-useKeys(keys);
+if (isChoice) {
+  const buttons = [...root.querySelectorAll("[data-keys]")].map(({ dataset }) => dataset);
+  const others = { keys: "g ?", action: "guidelines" };
+  pairKeys = keyMapOf({ pickKeys: given.pickKeys, arrows: given.arrows, buttons: [...buttons, others] });
+} else useKeys(keys);
 const keysDialog = new KeysDialog(document.getElementById("help"), {
   keys,
   defaults: read("judge-default-keys"),
@@ -105,16 +117,23 @@ async function skip(device) {
   desk.answer("skip", { device: chosen.device ?? device, reason: chosen.reason, timeStamp: performance.now() });
 }
 
+const isAnswer = (action) => ANSWERING.has(action) || action.startsWith("pick ");
+
 function perform(action, device, timeStamp) {
-  if (desk.isHolding && action !== "undo" && (ANSWERING.has(action) || action === "skip")) {
+  if (desk.isHolding && action !== "undo" && (isAnswer(action) || action === "skip")) {
     if (desk.gate.admits(timeStamp)) desk.closeHold();
     return;
   }
-  if (ANSWERING.has(action)) {
+  if (action.startsWith("pick ")) {
+    const picked = pair.answerAt(Number(action.slice("pick ".length)));
+    if (picked) desk.answer(picked, { device, timeStamp });
+  } else if (action.startsWith("move ")) pair.move(action.slice("move ".length));
+  else if (ANSWERING.has(action)) {
     if (desk.answer(action, { device, timeStamp })) panels.flash(action);
   } else if (action === "skip") skip(device);
   else if (action === "rest_different") desk.restDifferent({ device, timeStamp });
   else if (action === "undo") desk.undo({ device });
+  else if (isChoice && action !== "guidelines") return;
   else if (action === "zoom") desk.zoom();
   else if (action === "blink" && desk.view === pair) pair.toggleBlink();
   else if (action === "mode") switchMode();
@@ -128,42 +147,45 @@ function switchMode() {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.repeat && event.key === "Enter" && event.target.closest?.("[data-action]")) {
+  if (event.repeat && event.key === "Enter" && event.target.closest?.("[data-action], [data-pick]")) {
     event.preventDefault(); // a held Enter would press the button again and again
     return;
   }
   const isDialogOpen = document.querySelector("dialog[open]") !== null;
   const isSheet = desk.view === sheet;
   const meant = (isSheet ? sheetKeys : pairKeys).actionOf(keyName(event)); // arrows move on a sheet
-  if (event.repeat && BRAKED.has(meant)) brake.refused(event.timeStamp);
+  if (event.repeat && meant && (isAnswer(meant) || meant === "rest_different")) brake.refused(event.timeStamp);
   if (!isDialogOpen && isSheet && event.key.startsWith("Arrow") && !event.altKey) {
     event.preventDefault();
     sheet.move(event.key); // holding an arrow moves on: it answers nothing
     return;
   }
-  if (!isDialogOpen && desk.view === pair && pair.pan(event)) {
+  if (!isChoice && !isDialogOpen && desk.view === pair && pair.pan(event)) {
     event.preventDefault();
     return;
   }
   if (!isDialogOpen && !event.repeat && handledLocally(keyName(event), event)) return;
   const action = actionFor(event, isSheet ? sheetKeys : pairKeys, { isDialogOpen });
   if (action === null) return;
+  const place = document.activeElement?.dataset?.pick;
+  if (action === "enter" && place === undefined) return; // Enter on another button is a click of its own
   event.preventDefault();
-  perform(action, "keyboard", event.timeStamp);
+  perform(action === "enter" ? `pick ${place}` : action, "keyboard", event.timeStamp);
 });
 
 function handledLocally(key, event) {
-  if (key === "Escape") return pair.stopBlinking() || desk.closePeek();
+  if (key === "Escape") return !isChoice && (pair.stopBlinking() || desk.closePeek());
   if (key !== "Enter" || !desk.isHolding) return false;
   event.preventDefault();
   return desk.closeHold();
 }
 
 root.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-action]");
+  const button = event.target.closest("[data-action], [data-pick]");
   if (!button) return;
+  const { action, pick } = button.dataset;
   // a click without a pointer is Enter or Space on a focused button
-  perform(button.dataset.action, deviceOf(event), event.timeStamp);
+  perform(action ?? `pick ${pick}`, deviceOf(event), event.timeStamp);
 });
 panels.on("back-to-sheet", () => desk.closePeek());
 panels.on("feedback-next", () => desk.closeHold());

@@ -1,6 +1,6 @@
 /* Everything around the pair: bar, notices, states, strip, explanations. */
 import { deviceOf } from "../lib/keys.js";
-import { keyLabel } from "./words.js";
+import { keyLabel, wordOf } from "./words.js";
 import { Bar } from "./bar.js";
 import { Guidelines } from "./dialogs.js";
 import { Parked, Strip } from "./strip.js";
@@ -16,7 +16,6 @@ const STATES = {
   not_qualified: ["The qualification round is over", "An admin looks at it now and decides how you go on."],
 };
 const TOAST_MS = 5000;
-const VERDICTS = { similar: "similar", different: "different" };
 
 export class Panels {
   constructor(root, { api, outbox, shelf, onTakeBack }) {
@@ -37,7 +36,7 @@ export class Panels {
   }
 
   on(name, handler) {
-    this.root.querySelector(`[data-part="${name}"]`).addEventListener("click", handler);
+    this.root.querySelector(`[data-part="${name}"]`)?.addEventListener("click", handler);
   }
 
   showProgress(progress, pace) {
@@ -62,6 +61,7 @@ export class Panels {
 
   showMode(mode, isPeeking) {
     this.root.dataset.mode = mode;
+    if (!this.parts.modeName) return; // no pairs: there is one way to judge
     this.parts.modeName.textContent = mode === "pair" ? "Sheet" : "Pair";
     this.parts.backToSheet.hidden = !isPeeking;
     const isSheet = mode === "sheet" && !isPeeking;
@@ -82,7 +82,7 @@ export class Panels {
       button.disabled = name !== null && button.dataset.action !== "undo";
     }
     if (name === null) return;
-    const [title, text] = STATES[name];
+    const [title, text] = STATES[name].map((said) => said.replaceAll("pair", this.root.dataset.noun));
     stateTitle.textContent = title;
     stateText.textContent = words ? `${words} ${text}` : text;
     stateRetry.hidden = name !== "offline";
@@ -94,14 +94,14 @@ export class Panels {
     const { feedback: panel, feedbackTitle, feedbackText } = this.parts;
     panel.hidden = feedback === null;
     if (feedback === null) return;
-    const { answer, expected, why } = feedback;
+    const { answer, question, expected, why } = feedback;
     panel.dataset.is = expected === null ? "waiting" : answer === expected ? "right" : "wrong";
     if (expected === null) {
       feedbackTitle.textContent = "Your answer is on its way";
       feedbackText.textContent = "The explanation comes with the server’s reply.";
     } else {
-      const verdict = answer === expected ? "Right" : "Not what the panel expects";
-      feedbackTitle.textContent = `${verdict}: these are ${VERDICTS[expected]}`;
+      const verdict = answer === expected ? "Right" : "Expected";
+      feedbackTitle.textContent = `${verdict}: ${wordOf(expected, question).toLowerCase()}`;
       feedbackText.textContent = why;
     }
     this.parts.feedbackNext.focus();
@@ -110,7 +110,7 @@ export class Panels {
   proposeBreak({ n, minutes }) {
     const time = minutes > 0 ? ` in ${minutes} min` : "";
     this.parts.breakText.textContent =
-      `${n} pairs${time}. Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.`;
+      `${n} answers${time}. Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.`;
     this.parts.break.hidden = false;
   }
 
@@ -129,6 +129,7 @@ export class Panels {
   /** Let the button of an action light up, so that a key press is seen. */
   flash(action) {
     const button = this.root.querySelector(`.judge-answers [data-action="${action}"]`);
+    if (!button) return;
     button.classList.add("is-hit");
     setTimeout(() => button.classList.remove("is-hit"), 120);
   }

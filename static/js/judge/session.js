@@ -6,7 +6,15 @@
 
 import { makeUuid } from "../lib/uuid.js";
 
-export const FINAL = new Set(["similar", "different", "cant_tell", "skip"]);
+const UNFINISHED = new Set(["later", "withdrawn"]);
+const NO_VOTES = new Set(["cant_tell", "skip"]);
+
+/** Whether an answer, of any kind of task, settles its question; undefined is none. */
+export const isFinal = (answer) => Boolean(answer) && !UNFINISHED.has(answer);
+
+/** Whether an answer counts. */
+export const isVote = (answer) => isFinal(answer) && !NO_VOTES.has(answer);
+
 export const STRIP_N = 20;
 
 export class Session {
@@ -58,7 +66,7 @@ export class Session {
       if (!shown?.question) continue;
       if (body.answer === "withdrawn") this.#forget(body.undoes);
       else this.#keep({ ...body, question: shown.question });
-      this.queue.remove(body.question, { isFinal: FINAL.has(body.answer) });
+      this.queue.remove(body.question, { isFinal: isFinal(body.answer) });
       this.#count(body.answer, shown.before ?? null);
     }
   }
@@ -70,7 +78,7 @@ export class Session {
   answer(question, act) {
     const before = this.answerOf(question.uid)?.answer ?? null;
     const body = this.#body(question, act, null);
-    this.queue.remove(question.uid, { isFinal: FINAL.has(act.answer) });
+    this.queue.remove(question.uid, { isFinal: isFinal(act.answer) });
     this.#keep({ ...body, question });
     this.#count(act.answer, before);
     this.#send(body, question, before);
@@ -106,7 +114,7 @@ export class Session {
     for (const { uuid, question, answer } of fresh) {
       this.#seen.add(uuid);
       if (answer === "withdrawn") this.queue.reopen(question);
-      else this.queue.remove(question, { isFinal: FINAL.has(answer) });
+      else this.queue.remove(question, { isFinal: isFinal(answer) });
     }
     return fresh;
   }
@@ -149,7 +157,7 @@ export class Session {
   }
 
   #count(answer, before) {
-    const change = Number(FINAL.has(answer)) - Number(FINAL.has(before));
+    const change = Number(isFinal(answer)) - Number(isFinal(before));
     this.progress.n_done = Math.max(0, this.progress.n_done + change);
   }
 }

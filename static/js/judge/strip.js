@@ -1,5 +1,6 @@
 /* The last twenty answers, and those that the server did not accept. */
-import { ANSWERS, markOf } from "./words.js";
+import { picturesIn } from "./pictures.js";
+import { markOf, wordOf } from "./words.js";
 
 /** A thumbnail; without network, the large picture if that is held. */
 function thumb(picture, shelf) {
@@ -40,12 +41,12 @@ export class Strip {
   #row({ uuid, question, answer }) {
     const row = document.createElement("li");
     const button = document.createElement("button");
-    const said = `${ANSWERS[answer].word}. Judge this pair again`;
+    const said = `${wordOf(answer, question)}. Judge it again`;
     button.type = "button";
     button.dataset.uuid = uuid;
     button.setAttribute("aria-label", said);
     button.title = said;
-    const pictures = [question.query, question.candidate].map((one) => thumb(one, this.shelf));
+    const pictures = picturesIn(question, answer).map((one) => thumb(one, this.shelf));
     button.append(...pictures, markOf(answer));
     row.append(button);
     return row;
@@ -77,11 +78,9 @@ export class Parked {
   #row({ uuid, body, shown, parked }) {
     const row = document.createElement("li");
     row.dataset.uuid = uuid;
-    for (const name of ["query", "candidate"]) {
-      if (shown?.question) row.append(thumb(shown.question[name], this.shelf));
-    }
+    if (shown?.question) row.append(...picturesIn(shown.question, body.answer).map((one) => thumb(one, this.shelf)));
     const text = document.createElement("span");
-    text.textContent = `${ANSWERS[body.answer].word}: ${parked.message || parked.code}`;
+    text.textContent = `${wordOf(body.answer, shown?.question)}: ${parked.message || parked.code}`;
     row.append(text, this.#button("again", "Send again"), this.#button("drop", "Remove"));
     return row;
   }

@@ -1,5 +1,6 @@
 /* Keeps questions and their pictures ahead of the judge. Knows no document. */
 import { SendError } from "../lib/outbox.js";
+import { picturesOf } from "./pictures.js";
 import { ASK_N } from "./queue.js";
 
 const FETCHED_PAIRS = 20; // their bytes are held, so that a short loss of the network is none
@@ -104,11 +105,8 @@ export class Supply {
 
   /** How many of the next pairs can be shown without waiting. */
   get n_ready() {
-    const urls = this.queue.ahead(DECODED_PAIRS).flatMap(picturesOf);
-    return Math.floor(this.shelf.readyAhead(urls) / 2);
+    const ahead = this.queue.ahead(DECODED_PAIRS);
+    const urls = ahead.flatMap(picturesOf);
+    return Math.floor((this.shelf.readyAhead(urls) * ahead.length) / Math.max(1, urls.length));
   }
-}
-
-function picturesOf({ query, candidate }) {
-  return [query.url, candidate.url];
 }

@@ -5,6 +5,9 @@ export const ANSWERS = {
   different: { sign: "≠", word: "Different" },
   cant_tell: { sign: "?", word: "Can’t tell" },
   skip: { sign: "»", word: "Skipped" },
+  none: { sign: "∅", word: "None of them" },
+  several: { sign: "+", word: "Several" },
+  bad_condition: { sign: "!", word: "Bad condition" },
   later: { sign: "↷", word: "Later" },
   withdrawn: { sign: "↶", word: "Taken back" },
 };
@@ -30,12 +33,30 @@ export function keyLabel(key) {
   return NAMES[key] ?? key.toUpperCase();
 }
 
+const PICK = "pick:";
+
+/** The answer that picks the picture with this key. */
+export const pickOf = (key) => `${PICK}${key}`;
+
+/** Where the picture that an answer picks stands among its question's images; -1 if it picks none. */
+export function placeOf(answer, question) {
+  return answer.startsWith(PICK) && question?.images ? question.images.indexOf(answer.slice(PICK.length)) : -1;
+}
+
+/** An answer in a word or two; with its question, a pick says which image. */
+export function wordOf(answer, question) {
+  if (!answer.startsWith(PICK)) return ANSWERS[answer].word;
+  const place = placeOf(answer, question);
+  if (place < 0) return "Picked";
+  return question.images.length === 2 ? ["Left", "Right"][place] : `Image ${place + 1}`;
+}
+
 /** A small mark that says an answer: a sign, with its word for screen readers. */
 export function markOf(answer) {
   const mark = document.createElement("span");
   mark.className = "mark";
-  mark.dataset.answer = answer;
-  mark.textContent = ANSWERS[answer].sign;
+  mark.dataset.answer = answer.startsWith(PICK) ? "pick" : answer;
+  mark.textContent = ANSWERS[answer]?.sign ?? "✓";
   mark.setAttribute("aria-hidden", "true");
   return mark;
 }

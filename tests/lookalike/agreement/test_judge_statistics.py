@@ -5,7 +5,6 @@ import pytest
 
 from lookalike.agreement.judge_statistics import (
     Share,
-    agreement_with_others,
     pace,
     sequence_effect,
     share_by_part,
@@ -16,10 +15,8 @@ def bools(word: str) -> np.ndarray:
     return np.array([letter == "s" for letter in word], dtype=bool)
 
 
-def test_agreement_leaves_out_what_the_others_do_not_agree_on():
-    found = agreement_with_others(bools("ssdd"), np.array([2, 0, 0, 1]), np.array([0, 2, 2, 1]))
-    assert (found.n_hits, found.n) == (2, 3)
-    assert found.value == pytest.approx(2 / 3)
+def test_a_share_of_nothing_is_undefined():
+    assert Share(2, 3).value == pytest.approx(2 / 3)
     assert np.isnan(Share(0, 0).value)
 
 

@@ -11,7 +11,6 @@ from lookalike.conditional.verdicts import (
     count_verdicts,
     decide,
     gallery_order,
-    question_order,
     verdict_agreement,
 )
 
@@ -82,8 +81,3 @@ def test_the_target_stands_everywhere_equally_often():
     expected = 400
     chi_squared = sum((places[place] - expected) ** 2 / expected for place in range(10))
     assert chi_squared < 27.9  # 9 degrees of freedom, p = 0.001
-
-
-def test_templates_come_in_an_order_of_each_judge():
-    assert sorted(question_order(5, 0, [2, 4, 9])) == [2, 4, 9]
-    assert len({tuple(question_order(5, judge, list(range(30)))) for judge in range(9)}) == 9

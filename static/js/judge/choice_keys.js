@@ -1,4 +1,4 @@
-/* Which key of a template or triplet page means what. Knows no page. */
+/* Which key means what where one of several pictures is picked. Knows no page. */
 import { KeyMap } from "../lib/keys.js";
 
 const MOVES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };

@@ -1,29 +1,25 @@
-"""Pages on which admins open verifications, follow them, and rule."""
+"""Pages on which admins put sets to a panel, and see what came of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from conditional.models import TemplateSet, TripletSet, Verification
-from conditional.template_sets.forms import RulingForm, VerificationForm
+from annotation.queries.campaigns import campaign_tabs, campaigns_shown_to
+from conditional.campaigns.kinds import TRIPLET
+from conditional.campaigns.queries import Result, compute_statistics, list_results
+from conditional.campaigns.services import ask_panel
+from conditional.models import TemplateSet, TripletSet
+from conditional.template_sets.forms import PanelForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
 from conditional.template_sets.views import refuse
 from conditional.triplets.views import chosen_tab, triplet_results_page
-from conditional.verification.queries import (
-    Result,
-    compute_statistics,
-    list_results,
-    panel_progress,
-)
-from conditional.verification.services import open_verification, rule_template, set_state
 from lookalike.conditional.verdicts import Outcome, Vote
 from lookalike.core.errors import Refused
 
@@ -37,7 +33,7 @@ TABS = {
 
 
 @admin_required
-def new_verification(request: HttpRequest, slug: str) -> HttpResponse:
+def new_template_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask for a panel; put a set of templates to it."""
     return _open(request, get_object_or_404(TemplateSet, slug=slug))
 
@@ -49,16 +45,14 @@ def new_triplet_campaign(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResponse:
-    form = VerificationForm(request.POST or None, asked_set=asked_set)
+    form = PanelForm(request.POST or None, asked_set=asked_set)
     if request.method == "POST" and form.is_valid():
         try:
-            found = open_verification(
-                asked_set=asked_set, owner=signed_in(request), **form.cleaned_data
-            )
+            found = ask_panel(asked_set=asked_set, owner=signed_in(request), **form.cleaned_data)
         except Refused as problem:
             refuse(form, problem)
         else:
-            return redirect("conditional:verification", found.slug)
+            return redirect("annotation:campaign", found.slug)
     if is_of_triplets := isinstance(asked_set, TripletSet):
         page, n_questions = "triplets", asked_set.n_questions
     else:
@@ -70,36 +64,37 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
         "n_questions": n_questions,
         "back_url": reverse(f"conditional:{page}", args=[asked_set.slug]),
     }
-    return render(request, "conditional/new_verification.html", context)
+    return render(request, "conditional/new_campaign.html", context)
 
 
 @require_safe
 @reader_required
-def verification(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show progress, figures, and what was asked by how it came out."""
-    verification = get_object_or_404(
-        Verification.objects.select_related("template_set", "triplet_set"), slug=slug
-    )
-    if verification.is_of_triplets:
-        return triplet_results_page(request, verification)
-    results = list_results(verification)
+def results(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show figures, and what was asked by how it came out."""
+    shown = campaigns_shown_to(signed_in(request)).filter(about__isnull=False)
+    campaign = get_object_or_404(shown.select_related("about__template_set"), slug=slug)
+    tabs = campaign_tabs(campaign, "conditional:results") if signed_in(request).is_admin else []
+    if campaign.task_kind == TRIPLET:
+        return triplet_results_page(request, campaign, tabs)
+    results = list_results(campaign)
     held = {one.verdict.outcome for one in results}
     outcome = chosen_tab(TABS, request.GET.get("outcome", ""), held)
     chosen = [one for one in results if one.verdict.outcome == outcome]
     page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
     statistics = compute_statistics(results)
     context = {
-        "verification": verification,
+        "campaign": campaign,
+        "tabs": tabs,
+        "set": campaign.about.template_set,
         "statistics": statistics,
-        "panel": panel_progress(verification),
-        "tabs": [
+        "outcomes": [
             (tab.value, words, statistics.total.by_outcome[tab]) for tab, words in TABS.items()
         ],
         "outcome": outcome.value,
         "page": page,
         "shown": _shown(list(page.object_list)),
     }
-    return render(request, "conditional/verification.html", context)
+    return render(request, "conditional/template_results.html", context)
 
 
 def _shown(results: list[Result]) -> list[tuple[Result, ShownTemplate, dict[int, int], list[str]]]:
@@ -116,36 +111,3 @@ def _others(votes: list[Vote]) -> list[str]:
     words = {"none": "none of them", "several": "several", "bad_condition": "bad condition"}
     counts = {phrase: sum(vote.choice == name for vote in votes) for name, phrase in words.items()}
     return [f"{n} × {phrase}" for phrase, n in counts.items() if n]
-
-
-@admin_required
-@require_POST
-def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
-    """Close a verification or open it again."""
-    verification = get_object_or_404(Verification, slug=slug)
-    set_state(verification=verification, is_open=verb == "open")
-    return redirect("conditional:verification", slug)
-
-
-@admin_required
-@require_POST
-def rule(request: HttpRequest, slug: str) -> HttpResponse:
-    """Decide about a template on which the panel has no majority."""
-    verification = get_object_or_404(Verification, slug=slug)
-    form = RulingForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Say which template, and whether it passes or fails.")
-        return redirect("conditional:verification", slug)
-    try:
-        rule_template(
-            verification=verification,
-            template_uid=form.cleaned_data["template"],
-            passes=form.cleaned_data["passes"],
-            note=form.cleaned_data["note"],
-            by=signed_in(request),
-        )
-    except Refused as problem:
-        messages.error(request, problem.message)
-    else:
-        messages.success(request, "Your ruling is kept.")
-    return redirect("conditional:verification", slug)

@@ -1,0 +1,111 @@
+"""Questions from whose images one is picked: what a judge sees of them, and what was said."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from annotation.answering.submissions import ABOUT_PAIRS, Taken
+from annotation.models import Answer, Campaign, Judgement, Question, QuestionKind, QueueEntry
+from annotation.models.choices import PICK
+from annotation.picture_keys import open_place
+from annotation.queries.judges import Judge, fixed_rules
+from annotation.task_kinds import ALWAYS, Subject, task_kind
+from catalog.models import Image
+from lookalike.conditional.crops import Dilation
+from lookalike.conditional.verdicts import gallery_order
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a judge sees of a question: `order` has the places of its images as they stand."""
+
+    condition: str
+    order: list[int]
+
+
+def read_choices(judge: Judge, asked: Iterable[tuple[uuid.UUID, int]]) -> dict[uuid.UUID, Choice]:
+    """Return what a judge sees of questions, given as (uid, subject); nothing of pairs.
+
+    The images of a question stand in an order drawn for this judge and question alone, a silent
+    repeat's in another.
+    """
+    if not judge.kind.is_choice:
+        return {}
+    rows = list(asked)
+    subjects = judge.kind.subjects({subject for _, subject in rows})
+    return {
+        uid: Choice(
+            subjects[subject].condition,
+            gallery_order(judge.seed, judge.number, uid.int, len(subjects[subject].candidates)),
+        )
+        for uid, subject in rows
+    }
+
+
+def answers_taken(campaign_uid: uuid.UUID) -> Taken:
+    """Return which answers a campaign takes.
+
+    Raises:
+        NotOnPanelError: as `fixed_rules`.
+    """
+    kind = task_kind(fixed_rules(campaign_uid).task_kind)
+    if not kind.is_choice:
+        return ABOUT_PAIRS
+
+    def open_pick(question: uuid.UUID, key: str) -> str | None:
+        place = open_place(campaign_uid, question, key)
+        return None if place is None or place < 0 else f"{PICK}{place}"
+
+    return Taken(frozenset(kind.answers) | ALWAYS, open_pick)
+
+
+def picture_of(
+    judge: Judge, question_uid: uuid.UUID, key: str
+) -> tuple[Image, list[float] | None, Dilation] | None:
+    """Return a picture of one of the judge's own questions, or of a worked example; else None.
+
+    With its box, None for all of it, and how boxes are cut out.
+    """
+    at = open_place(judge.campaign_uid, question_uid, key)
+    rows = Question.objects.filter(campaign_id=judge.campaign_id, uid=question_uid)
+    question = rows.first() if at is not None and judge.kind.is_choice else None
+    if question is None or at is None:
+        return None
+    is_served = QueueEntry.objects.filter(member_id=judge.member_id, question=question).exists()
+    if not (is_served or question.kind == QuestionKind.EXAMPLE):
+        return None
+    subject = judge.kind.subjects([question.subject])[question.subject]
+    place = None if at < 0 else at
+    image_id = subject.compared_id if place is None else subject.candidates[place]
+    return Image.objects.get(pk=image_id), subject.box_of(place), subject.crops
+
+
+def subject_of(campaign: Campaign, question: Question) -> Subject | None:
+    """Return what a question asks about; None where that is the pair itself."""
+    return campaign.kind.subjects([question.subject]).get(question.subject)
+
+
+def _panel_answers(campaign: Campaign) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(question__campaign=campaign, question__kind=QuestionKind.PAIR)
+
+
+def panel_votes(campaign: Campaign) -> QuerySet[Judgement]:
+    """Return the votes that count on the panel's own questions."""
+    return _panel_answers(campaign).filter(is_counted=True)
+
+
+def standing_answers(campaign: Campaign) -> dict[int, list[str]]:
+    """Return the panel's answers to its own questions by question id, in no order of people.
+
+    Those that count, and those that say that the judge could not tell.
+    """
+    rows = _panel_answers(campaign).filter(is_surplus=False, is_excluded=False)
+    rows = rows.exclude(answer=Answer.SKIP)
+    answers: dict[int, list[str]] = {}
+    for question, answer in rows.order_by("answer").values_list("question_id", "answer"):
+        answers.setdefault(question, []).append(answer)
+    return answers

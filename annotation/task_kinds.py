@@ -1,0 +1,139 @@
+"""Kinds of task: what a question asks, which answers it takes, and what votes on it come to.
+
+Pairs are known here; apps above register what they ask about (`AppConfig.ready`). Panel,
+guidelines, queues, leases, training, gold, repeats, undo, adjudication and all else are the same
+for every kind.
+
+An answer is a code: a word of the kind, or `pick:3` for the image at place 3 of the question.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from annotation.models.choices import PICK, VOTES, Answer
+from lookalike.agreement.consensus import is_settled
+from lookalike.conditional.crops import Dilation
+
+PAIR = "pair"
+ALWAYS = frozenset({"skip", "later", "withdrawn"})  # answers that every kind takes
+
+
+class Subject(Protocol):
+    """What a question asks about, where it is more than a pair: an image, and some to pick from.
+
+    Attributes:
+        condition: what the judge is to look at; "" for all.
+    """
+
+    condition: str
+
+    @property
+    def compared_id(self) -> int:
+        """The id of the image that the candidates are compared with."""
+
+    @property
+    def candidates(self) -> list[int]:
+        """The image ids to choose from; `pick:3` names the fourth."""
+
+    @property
+    def crops(self) -> Dilation:
+        """How boxes are cut out."""
+
+    def box_of(self, place: int | None) -> list[float] | None:
+        """Return the box of a candidate, or of the compared image for None; None for all of it."""
+
+
+class Consensus(NamedTuple):
+    """What votes come to: an answer, "" without one, and whether no missing vote can change it."""
+
+    answer: str
+    is_settled: bool
+
+
+class TaskKind:
+    """One kind of task; the class itself is that of pairs.
+
+    Attributes:
+        name: as campaigns store it.
+        noun: one thing that is asked, with `nouns` for several.
+        answers: the kind's own answers, picks apart, and their words.
+        results_page: name of the page with its results, which takes a slug; "" for agreement.
+        judging_page: the template of the page on which judges answer.
+    """
+
+    name = PAIR
+    noun, nouns = "pair", "pairs"
+    answers: Mapping[str, str] = {
+        answer.value: str(answer.label) for answer in (*VOTES, Answer.CANT_TELL)
+    }
+    results_page = ""
+    judging_page = "annotation/judge.html"
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether images are picked."""
+        return self.name != PAIR
+
+    def subjects(self, ids: Collection[int]) -> Mapping[int, Subject]:
+        """Return what questions ask about, by `Question.subject`; nothing of pairs."""
+        return {}
+
+    def prompt(self, campaign_id: int) -> str:
+        """Return the question in words, where a campaign's own is shown."""
+        return ""
+
+    def words(self, answer: str, subject: Subject | None) -> str:
+        """Return an answer as pages for admins say it."""
+        return str(Answer(answer).label) if answer in Answer else self.answers[answer]
+
+    def consensus(self, votes: Sequence[str], n_wanted: int, tie_rule: str) -> Consensus:
+        """Return what votes come to.
+
+        Args:
+            votes: those that count, in any order.
+            n_wanted: how many there may be in the end.
+            tie_rule: of the campaign.
+        """
+        n = Counter(votes)
+        sides = n[Answer.SIMILAR], n[Answer.DIFFERENT]
+        lead = sides[0] - sides[1]
+        winner = Answer.SIMILAR if lead > 0 else Answer.DIFFERENT
+        is_decided = bool(votes) and (lead != 0 or tie_rule == "negative")
+        return Consensus(winner.value if is_decided else "", is_settled(*sides, n_wanted, tie_rule))
+
+    def card(self, subject: Subject | None, votes: Mapping[str, int]) -> str:
+        """Return HTML that shows admins a question with its votes; "" where a pair is shown."""
+        return ""
+
+    def rulings(self, subject: Subject | None) -> dict[str, str]:
+        """Return what an admin may rule, with its words."""
+        return {answer.value: str(answer.label) for answer in VOTES}
+
+    def gold_of_ruling(self, ruling: str, subject: Subject | None) -> str:
+        """Return the answer that a ruling makes known; "" if it names none."""
+        return ruling
+
+    def takes(self, answer: str, subject: Subject | None) -> bool:
+        """Return whether an answer may be that of gold."""
+        return answer in VOTES
+
+
+def pick_place(answer: str) -> int | None:
+    """Return the place that an answer picks; None for any other."""
+    return int(answer.removeprefix(PICK)) if answer.startswith(PICK) else None
+
+
+_KINDS: dict[str, TaskKind] = {PAIR: TaskKind()}
+
+
+def register(kind: TaskKind) -> None:
+    """Let campaigns ask about another kind of task."""
+    _KINDS[kind.name] = kind
+
+
+def task_kind(name: str) -> TaskKind:
+    """Return a kind by the name that campaigns store."""
+    return _KINDS[name]

@@ -1,0 +1,128 @@
+"""What became of the templates that a campaign has put to its panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotation.models import Adjudication, Campaign
+from annotation.queries.adjudication import finished_ids, votes_wanted
+from annotation.queries.choices import standing_answers
+from conditional.campaigns.kinds import PASSES, vote_of
+from conditional.models import RetrievalTemplate
+from lookalike.agreement.coefficients import Agreement
+from lookalike.conditional.verdicts import (
+    Outcome,
+    Share,
+    Verdict,
+    Vote,
+    count_verdicts,
+    decide,
+    verdict_agreement,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One of a campaign's questions, by the id of what it asks about.
+
+    Attributes:
+        votes: as given, without names, in no order of people.
+        is_finished: nobody is going to judge it any more.
+        ruling: what an admin ruled, if anything.
+    """
+
+    votes: list[Vote]
+    is_finished: bool
+    ruling: Adjudication | None
+
+
+def asked_subjects(campaign: Campaign) -> dict[int, Asked]:
+    """Return what was said of a campaign's questions, by the id of template or triplet."""
+    answers, finished = standing_answers(campaign), finished_ids(campaign)
+    rulings = {
+        one.question_id: one for one in Adjudication.objects.filter(question__campaign=campaign)
+    }
+    questions = campaign.questions.filter(kind="pair").values_list("pk", "subject")
+    return {
+        subject: Asked(
+            [vote_of(one) for one in answers.get(pk, [])], pk in finished, rulings.get(pk)
+        )
+        for pk, subject in questions
+    }
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a template.
+
+    Attributes:
+        template: its row.
+        votes: as given, without names, in no order of people.
+        verdict: of the panel alone.
+        ruling: what an admin ruled, which holds where the panel has no majority.
+    """
+
+    template: RetrievalTemplate
+    votes: list[Vote]
+    verdict: Verdict
+    ruling: Adjudication | None
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether it is verified: by the panel, else by the ruling; None if neither says."""
+        if self.verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
+            return self.verdict.outcome == Outcome.PASSES
+        return None if self.ruling is None else self.ruling.answer == PASSES
+
+
+def list_results(campaign: Campaign) -> list[Result]:
+    """Return what became of every template of a campaign about templates, by position."""
+    n_wanted, asked = votes_wanted(campaign), asked_subjects(campaign)
+    results = []
+    for template in RetrievalTemplate.objects.filter(pk__in=asked).order_by("position"):
+        found = asked[template.pk]
+        n_panel = max(n_wanted, len(found.votes))
+        verdict = decide(found.votes, n_panel, len(template.gallery))
+        if verdict.outcome == Outcome.WAITING and found.is_finished:
+            verdict = Verdict(Outcome.ADJUDICATE)
+        results.append(Result(template, found.votes, verdict, found.ruling))
+    return results
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The figures of a campaign.
+
+    Attributes:
+        total: over all templates.
+        by_condition: the same for each condition, the largest first.
+        agreement: between judges.
+        n_verified: templates that pass, by the panel or a ruling.
+    """
+
+    total: Share
+    by_condition: list[tuple[str, Share]]
+    agreement: Agreement
+    n_verified: int
+
+
+def compute_statistics(results: Sequence[Result]) -> Statistics:
+    """Count results."""
+    of_condition: dict[str, list[Verdict]] = {}
+    for one in results:
+        of_condition.setdefault(one.template.condition, []).append(one.verdict)
+    by_condition = [(name, count_verdicts(found)) for name, found in of_condition.items()]
+    return Statistics(
+        total=count_verdicts(one.verdict for one in results),
+        by_condition=sorted(by_condition, key=lambda pair: (-pair[1].n, pair[0])),
+        agreement=verdict_agreement(
+            [one.votes for one in results], [one.template.n_candidates for one in results]
+        ),
+        n_verified=sum(one.passes is True for one in results),
+    )
+
+
+def verified_templates(campaign: Campaign) -> list[RetrievalTemplate]:
+    """Return the templates that passed, for a release."""
+    return [one.template for one in list_results(campaign) if one.passes]

@@ -1,1 +1,0 @@
-"""Templates and triplets put to a panel, answered and ruled on."""

@@ -1,0 +1,151 @@
+/* Choice mode: an image, and others of which one is picked. */
+import { addressOf, picturesOf } from "./pictures.js";
+import { pickOf } from "./words.js";
+
+const LOOK_AGAIN_MS = 3000; // for pictures that did not come
+
+export class ChoiceView {
+  mode = "choice";
+  question = null;
+  isReady = false;
+  #shownAt = 0;
+  #askedAt = 0;
+  #visibleAt = 0;
+  #chosen = 0; // the picture that the arrows are on
+  #again = null; // the timer of the next look for pictures that did not come
+
+  /**
+   * `visible` is a VisibleTime, `now` a steady clock, `shelf` an ImageShelf.
+   * @param {object} how names of the pictures ("Image", or one each), the letters of pickKeys, and
+   *   whether arrows move from one to another.
+   */
+  constructor(root, { shelf, visible, now, names, pickKeys, isMovedIn }) {
+    Object.assign(this, { root, shelf, visible, now, names, pickKeys, isMovedIn });
+    this.reference = root.querySelector('[data-frame="reference"]');
+    this.parts = Object.fromEntries([...root.querySelectorAll("[data-choice]")].map((part) => [part.dataset.choice, part]));
+  }
+
+  /** Show a question; it can be answered when all its pictures are seen. */
+  show(question) {
+    this.root.hidden = false;
+    if (this.question?.uid === question.uid && this.isReady) return;
+    this.question = question;
+    this.root.dataset.question = question.uid;
+    delete this.root.dataset.ready;
+    this.isReady = false;
+    this.#askedAt = this.now();
+    const { condition, respect, images } = this.parts;
+    condition.textContent = question.condition;
+    if (respect) respect.hidden = !question.condition;
+    this.reference.replaceChildren();
+    this.reference.classList.add("is-waiting");
+    images.replaceChildren(...question.images.map((key, place) => this.#tile(key, place)));
+    this.#chosen = 0;
+    this.#mark();
+    this.lookAgain();
+  }
+
+  /** Ask for the pictures that are not on screen; goes on by itself until all have come. */
+  async lookAgain() {
+    const { question } = this;
+    if (!question || this.isReady) return;
+    clearTimeout(this.#again);
+    const found = await Promise.allSettled(picturesOf(question).map((url) => this.shelf.decoded(url)));
+    if (this.question?.uid !== question.uid || this.isReady) return;
+    const frames = [this.reference, ...this.parts.images.querySelectorAll(".frame")];
+    found.forEach(({ status }, index) => {
+      frames[index].classList.toggle("is-broken", status === "rejected");
+      if (status === "fulfilled" && !frames[index].firstElementChild) this.#put(frames[index], index);
+    });
+    if (found.every(({ status }) => status === "fulfilled")) {
+      this.isReady = true;
+      this.root.dataset.ready = question.uid;
+      this.#shownAt = this.now();
+      this.#visibleAt = this.visible.read();
+    } else this.#again = setTimeout(() => this.lookAgain(), LOOK_AGAIN_MS);
+  }
+
+  hide() {
+    this.root.hidden = true;
+    this.question = null;
+    clearTimeout(this.#again);
+  }
+
+  /** When the question was shown, for how long it was looked at, and how long it took to load. */
+  timing() {
+    if (!this.isReady) return { shownAt: this.#askedAt, visibleMs: 0, loadMs: this.now() - this.#askedAt };
+    return {
+      shownAt: this.#shownAt,
+      visibleMs: this.visible.read() - this.#visibleAt,
+      loadMs: this.#shownAt - this.#askedAt,
+    };
+  }
+
+  /** The answer that picks the picture at a place; null if there is none. */
+  answerAt(place) {
+    const key = this.question?.images[place];
+    return key === undefined ? null : pickOf(key);
+  }
+
+  /** Move the focus to the next picture that way; the first move only shows where it is. */
+  move(way) {
+    const tiles = this.#tiles;
+    if (!tiles.length) return;
+    const n_columns = tiles.filter((tile) => tile.offsetTop === tiles[0].offsetTop).length;
+    const step = { left: -1, right: 1, up: -n_columns, down: n_columns }[way];
+    if (tiles.includes(document.activeElement) && tiles[this.#chosen + step]) this.#chosen += step;
+    this.#mark();
+    tiles[this.#chosen].focus();
+  }
+
+  get #tiles() {
+    return [...this.parts.images.children];
+  }
+
+  /** Let Tab reach one picture, the one that the arrows are on; all where arrows do not move. */
+  #mark() {
+    this.#tiles.forEach((tile, place) => {
+      tile.tabIndex = !this.isMovedIn || place === this.#chosen ? 0 : -1;
+    });
+  }
+
+  #put(frame, index) {
+    const image = new Image();
+    const key = index === 0 ? this.question.reference : this.question.images[index - 1];
+    image.src = this.shelf.source(index === 0 ? addressOf(this.question, key, "view") : addressOf(this.question, key));
+    image.alt = index === 0 ? "Reference" : this.#name(index - 1);
+    image.draggable = false;
+    frame.classList.remove("is-waiting");
+    frame.replaceChildren(image);
+  }
+
+  #name(place) {
+    return this.names.length > 1 ? `${this.names[place]} image` : `${this.names[0]} ${place + 1}`;
+  }
+
+  #tile(key, place) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "choice-tile";
+    button.dataset.pick = place;
+    button.setAttribute("aria-label", this.#name(place));
+    const frame = document.createElement("span");
+    frame.className = "frame";
+    button.append(frame);
+    if (this.pickKeys[place]) {
+      const letter = document.createElement("kbd");
+      letter.textContent = this.pickKeys[place].toUpperCase();
+      button.append(letter);
+    }
+    return button;
+  }
+}
+
+/** Stands where pairs have their sheet: a choice has none. */
+export const NO_SHEET = {
+  root: { hidden: true },
+  questions: [],
+  has: () => false,
+  hide() {},
+  mark() {},
+};
