@@ -94,6 +94,8 @@ class ImportForm(forms.Form):
         described = cleaned.get("metadata") or cleaned.get("layout")
         if cleaned.get("metadata") and cleaned.get("layout"):
             self.add_error("layout", "A published data set says it all; leave out the metadata.")
+        if cleaned.get("layout") == "hugging-face" and cleaned.get("upload"):
+            self.add_error("layout", "A Hugging Face data set is taken from a server folder.")
         if cleaned.get("where") and "=" not in cleaned["where"]:
             self.add_error("where", "Write attribute=value, such as split=test.")
         elif cleaned.get("where") and not described and "metadata" not in self.errors:

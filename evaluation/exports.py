@@ -14,6 +14,7 @@ from catalog.models import Image, SourceFile
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from evaluation.vsd_task import campaign_as_vsd_task
 from lookalike.io.errors import InputError
+from lookalike.io.label_studio import label_studio_pieces
 from lookalike.io.vsd_task import zip_vsd_task
 from lookalike.io.writers import csv_pieces, trec_qrels_pieces, vsd_pieces
 
@@ -21,6 +22,8 @@ CSV_HEADER = (
     *("query", "candidate", "label", "n_similar", "n_different", "is_ruled"),
     *("query_sha256", "candidate_sha256", "judges"),
 )
+
+FIFTYONE_HEADER = ("filepath", "query", "label")
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,18 @@ def _qrels(campaign: Campaign) -> Iterator[bytes]:
     return _encoded(trec_qrels_pieces(_triples(table, _named(table)[1])))
 
 
+def _label_studio(campaign: Campaign) -> Iterator[bytes]:
+    table = _decided(campaign)
+    return _encoded(label_studio_pieces(_triples(table, _named(table)[0])))
+
+
+def _fiftyone(campaign: Campaign) -> Iterator[bytes]:
+    table = _decided(campaign)
+    labels = _triples(table, _named(table)[0])
+    rows = ((image, query, label) for query, image, label in labels)
+    return _encoded(csv_pieces(rows, FIFTYONE_HEADER))
+
+
 def _csv(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
     paths, hashes = _named(table)
@@ -135,6 +150,16 @@ FORMATS = {
         ExportFormat(
             "qrels", "TREC qrels", "qrels", "text/plain; charset=utf-8",
             "For trec_eval, ir_measures and pytrec_eval; images by SHA-256.", _qrels,
+        ),
+        ExportFormat(
+            "label-studio", "Label Studio", "json", "application/json",
+            "Tasks of two pictures with the label as an annotation; images by path, from local "
+            "file storage.", _label_studio, "label-studio",
+        ),
+        ExportFormat(
+            "fiftyone", "FiftyOne", "csv", "text/csv; charset=utf-8",
+            "A CSVDataset of the candidates with query and label; images by path.", _fiftyone,
+            "fiftyone",
         ),
     )
 }  # fmt: skip

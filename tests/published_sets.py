@@ -146,6 +146,22 @@ def cirr() -> Files:
     }
 
 
+def fiftyone() -> Files:
+    label = {"_cls": "Classification", "label": "dress", "confidence": 0.9}
+    samples = [
+        {"_id": {"$oid": "6"}, "filepath": "data/a.jpg", "tags": ["validation", "odd"], "_rand": 1,
+         "product_id": "P1", "price": 12.5, "ground_truth": label, "metadata": {"width": 4},
+         "boxes": {"_cls": "Detections", "detections": []}},
+        {"filepath": "data/b.jpg", "tags": ["train"], "product_id": "P2", "ground_truth": None},
+    ]  # fmt: skip
+    return {
+        "metadata.json": b"{}",
+        "samples.json": json.dumps({"samples": samples}).encode(),
+        "data/a.jpg": jpeg(80),
+        "data/b.jpg": jpeg(81),
+    }
+
+
 def write_published_set(name: str, folder: Path) -> Path:
     """Write the small data set of a layout and return its folder."""
     files = {
@@ -157,5 +173,6 @@ def write_published_set(name: str, folder: Path) -> Path:
         "cars": lambda: cars(folder),
         "mit-states": mit_states,
         "cirr": cirr,
+        "fiftyone": fiftyone,
     }[name]()
     return write_folder(folder, files)

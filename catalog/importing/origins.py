@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from catalog.importing.uploads import upload_path
-from lookalike.images.layouts.read import layout_metadata
+from lookalike.images.layouts.read import LAYOUTS, layout_metadata
 from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
 from lookalike.images.sources import Source, SourceError, open_source
 
@@ -55,7 +55,8 @@ class Origin:
             path = Path(self.path)
             if self.is_restricted:
                 path = allowed_folder(self.path)
-        return open_source(path, self.source_name or None)
+        opened = LAYOUTS[self.layout].open if self.layout else open_source
+        return opened(path, self.source_name or None)
 
     def read_metadata(self, source: Source) -> Metadata | None:
         """Read the metadata, or what the layout's lists say; None when there are none.

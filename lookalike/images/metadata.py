@@ -116,7 +116,10 @@ def make_row(
     """Return a row, or what is wrong with it.
 
     Args:
-        path, product_id, attributes, number: of the row.
+        path: of the image.
+        product_id: "" where unknown.
+        attributes: name to text.
+        number: of the row.
         name: of the list that it is in, for messages.
     """
     try:

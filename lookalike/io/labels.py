@@ -10,19 +10,21 @@ import pyarrow.parquet as pq
 
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
+from lookalike.io.json_text import read_json
+from lookalike.io.label_studio import is_label_studio, label_studio_rows
 from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, trec_qrels_rows
 from lookalike.io.parquet import n_values, parquet_rows, values_of
 from lookalike.io.runs import sniff
 from lookalike.io.tables import Qrels, Row, labels_from
-from lookalike.io.vsd import vsd_products, vsd_rows
+from lookalike.io.vsd import annotation_rows, vsd_products
 
 IMAGE_NAMES = ("path", "image_id")
 
 
 def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
-    """Return the labels in a VSD JSON, TREC qrels, CSV or parquet file, told by its content.
+    """Return the labels in a file of VSD or Label Studio JSON, TREC qrels, CSV or parquet.
 
-    A pair that occurs twice with the same label counts once.
+    The format is told by the content. A pair that occurs twice with the same label counts once.
 
     Args:
         path: the file.
@@ -39,7 +41,8 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
     if kind == "parquet":
         return labels_from(path, parquet_rows(path, LABEL_COLUMNS), unit="row", min_rel=min_rel)
     if kind == "json":
-        rows = vsd_rows(path)
+        file = read_json(path)
+        rows = label_studio_rows(file) if is_label_studio(file) else annotation_rows(file)
     elif kind == "csv":
         rows = csv_rows(path, LABEL_COLUMNS)
     else:

@@ -13,6 +13,7 @@ OF_A_RELEASE = ("query_id", "image_id", "label")  # where a pair may have no lab
 LABEL_COLUMNS = (
     *(("query", "candidate", "label"), ("query-id", "corpus-id", "score")),
     OF_A_RELEASE,
+    ("query", "filepath", "label"),  # FiftyOne
 )
 SCORE_COLUMNS = (("query", "candidate", "score"), ("query_id", "image_id", "score"))
 N_RUN_FIELDS = 6

@@ -10,20 +10,15 @@ from lookalike.io.json_text import JsonText, read_json
 from lookalike.io.tables import Row, Run, scores_from
 
 
-def vsd_rows(path: Path) -> Iterator[Row]:
+def annotation_rows(file: JsonText) -> Iterator[Row]:
     """Yield the pairs of `[{"key": ["<query>", "<candidate>"], "value": 0 or 1}, ...]`.
 
     The example pairs of the benchmark's site, `[{"query", "gallery", "value", ...}]`, are pairs,
     too.
 
     Raises:
-        FormatError: not UTF-8, not JSON, or an entry of another shape.
+        FormatError: an entry of another shape.
     """
-    return annotation_rows(read_json(path))
-
-
-def annotation_rows(file: JsonText) -> Iterator[Row]:
-    """Yield the pairs of a file that is read; see `vsd_rows`."""
     for number, (line, entry) in enumerate(file.entries(), 1):
         if isinstance(entry, dict) and {"query", "gallery", "value"} <= entry.keys():
             key = [entry["query"], entry["gallery"]]

@@ -227,6 +227,9 @@ def make_vsd_task(
         manifest: the images that take part; all if None.
         gallery_phases: of the images that are ranked; all if None.
 
+    Raises:
+        FormatError: a phase that the benchmark does not have.
+
     >>> images = [{"id": "A", "path": "a.jpg", "phase": "query"}]
     >>> images += [{"id": "B", "path": "b.jpg", "phase": "gallery"}]
     >>> task = make_vsd_task("toy", images, [("a.jpg", "b.jpg", 1)], gallery_phases=["gallery"])
@@ -248,7 +251,9 @@ def make_vsd_task(
         style = replace(OWN_STYLE, by_line=role != "task")
         text = JsonText(Path(f"{role}.json"), style.dumps(value), value)
         files.append(VsdFile(f"{role}.json", role, "test", text))
-    return VsdTask(name, tuple(files))
+    task = VsdTask(name, tuple(files))
+    _ = task.gallery_phases
+    return task
 
 
 def _needed(task: VsdTask, role: Role, split: Split = "test") -> JsonText:

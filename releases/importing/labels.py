@@ -35,7 +35,8 @@ def import_labels(
     Args:
         labels: as `read_qrels` or `read_vsd_task` give them.
         source_name: where they are from, for people.
-        slug, name: of the campaign.
+        slug: of the campaign.
+        name: of the campaign.
         catalog: holds the candidates.
         query_catalog: holds the queries, if they are not in the same catalog.
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
@@ -207,3 +209,16 @@ def test_metadata_may_choose_the_images_that_go_in(
     words = ("--metadata", tmp_path / "m.json", "--where", "phase=gallery")
     result = run(capsys, "gallery", folder, *words)
     assert (result["images"], result["broken"], result["warnings"]) == (1, [], [])
+
+
+def test_a_hugging_face_data_set_is_imported_from_its_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    cells = pa.array([{"bytes": jpeg(seed), "path": None} for seed in (1, 2)], image)
+    (tmp_path / "set/data").mkdir(parents=True)
+    table = pa.table({"image": cells, "product_id": ["A", "B"], "color": ["red", None]})
+    pq.write_table(table, tmp_path / "set/data/test-00000-of-00001.parquet")
+    result = run(capsys, "hub", tmp_path / "set", "--layout", "hugging-face")
+    assert (result["images"], result["products"], result["broken"]) == (2, 2, [])
+    assert Image.objects.get(product_id="A").attributes == {"color": "red", "split": "test"}

@@ -1,4 +1,4 @@
-"""manage.py export_labels CAMPAIGN --format vsd|vsd-task|csv|qrels OUT"""
+"""manage.py export_labels CAMPAIGN --format vsd|vsd-task|csv|qrels|label-studio|fiftyone OUT"""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Triplet files: CSV with a header, and the integer files of UT-Zappos and Celeb-A.
+"""Triplet files: CSV with a header, pairwise tasks of Label Studio, and integer files.
 
 CSV: the columns `anchor,closer,farther` and maybe `condition` and `worker`, in any order; others
-are ignored. Integer files (Veit et al., CVPR 2017): `anchor far close` in each line, positions in
-a list of image names or, for Celeb-A, image stems; a fourth column, 1 or 0, says whether the line
-is as given or has far and close swapped. Note the order: the second image is the dissimilar one.
+are ignored. Label Studio: its JSON, of an anchor and two candidates, one of which was selected.
+Integer files of UT-Zappos and Celeb-A (Veit et al., CVPR 2017): `anchor far close` in each line,
+positions in a list of image names or, for Celeb-A, image stems; a fourth column, 1 or 0, says
+whether the line is as given or has far and close swapped. Note the order: the second image is the
+dissimilar one.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from lookalike.conditional.formats.json_files import read_json_list
 from lookalike.conditional.types import Defect, Triplet
 from lookalike.io.csv_text import csv_lines, not_utf8, protected, unprotected
 from lookalike.io.errors import FormatError
+from lookalike.io.json_text import read_json
+from lookalike.io.label_studio import pairwise_answers
+from lookalike.io.runs import sniff
 
 COLUMNS = ("anchor", "closer", "farther")
 OPTIONAL = ("condition", "worker")
@@ -50,7 +55,7 @@ def read_triplets(
     conditions: Collection[str] | None = None,
     where: Mapping[str, str] | None = None,
 ) -> TripletEntries:
-    """Return the triplets of a CSV file.
+    """Return the triplets of a CSV file, or of the JSON of Label Studio.
 
     Args:
         path: the file.
@@ -58,13 +63,15 @@ def read_triplets(
         conditions: the conditions that are expected; a row with another one is malformed
             (`unknown_condition`), and one without any triplet is listed at the end
             (`condition_without_triplets`, its index being the number of rows).
-        where: {column: value}; other rows are passed over as if they were not there.
+        where: {column: value}; other rows are passed over as if they were not there. Of CSV.
 
     Raises:
         FormatError: no such header or column, broken quoting, not UTF-8, or no usable row.
         OSError: if the file cannot be opened.
     """
     path = Path(path)
+    if sniff(path) == "json":
+        return _checked(path, _pairwise_rows(path), known_images, conditions)
     lines = csv_lines(path)
     _, header = next(lines, (1, []))
     header = [name.strip().lower() for name in header]
@@ -164,6 +171,14 @@ def _csv_rows(
         elif all(cells[place] == value for place, value in wanted.items()):
             values = ["" if place is None else unprotected(cells[place]) for place in places]
             yield line, Triplet(*values), False
+
+
+def _pairwise_rows(path: Path) -> Iterator[_Row]:
+    for answer in pairwise_answers(read_json(path)):
+        if answer.reason:
+            yield answer.line, answer.reason, False
+        else:
+            yield answer.line, Triplet(*(*answer.images, answer.condition, answer.worker)), False
 
 
 def _condition_of(title: str) -> str:

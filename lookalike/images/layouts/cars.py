@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lookalike.images.layouts.layout import Layout, Listing, Lists, box
+from lookalike.images.layouts.layout import Layout, Listing
+from lookalike.images.layouts.lists import Lists, box
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 

@@ -6,7 +6,8 @@ first line and names its columns in its second.
 
 from __future__ import annotations
 
-from lookalike.images.layouts.layout import Layout, Listing, Lists, box, folder_names
+from lookalike.images.layouts.layout import Layout, Listing
+from lookalike.images.layouts.lists import Lists, box, folder_names
 from lookalike.images.problems import Problem
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lookalike.images.layouts.layout import Layout, Listing, Lists
+from lookalike.images.layouts.layout import Layout, Listing
+from lookalike.images.layouts.lists import Lists
 from lookalike.images.sources import Source
 from lookalike.io.errors import FormatError
 

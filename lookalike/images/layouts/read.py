@@ -14,6 +14,8 @@ from lookalike.images.layouts.deepfashion import (
     read_deepfashion_attributes,
     read_in_shop,
 )
+from lookalike.images.layouts.fiftyone import read_fiftyone
+from lookalike.images.layouts.hugging_face import open_hugging_face, read_hugging_face
 from lookalike.images.layouts.layout import Layout
 from lookalike.images.layouts.mit_states import read_mit_states
 from lookalike.images.layouts.online_products import read_online_products
@@ -23,10 +25,11 @@ from lookalike.images.sources import Source, open_source
 
 @dataclass(frozen=True)
 class KnownLayout:
-    """A layout: its title for people, and its reader."""
+    """A layout: its title for people, its reader, and how its folder is opened."""
 
     title: str
     read: Callable[[Source], Layout]
+    open: Callable[[Path, str | None], Source] = open_source
 
 
 LAYOUTS = {
@@ -38,6 +41,8 @@ LAYOUTS = {
     "cars": KnownLayout("Stanford Cars", read_cars),
     "mit-states": KnownLayout("MIT-States", read_mit_states),
     "cirr": KnownLayout("CIRR", read_cirr_images),
+    "fiftyone": KnownLayout("FiftyOne", read_fiftyone),
+    "hugging-face": KnownLayout("Hugging Face data set", read_hugging_face, open_hugging_face),
 }
 
 
@@ -72,5 +77,5 @@ def read_layout(name: str, folder: str | Path) -> Layout:
         InputError: a list is absent or broken (with file and line), or no listed image is there.
         SourceError: no such folder or zip.
     """
-    with open_source(Path(folder)) as source:
+    with LAYOUTS[name].open(Path(folder), None) as source:
         return LAYOUTS[name].read(source)

@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from evaluation.exports import export_pieces
+from evaluation.exports import FORMATS, export_pieces
 from evaluation.models import Result
 from evaluation.results.assessment import assess
 from evaluation.results.inputs import model_family, read_inputs
@@ -130,9 +130,9 @@ def test_undecided_ties_are_left_out_of_the_labels(open_world: World) -> None:
         read_inputs(Campaign.objects.get(pk=open_world.campaign.pk))
 
 
-@pytest.mark.parametrize("name", ["vsd", "csv", "qrels"])
+@pytest.mark.parametrize("name", ["vsd", "csv", "qrels", "label-studio", "fiftyone"])
 def test_every_export_holds_the_same_labels(judged_world: World, name: str, tmp_path: Path) -> None:
-    suffix = {"vsd": "json", "csv": "csv", "qrels": "qrels"}[name]
+    suffix = FORMATS[name].suffix
     out = tmp_path / f"labels.{suffix}"
     call_command("export_labels", judged_world.campaign.slug, str(out), format=name)
     names = {

@@ -245,6 +245,28 @@ def test_a_task_is_written_into_a_new_folder_or_not_at_all(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "notes.txt"]
 
 
+def test_labels_become_a_task_with_the_products_of_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [shared("vsd_fashion_examples") / f"wild_{kind}.json" for kind in KINDS]
+    pairs = {(q, c): label for file in files for q, c, label in read_qrels(file)}
+    images = sorted({path for pair in pairs for path in pair})
+    with (tmp_path / "products.csv").open("w") as out:
+        write_csv(out, [(path, path.split("/")[-2]) for path in images], ("path", "product_id"))
+    words = ["vsd", "convert", *map(str, files), str(tmp_path / "wild")]
+    assert main(words) == 2
+    assert "labels need --metadata" in capsys.readouterr().err
+    words += ["--metadata", str(tmp_path / "products.csv"), "--gallery-phases"]
+    assert main([*words, "winter"]) == 2
+    assert "is no list of gallery" in capsys.readouterr().err
+    assert not (tmp_path / "wild").exists()
+    assert main([*words, "gallery"]) == 0
+    task = read_vsd_task(tmp_path / "wild")
+    assert {(q, c): label for q, c, label in task.qrels()} == pairs
+    assert set(task.gallery()) == {candidate for _, candidate in pairs}
+    assert find_vsd_defects(task) == []
+
+
 def test_a_release_becomes_a_task_that_scores_as_it_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
