@@ -174,7 +174,7 @@ def _chances(campaign: Campaign, queries: Ints, positions: Ints) -> dict[int, fl
     """Return how likely a control is to be due with this claim, by its query.
 
     That is the share of the claim in the pairs that the judge may expect of the query from here
-    on, so that controls stand anywhere among these.
+    on, this claim among them, so that controls stand anywhere among these.
     """
     claimed, first_of, n_claimed = np.unique(queries, return_index=True, return_counts=True)
     with prepared_cursor() as cursor:
@@ -182,7 +182,7 @@ def _chances(campaign: Campaign, queries: Ints, positions: Ints) -> dict[int, fl
         n_left = dict(cursor.fetchall())
     part = campaign.k / max(campaign.panel.count(), 1)
     return {
-        query: n / max(1.0, part * n_left[query])
+        query: n / (n + part * max(0, n_left[query] - n))
         for query, n in zip(claimed.tolist(), n_claimed.tolist(), strict=True)
     }
 

@@ -142,6 +142,8 @@ def test_any_queue_keeps_every_pair_once(given_pairs, n_repeats, n_mirrors, seed
 @pytest.fixture(scope="module")
 def simulation():
     spec = importlib.util.spec_from_file_location("control_classifier", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     path = list(sys.path)
     sys.modules[spec.name] = module
