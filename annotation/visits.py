@@ -47,35 +47,58 @@ class JudgeOrder:
 
 
 class _Phases:
-    """In which phase each pair is asked, looked up by its query.
+    """In which phase each pair is asked; the places of a query's pairs follow their phases.
 
     Attributes:
         of_pair: shape (n_pairs,), from 0.
+        sizes: shape (n_queries,), the pairs of each query.
     """
 
-    def __init__(self, query_of: Ints, phases: Ints) -> None:
+    def __init__(self, query_of: Ints, phases: Ints, n_queries: int) -> None:
         _, self.of_pair = np.unique(phases, return_inverse=True)
-        self._n = int(self.of_pair.max(initial=0)) + 1
+        self.sizes = np.bincount(query_of, minlength=n_queries)
         self._query_of = query_of
+        self._starts = np.cumsum(self.sizes) - self.sizes
+        self._n = int(self.of_pair.max(initial=0)) + 1
         self._codes = query_of * self._n + self.of_pair
-        self._sorted = np.sort(self._codes)
+        self._sorted = np.append(np.sort(self._codes), 0)
 
-    def drawn(self, queries: Ints, rng: np.random.Generator) -> Ints:
-        """Return a phase for each query, likelier where it has more pairs; any if it has none."""
-        begin, end = np.searchsorted(self._sorted, [queries * self._n, (queries + 1) * self._n])
-        places = begin + np.floor(rng.random(queries.size) * (end - begin)).astype(np.int64)
-        phases: Ints = np.append(self._sorted, 0)[places] % self._n
+    def ends(self, pairs: Ints, phases: Ints) -> tuple[Ints, Ints]:
+        """Return between which places of each pair's query those of a phase are."""
+        codes = self._query_of[pairs] * self._n + phases
+        begin, end = np.searchsorted(self._sorted[:-1], [codes, codes + 1])
+        starts = self._starts[self._query_of[pairs]]
+        return begin - starts, end - starts
+
+    def at(self, queries: Ints, places: Floats | Ints) -> Ints:
+        """Return the phase at a place of each query, from 0 to its size; any if it has no pair."""
+        phases: Ints = self._sorted[self._starts[queries] + places.astype(np.int64)] % self._n
         return phases
 
-    def drawn_elsewhere(self, pairs: Ints, rng: np.random.Generator) -> Ints:
-        """Return another phase of each pair's query, or its own where the query has no other."""
-        first = self._query_of[pairs] * self._n
-        begin, end = np.searchsorted(self._sorted, [first, first + self._n])
-        own = self._codes[pairs]
-        own_begin, own_end = np.searchsorted(self._sorted, [own, own + 1])
-        n_others = end - begin - (own_end - own_begin)
-        beyond = own_end - begin + np.floor(rng.random(pairs.size) * n_others).astype(np.int64)
-        phases: Ints = self._sorted[begin + beyond % (end - begin)] % self._n
+    def mixed(self, shown: Ints, repeated: Ints, rng: np.random.Generator) -> Ints:
+        """Return the phase of everything asked: pairs, controls, and `repeated` pairs at the end.
+
+        A phase gets its part of a query by size, controls included, so that its length does not
+        tell how many they are; a pair at the edge may come a phase early or late for it. The
+        second time of a pair is in another phase than the first, where there is another.
+        """
+        n_pairs = self.of_pair.size
+        begin, end = self.ends(np.arange(n_pairs), self.of_pair)
+        places = rng.random(shown.size) * self.sizes[shown]
+        own = begin + rng.random(n_pairs) * (end - begin)
+        places[:n_pairs] = own
+        sizes, first = self.sizes[shown[:n_pairs]][repeated], shown.size - repeated.size
+        beyond = rng.random(repeated.size) * (sizes - (end - begin)[repeated])
+        places[first:] = (end[repeated] + beyond) % sizes
+        rank = np.empty(shown.size, np.int64)
+        rank[np.lexsort((places, shown))] = np.arange(shown.size)
+        n_shown = np.bincount(shown, minlength=self.sizes.size)
+        rank -= (np.cumsum(n_shown) - n_shown)[shown]
+        phases = self.at(shown, (rank + 0.5) * self.sizes[shown] / n_shown[shown])
+        is_same = phases[first:] == phases[repeated]
+        _, behind = self.ends(repeated, phases[repeated])
+        others = self.at(shown[first:], behind % sizes)
+        phases[first:][is_same] = others[is_same]
         return phases
 
 
@@ -127,8 +150,8 @@ def judge_order(
     n_pairs = pairs.question_ids.size
     queries, query_of = np.unique(np.append(pairs.query_ids, gold[:, 1]), return_inverse=True)
     own, of_gold = query_of[:n_pairs], query_of[n_pairs:]
-    phases = _Phases(own, pairs.phases)
-    sizes, n_controls = (np.bincount(of, minlength=queries.size) for of in (own, of_gold))
+    phases = _Phases(own, pairs.phases, queries.size)
+    sizes, n_controls = phases.sizes, np.bincount(of_gold, minlength=queries.size)
     free, swapped = _swapped(queries, own, pairs.candidate_ids)
     room = np.bincount(swapped, minlength=queries.size)
     chosen = _sampled(swapped, _shares(sizes, room, n_controls, n_mirrors, rng), rng)
@@ -143,10 +166,7 @@ def judge_order(
     ways[query_of.size :] = MIRRORED
     ways[twins] = REPEATED
     shown = np.concatenate([query_of, of_mirror, own[repeated]])
-    phase_of = np.concatenate([
-        phases.of_pair, phases.drawn(of_gold, rng), phases.drawn(of_mirror, rng),
-        phases.drawn_elsewhere(repeated, rng),
-    ])  # fmt: skip
+    phase_of = phases.mixed(shown, repeated, rng)
     halves = np.zeros(asked.size, np.int64)
     if n_repeats + n_mirrors:
         keys = rng.random(asked.size)

@@ -21,8 +21,7 @@ from annotation.visits import n_asked_again
 from lookalike.core.arrays import Ints
 
 GAP = 20  # answers between a pair and its control
-PATIENCE = 0.25  # of a judge's share, for which gold waits for its query
-MET_AT = 0.8  # of the share, by when all gold is asked: not everybody gets a whole share
+MET_AT = 0.8  # of a judge's share, by when foreign gold is asked: not everybody gets all of it
 
 # Controls are few: counting them by their index spares reading the judge's whole queue.
 ASKED = """
@@ -44,14 +43,24 @@ join unnest(%s::bigint[], %s::int[]) as claimed(block, position)
   on q.{block} = claimed.block and q.position >= claimed.position
 where q.campaign_id = %s and q.kind = 'pair' group by 1
 """
-IS_UNASKED = """
-not exists (select from annotation_queueentry o where o.member_id = %(member)s
-            and o.question_id = q.id)
+GOLD = """
+select %(kind)s::text, q.query_id, q.candidate_id, q.id, q.{block} from annotation_question q
+where q.campaign_id = %(campaign)s and q.kind = 'gold' and q.{block} = any(%(blocks)s::bigint[])
+  and not exists (select from annotation_queueentry o
+                  where o.member_id = %(member)s and o.question_id = q.id)
+order by q.id
 """
-GOLD = f"""
-select 'gold', q.query_id, q.candidate_id, q.id, q.{{block}} from annotation_question q
-where q.campaign_id = %(campaign)s and q.kind = 'gold' and {IS_UNASKED}
-"""  # noqa: S608  (constants)
+# Gold whose query the campaign does not ask, what the judge has met of it first.
+FOREIGN_GOLD = """
+select 'gold', q.query_id, q.candidate_id, q.id, q.{block},
+       exists (select from annotation_queueentry o
+               where o.member_id = %(member)s and o.question_id = q.id) as is_met
+from annotation_question q
+where q.campaign_id = %(campaign)s and q.kind = 'gold'
+  and not exists (select from annotation_question b where b.campaign_id = q.campaign_id
+                  and b.{block} = q.{block} and b.kind = 'pair')
+order by is_met desc, md5(q.id::text || %(salt)s::text)
+"""
 # One pair in so many is to be asked again, the same ones for a judge whenever it is looked up.
 AGAIN = """
 select %(kind)s::text, shown.query_id, shown.candidate_id, q.id, shown.{block}
@@ -112,8 +121,7 @@ def mix_in_due_controls(*, judge: Judge) -> int:
     `judge` is as before the claim. A pair is asked again, or mirrored, when more of the query
     shown is claimed, at least `GAP` answers later, and never more of them than the share wanted;
     it is not mirrored if the campaign asks the swapped pair anyway. Gold comes with its query,
-    too. Only gold whose query has not come to the judge for `PATIENCE` of a share comes by
-    itself, all of it by `MET_AT` of the share.
+    too; that whose query is not asked comes by itself, all of it by `MET_AT` of a judge's share.
     """
     campaign = Campaign.objects.get(pk=judge.campaign_id)
     member = PanelMember.objects.get(pk=judge.member_id)
@@ -127,15 +135,13 @@ def mix_in_due_controls(*, judge: Judge) -> int:
     chances = _chances(campaign, blocks, positions)
     due: list[Control] = []
     for kind, controls in _waiting(judge, campaign, np.unique(blocks)).items():
-        waiting = [controls[index] for index in rng.permutation(len(controls))]
-        come = [one for one in waiting if rng.random() < chances.get(one.block, 0.0)]
-        if kind == QuestionKind.GOLD:
-            n_least = _n_gold_by_now(campaign, n_pairs, n_asked[kind] + len(controls))
-            late = [one for one in waiting if one not in come]
-            due += come + late[: max(0, n_least - n_asked[kind] - len(come))]
-        else:
-            percent = getattr(campaign, f"{kind}_percent")
-            due += come[: max(0, n_asked_again(n_pairs, percent) - n_asked[kind])]
+        come = [one for one in controls if rng.random() < chances[one.block]]
+        if kind != QuestionKind.GOLD:
+            n_wanted = n_asked_again(n_pairs, getattr(campaign, f"{kind}_percent"))
+            come = [come[index] for index in rng.permutation(len(come))]
+            come = come[: max(0, n_wanted - n_asked[kind])]
+        due += come
+    due += _due_foreign_gold(judge, campaign, n_pairs)
     if not due:
         return 0
     order = mixed_in(blocks, np.array([one.block for one in due]), rng)
@@ -162,16 +168,15 @@ def _waiting(judge: Judge, campaign: Campaign, blocks: Ints) -> dict[str, list[C
     }  # fmt: skip
     waiting: dict[str, list[Control]] = {}
     with prepared_cursor() as cursor:
-        cursor.execute(GOLD.format(block=_block(campaign)), values)
-        waiting[QuestionKind.GOLD.value] = [Control(*row) for row in cursor.fetchall()]
-        for kind, percent in (
-            (QuestionKind.REPEAT, campaign.repeat_percent),
-            (QuestionKind.MIRROR, campaign.mirror_percent),
+        for kind, statement, percent in (
+            (QuestionKind.GOLD, GOLD, 100),
+            (QuestionKind.REPEAT, AGAIN, 2 * campaign.repeat_percent),
+            (QuestionKind.MIRROR, AGAIN, 2 * campaign.mirror_percent),
         ):
             if percent:
                 salt = f" {kind.value} {judge.seed} {judge.number}"
-                more = {"kind": kind.value, "percent": 2 * percent, "salt": salt}
-                cursor.execute(AGAIN.format(block=_block(campaign)), values | more)
+                more = {"kind": kind.value, "percent": percent, "salt": salt}
+                cursor.execute(statement.format(block=_block(campaign)), values | more)
                 waiting[kind.value] = [Control(*row) for row in cursor.fetchall()]
     return waiting
 
@@ -180,7 +185,7 @@ def _chances(campaign: Campaign, blocks: Ints, positions: Ints) -> dict[int, flo
     """Return how likely a control is to be due with this claim, by its block.
 
     That is the share of the claim in the pairs that the judge may expect of the block from here
-    on, so that controls stand anywhere among these.
+    on, this claim among them, so that controls stand anywhere among these.
     """
     claimed, first_of, n_claimed = np.unique(blocks, return_index=True, return_counts=True)
     with prepared_cursor() as cursor:
@@ -189,16 +194,21 @@ def _chances(campaign: Campaign, blocks: Ints, positions: Ints) -> dict[int, flo
         n_left = dict(cursor.fetchall())
     part = campaign.k / max(campaign.panel.count(), 1)
     return {
-        block: n / max(1.0, part * n_left[block])
+        block: n / (n + part * max(0, n_left[block] - n))
         for block, n in zip(claimed.tolist(), n_claimed.tolist(), strict=True)
     }
 
 
-def _n_gold_by_now(campaign: Campaign, n_pairs: int, n_gold: int) -> int:
-    """Return how much gold a judge is to have met at least after so many pairs."""
+def _due_foreign_gold(judge: Judge, campaign: Campaign, n_pairs: int) -> list[Control]:
+    """Return what is due, after so many pairs, of the gold whose query is not asked."""
+    salt = f" {judge.seed} {judge.number}"
+    values = {"member": judge.member_id, "campaign": campaign.pk, "salt": salt}
+    with prepared_cursor() as cursor:
+        cursor.execute(FOREIGN_GOLD.format(block=_block(campaign)), values)
+        rows = cursor.fetchall()
     share = campaign.n_questions * campaign.k / max(campaign.panel.count(), 1)
-    done = min(1.0, n_pairs / max(share * MET_AT, 1.0))
-    return int(n_gold * max(0.0, done - PATIENCE) / (1 - PATIENCE))
+    n_due = int(len(rows) * min(1.0, n_pairs / max(share * MET_AT, 1.0)))
+    return [Control(*row) for *row, is_met in rows[:n_due] if not is_met]
 
 
 def make_questions(*, campaign: Campaign, wanted: list[Control]) -> list[int]:

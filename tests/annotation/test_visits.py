@@ -1,5 +1,8 @@
 """The order of a campaign that asks pairs again: it tells no control, and keeps sheets whole."""
 
+import importlib.util
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,8 +17,9 @@ from annotation.visits import (
     n_asked_again,
     visiting_order,
 )
-from docs.simulations.control_classifier import Served, score, simulate
+from tests.paths import ROOT
 
+SCRIPT = ROOT / "docs/simulations/control_classifier.py"
 NO_GOLD = np.zeros((0, 2), np.int64)
 
 
@@ -135,28 +139,45 @@ def test_any_queue_keeps_every_pair_once(given_pairs, n_repeats, n_mirrors, seed
     assert repeated.size == min(n_repeats, sizes[sizes > 1].sum())
 
 
-def test_a_classifier_cannot_tell_controls_from_the_order():
+@pytest.fixture(scope="module")
+def simulation():
+    spec = importlib.util.spec_from_file_location("control_classifier", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    path = list(sys.path)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    sys.path[:] = path
+    yield module
+    del sys.modules[spec.name]
+
+
+@pytest.mark.parametrize("n_phases", [1, 4])
+def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases):
     """Few campaigns, so that it is quick; docs/simulations/control_classifier.py runs twenty."""
-    panels = [simulate(seed, n_queries) for seed, n_queries in enumerate([120, 240, 120, 240])]
+    sizes = [120, 240, 120, 240]
+    panels = [simulation.simulate(seed, n, n_phases) for seed, n in enumerate(sizes)]
     assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 3000
-    assert abs(score(panels, "is_control") - 0.5) <= 0.03
-    assert abs(score(panels, "is_checked") - 0.5) <= 0.03
+    assert abs(simulation.score(panels, "is_control") - 0.5) <= 0.03
+    assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
 
 
-def test_the_classifier_finds_controls_that_stand_apart():
+def test_the_classifier_finds_controls_that_stand_apart(simulation):
     """The attacker is no straw man: the order there was before is told at once."""
-    panels = [simulate(seed, 60) for seed in range(2)]
+    panels = [simulation.simulate(seed, 60) for seed in range(2)]
     apart = [[stood_apart(one, seed) for seed, one in enumerate(panel)] for panel in panels]
-    assert score(apart, "is_control") > 0.9
+    assert simulation.score(apart, "is_control") > 0.9
 
 
-def stood_apart(one: Served, seed: int) -> Served:
+def stood_apart(served, seed):
     """The same pairs: whole blocks of a query, and each control between two of them."""
-    blocks = [np.flatnonzero((one.query_ids == q) & ~one.is_control)
-              for q in rng(seed).permutation(np.unique(one.query_ids))]  # fmt: skip
+    blocks = [np.flatnonzero((served.query_ids == query) & ~served.is_control)
+              for query in rng(seed).permutation(np.unique(served.query_ids))]  # fmt: skip
     blocks = [block for block in blocks if block.size]
-    controls = np.flatnonzero(one.is_control)
+    controls = np.flatnonzero(served.is_control)
     at = np.sort(rng(seed).integers(0, len(blocks), controls.size))
     parts = [np.append(block, controls[at == i]) for i, block in enumerate(blocks)]
     order = np.concatenate(parts)
-    return Served(one.query_ids[order], one.is_control[order], one.is_checked[order])
+    columns = (served.query_ids, served.is_control, served.is_checked)
+    return type(served)(*(column[order] for column in columns))
