@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from accounts.access import admin_required, signed_in
 from accounts.models import User
 from catalog.facets import attribute_suggestions
-from catalog.models import Catalog
+from catalog.models import Catalog, Projection
 from lookalike.core.errors import Refused
 from lookalike.pooling.presets import PRESETS
 from pooling.models import Pool
@@ -41,6 +41,7 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         "form": form,
         "cost_form": cost_form,
         "presets": PRESETS,
+        "learned": Projection.objects.all(),
         "prediction": prediction_of(form, cost_form),
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
     }
