@@ -9,6 +9,7 @@ import hashlib
 import io
 import os
 import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
@@ -26,6 +27,7 @@ from lookalike.core.atomic_files import write_atomically
 
 Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float16]
 ImageIds = npt.NDArray[np.int64]
+Map = Callable[[Float32s], Float32s]  # of rows
 BLOCK = 8192  # rows that are widened at once
 ATTEMPTS = 3  # to write and open a merged file
 DAY = 86400.0  # seconds
@@ -166,18 +168,49 @@ def _is_sound(shard: EmbeddingShard, dim: int) -> bool:
     return True
 
 
-def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int, float]]:
+def nearest(
+    embedding_set: EmbeddingSet,
+    image: Image,
+    n: int,
+    *,
+    by: Map | None = None,
+    besides: Collection[int] = (),
+) -> list[tuple[int, float]]:
     """Return the (image id, cosine) of the `n` nearest other images, nearest first.
 
     Ties go to the lower image id. An image without a vector in this set has no neighbours; a
     vector of length zero has cosine 0 with everything. Fewer than `n` when the set is small.
+
+    Args:
+        embedding_set: whose vectors are compared.
+        image: whose neighbours.
+        n: how many.
+        by: maps the vectors first.
+        besides: ids of images that are left out, too.
     """
     image_ids, vectors = load_vectors(embedding_set)
     (rows,) = np.nonzero(image_ids == image.pk)
-    if len(rows) == 0 or n < 1:
+    if len(rows) == 0:
         return []
-    scores = _cosines(vectors, np.asarray(vectors[rows[0]], np.float32))
-    others = np.flatnonzero(image_ids != image.pk)
+    query = np.asarray(vectors[rows], np.float32)
+    query = query[0] if by is None else by(query)[0]
+    return nearest_to(embedding_set, query, n, by=by, besides=[image.pk, *besides])
+
+
+def nearest_to(
+    embedding_set: EmbeddingSet,
+    query: Float32s,
+    n: int,
+    *,
+    by: Map | None = None,
+    besides: Collection[int] = (),
+) -> list[tuple[int, float]]:
+    """Return the (image id, cosine) of the `n` images nearest to a vector, as `nearest`."""
+    image_ids, vectors = load_vectors(embedding_set)
+    if not len(image_ids) or n < 1:
+        return []
+    scores = _cosines(vectors, query, by)
+    others = np.flatnonzero(~np.isin(image_ids, list(besides)))
     if len(others) > n:
         floor = np.partition(scores[others], -n)[-n]
         others = others[scores[others] >= floor]
@@ -185,11 +218,12 @@ def nearest(embedding_set: EmbeddingSet, image: Image, n: int) -> list[tuple[int
     return [(int(image_ids[row]), float(scores[row])) for row in others[order]]
 
 
-def _cosines(vectors: Vectors, query: Float32s) -> Float32s:
+def _cosines(vectors: Vectors, query: Float32s, by: Map | None) -> Float32s:
     """Return the cosine of each row with a query, shape (n,), in memory for a block of rows."""
     scores = np.zeros(len(vectors), np.float32)
     for start in range(0, len(vectors), BLOCK):
         block: Float32s = np.asarray(vectors[start : start + BLOCK], np.float32)
+        block = block if by is None else by(block)
         lengths = np.sqrt(np.einsum("nd,nd->n", block, block)) * np.linalg.norm(query)
         np.divide(block @ query, lengths, out=scores[start : start + BLOCK], where=lengths > 0)
     return scores

@@ -29,6 +29,7 @@ def page_frame(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
     latest = import_jobs(catalog).defer("result").first()
     tabs = [
         ("Images", "catalog:catalog", counts.n_images),
+        ("Words", "learning:words", None),
         ("Duplicates", "catalog:duplicates", counts.n_duplicates),
         ("Import report", "catalog:report", n_refused(catalog) or None),
     ]

@@ -211,7 +211,11 @@ def find_neighbours(image: Image, embedding_set: EmbeddingSet, n: int) -> list[t
     Raises:
         EmbeddingError: the vectors are missing or damaged.
     """
-    found = nearest(embedding_set, image, n)
+    return with_images(nearest(embedding_set, image, n))
+
+
+def with_images(found: Sequence[tuple[int, float]]) -> list[tuple[Image, float]]:
+    """Return images in place of their ids; those that are gone are left out."""
     images = Image.objects.in_bulk([image_id for image_id, _ in found])
     return [(images[image_id], score) for image_id, score in found if image_id in images]
 

@@ -29,6 +29,7 @@ ENTRIES = (
     ("Judge", "annotation:home", _ANNOTATORS),
     ("Overview", "overview", _ADMINS),
     ("Catalogs", "catalog:home", _READERS),
+    ("Notions", "learning:home", _READERS),
     ("Pools", "pooling:pools", _READERS),
     ("Templates", "conditional:sets", _READERS),
     ("Campaigns", "annotation:campaigns", _ADMINS),

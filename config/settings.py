@@ -135,9 +135,10 @@ WORKER_QUEUE = env.text("LOOKALIKE_WORKER_QUEUE", "")
 WORKER_DEVICE = env.text("LOOKALIKE_WORKER_DEVICE", "")
 # A worker's process that has ever held more than this is replaced once its job has ended: what a
 # large file took is not kept. A job is never cut short, and its lease ends with it. Another light
-# process is a fork, at once ready; on a device it loads its model anew, so that limit stands above
-# what a model, a search and an index take together.
-LIGHT_MEMORY_MIB = env.integer("LIGHT_MEMORY_MIB", 1024)
+# process is a fork, at once ready; its limit leaves room for the text encoder that notions need,
+# which takes 1.05 GB. On a device it loads its model anew, so that limit stands above what a
+# model, a search and an index take together.
+LIGHT_MEMORY_MIB = env.integer("LIGHT_MEMORY_MIB", 1536)
 DEVICE_MEMORY_MIB = env.integer("DEVICE_MEMORY_MIB", 12_288)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = 1024 * (  # in KiB
     DEVICE_MEMORY_MIB if WORKER_DEVICE else LIGHT_MEMORY_MIB

@@ -32,6 +32,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("conditional.urls")),
+    path("", include("learning.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
     path("api/", reference, name="api_reference"),

@@ -44,8 +44,9 @@ class TrainingRun(models.Model):
 
     @property
     def scores(self) -> list[ZeroShot]:
-        """How well captions find each attribute's values, on products held out."""
-        return [from_json(ZeroShot, row) for row in self.figures.get("attributes", [])]
+        """How well captions find each attribute's values; those that were learned come first."""
+        scores = [from_json(ZeroShot, row) for row in self.figures.get("attributes", [])]
+        return sorted(scores, key=lambda score: not score.was_captioned)
 
 
 class TextSpace(models.Model):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from celery import shared_task
+
 from jobs.job_task import job_task, serve
 from jobs.queues import DEVICE
 from jobs.services import JobProgress
+from learning import live
 from learning.notions.services import NOTION_TASK
 from learning.text_spaces.services import SPACE_TASK
 
@@ -21,3 +24,9 @@ def learn_text_space(progress: JobProgress) -> dict[str, Any]:
 def learn_notion(progress: JobProgress) -> dict[str, Any]:
     """Fit a notion to its prompts."""
     return serve("learning.notions.fit.learn_notion", progress)
+
+
+@shared_task(name=live.TASK)
+def answer(space_id: int, question: dict[str, Any]) -> None:
+    """Read a text, or fit a notion that is still being written."""
+    live.answer(space_id, question)

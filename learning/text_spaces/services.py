@@ -24,6 +24,7 @@ from learning.unused_files import remove_unused_files
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 from pooling.models import PoolSource
+from pooling.pools.services import EMBED_TASK
 
 SPACE_TASK = "learning.learn_text_space"
 RESERVED_SLUGS = {"new"}
@@ -88,6 +89,22 @@ def space_job(run: TrainingRun) -> dict[str, Any]:
         "title": f"Learn the text space “{run.name}”"[:200],
         "arguments": {"run_id": run.pk},
     }
+
+
+def start_mapping(*, space: TextSpace, owner: User) -> Job:
+    """Queue the making of vectors in the space for pictures that have none.
+
+    Raises:
+        JobConflictError: that is queued or running, or the owner may not have so many jobs.
+    """
+    catalog, spec = space.catalog, space.projection.spec
+    return enqueue(
+        task=EMBED_TASK,
+        subject=f"catalog {catalog.pk} by {spec}",
+        title=f"Embed {catalog} by {spec}",
+        arguments={"catalog_id": catalog.pk, "spec": spec},
+        owner=owner,
+    )
 
 
 def delete_run(*, run: TrainingRun) -> None:

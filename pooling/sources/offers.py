@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from catalog.models import Catalog, EmbeddingSet
+from catalog.models import Catalog, EmbeddingSet, Projection
 from lookalike.backbones.at_hand import is_at_hand
 from lookalike.backbones.errors import SpecError
 from lookalike.backbones.spec import parse_spec
@@ -103,6 +103,16 @@ def _used_before(catalog: Catalog | None) -> Iterator[OfferGroup]:
     yield OfferGroup("Used before", "Models that some catalog here has vectors of.", offers)
 
 
+def _learned(catalog: Catalog | None) -> Iterator[OfferGroup]:
+    embedded = _embedded(catalog)
+    offers = [
+        Offer(one.spec, one.name, f"maps {one.parent_spec}", is_embedded=one.spec in embedded)
+        for one in Projection.objects.all()
+    ]
+    text = "Learned here. They map a model's vectors, so no picture is embedded for them again."
+    yield OfferGroup("Notions and text spaces", text, offers)
+
+
 def _without_weights(catalog: Catalog | None) -> Iterator[OfferGroup]:
     plugins = [Offer(f"plugin:{dotted}", dotted) for dotted in settings.POOL_PLUGINS]
     chance = Offer("random:1", "Chance", "Draws candidates blindly: what no model would propose.")
@@ -112,6 +122,7 @@ def _without_weights(catalog: Catalog | None) -> Iterator[OfferGroup]:
 GROUPS: tuple[Callable[[Catalog | None], Iterator[OfferGroup]], ...] = (
     _presets,
     _used_before,
+    _learned,
     _without_weights,
 )
 

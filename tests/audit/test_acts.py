@@ -26,15 +26,17 @@ from accounts.tokens.services import create_token
 from annotation.models import Campaign, Question
 from annotation.services import create_campaign
 from audit.models import Entry
-from catalog.models import Catalog
+from catalog.models import Catalog, EmbeddingSet
 from conditional.models import TripletQuestion, TripletSet
 from evaluation.models import Run
 from jobs.models import Job
 from jobs.services import enqueue
+from learning.models import TextSpace
 from pooling.models import Pool, PoolSource
 from releases.models import Release, Submission
 from tests.clients import PASSWORD, Browser, signed_in
 from tests.conditional.cases import built_set, make_catalog, say
+from tests.learning.spaces import stored_space
 from tests.worlds import World, answer_all, build_world, same_colour
 
 ASKS = "computes what a form would give and stores nothing"
@@ -61,6 +63,9 @@ UNRECORDED = {
     "conditional:score": ENQUEUES,
     "conditional:suggest": ENQUEUES,
     "conditional:align": ENQUEUES,
+    "learning:new": ENQUEUES,
+    "learning:editor": ENQUEUES + "; the notion itself is recorded by `learn_notion`",
+    "learning:add_pictures": ENQUEUES,
     "evaluation:runs": ENQUEUES,
     "releases:freeze": ENQUEUES + "; the release itself is recorded by `_publish`",
     "releases:import": ENQUEUES,
@@ -206,6 +211,14 @@ class Scene:
         self.post("conditional:new_template_campaign", found.slug, name=found.slug[:20] + "v",
                   panel=panel, seed=0)  # fmt: skip
         return Campaign.objects.latest("pk")
+
+    def space(self, *, has_notion: bool = True) -> TextSpace:
+        parent = EmbeddingSet.objects.filter(catalog=self.world.catalog).first()
+        assert parent is not None
+        space = stored_space(self.world.catalog, parent)
+        if not has_notion:
+            space.notions.all().delete()
+        return space
 
     def release(self) -> Release:
         return Release.objects.create(
@@ -508,6 +521,14 @@ STEPS: dict[str, Step] = {
     "pooling:stop": (lambda s: s.post("pooling:stop", s.pool().slug, 0), "job_cancelled"),
     "pooling:cancel": (lambda s: s.post("pooling:cancel", s.pool().slug), "job_cancelled"),
     "pooling:delete": (lambda s: s.post("pooling:delete", s.pool().slug), "pool_deleted"),
+    "learning:delete": (
+        lambda s: s.post("learning:delete", s.space(has_notion=False).slug),
+        "text_space_deleted",
+    ),
+    "learning:delete_notion": (
+        lambda s: s.post("learning:delete_notion", s.space().slug, "colour"),
+        "notion_deleted",
+    ),
     "conditional:new_template_campaign": (Scene.template_campaign, "campaign_opened"),
     "conditional:new_triplet_campaign": (ask_about_triplets, "campaign_opened"),
     "conditional:keep": (keep, "set_made"),

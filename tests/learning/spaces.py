@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from catalog.models import Catalog
+from catalog.models import Catalog, EmbeddingSet
+from catalog.projections import store_projection, write_layers
 from jobs.job_task import serve
 from jobs.models import Job
 from jobs.services import run_here
@@ -14,6 +15,7 @@ from learning.notions.recipes import NotionRecipe
 from learning.notions.services import notion_job
 from learning.text_spaces.recipes import SpaceRecipe
 from learning.text_spaces.services import create_run, space_job
+from lookalike.learning.projection import Layers
 
 PARENT = "descriptor:colour-histogram"
 RECIPE = SpaceRecipe(
@@ -39,3 +41,21 @@ def learned_notion(space: TextSpace, name: str, recipe: NotionRecipe) -> Notion:
     job = notion_job(space=space, name=name, recipe=recipe)
     run_here(**job, work=partial(serve, "learning.notions.fit.learn_notion"))
     return Notion.objects.get(space=space, projection__head=job["arguments"]["slug"])
+
+
+def stored_space(catalog: Catalog, parent: EmbeddingSet) -> TextSpace:
+    """Store a text space of vectors that are there, and a notion in it, without learning."""
+    run = TrainingRun.objects.create(catalog=catalog, slug="shop", name="Shop", recipe={})
+    layers = Layers(parent.dim, (), {"method": "as it is"})
+    one, other = (
+        store_projection(
+            slug="shop", head=head, name=name, layers=layers, parent=parent, seen_image_ids=[]
+        )
+        for head, name in (("", "Shop"), ("colour", "Colour"))
+    )
+    space = TextSpace.objects.create(
+        run=run, projection=one, encoder_spec="x", encoder_fingerprint="x",
+        texts_sha256=write_layers(layers),
+    )  # fmt: skip
+    Notion.objects.create(space=space, projection=other, prompts=["a", "b"], recipe={})
+    return space

@@ -13,7 +13,6 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from lookalike.backbones.clip_models import load_clip
 from lookalike.backbones.errors import SpecError, WeightsUnavailableError
 from lookalike.backbones.protocol import compute_fingerprint, unit_rows
 from lookalike.backbones.weights import state_sha256
@@ -139,6 +138,8 @@ class ClipText:
     """The text half of an open_clip model."""
 
     def __init__(self, spec: str, device: torch.device, folder: Path | None = None) -> None:
+        from lookalike.backbones.clip_models import load_clip  # noqa: PLC0415 - 300 MB, seconds
+
         self._clip = load_clip(spec, device, folder)
         self.spec = self._clip.spec
         self.card: Mapping[str, Any] = {

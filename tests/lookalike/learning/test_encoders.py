@@ -59,7 +59,7 @@ def test_a_prompt_without_a_known_token_is_refused(sentences, text):
 
 
 def test_the_text_half_of_a_clip_model_comes_with_length_one(monkeypatch):
-    monkeypatch.setattr("lookalike.learning.language.encoders.load_clip", lambda *_: Towers())
+    monkeypatch.setattr("lookalike.backbones.clip_models.load_clip", lambda *_: Towers())
     encoder = load_encoder("open_clip:tiny/t")
     assert isinstance(encoder, ClipText)
     vectors = encode_prompts(encoder, ["ab", "abc", "abcd"])

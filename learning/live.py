@@ -1,0 +1,94 @@
+"""What a page asks a worker and shows as soon as it is there: texts read, notions fitted.
+
+No torch here. Nothing of it is stored but in the cache: asked again, it is made again. Who asks
+while a worker is at it is told so, and asks again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from celery import current_app
+from django.core.cache import cache
+
+from jobs.queues import LIGHT
+from learning.models import TextSpace
+from learning.notions.recipes import NotionRecipe, check_recipe
+from lookalike.core.arrays import Float32s
+from lookalike.core.dataclass_json import as_json
+from lookalike.core.errors import Refused
+from lookalike.learning.projection import Layer, Layers
+
+TASK = "learning.answer"
+DAY = 86_400
+ASKED_SECONDS = 45  # then the worker is taken for lost, and another one asked
+EXPIRES_SECONDS = 90  # nobody waits longer for a preview
+
+
+def fitted(space: TextSpace, recipe: NotionRecipe) -> Layers | None:
+    """Return the map from a space's vectors to a notion's; None while a worker fits it.
+
+    Raises:
+        Refused: words that say no notion.
+    """
+    check_recipe(recipe)
+    weight = _answer(space, {"recipe": as_json(recipe)})
+    return None if weight is None else Layers(weight.shape[1], (Layer.linear(weight),), {})
+
+
+def text_vector(space: TextSpace, text: str) -> Float32s | None:
+    """Return a text as a unit vector of a space, shape (dim,); None while a worker reads it.
+
+    Raises:
+        Refused: no word of it is known.
+    """
+    found = _answer(space, {"text": text})
+    return None if found is None else found[0]
+
+
+def _answer(space: TextSpace, question: dict[str, Any]) -> Float32s | None:
+    key = question_key(space, question)
+    found = cache.get(key)
+    if found is None:
+        if cache.add(f"{key}:asked", 1, ASKED_SECONDS):
+            current_app.send_task(
+                TASK, args=[space.pk, question], queue=LIGHT, expires=EXPIRES_SECONDS
+            )
+        return None
+    if isinstance(found, list):
+        raise Refused(*found)
+    return np.asarray(found, np.float32)
+
+
+def question_key(space: TextSpace, question: dict[str, Any]) -> str:
+    """Return where the answer to a question lies; another space of that name has another."""
+    known = [space.texts_sha256, space.encoder_fingerprint, question]
+    return "learning:" + hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def answer(space_id: int, question: dict[str, Any]) -> None:
+    """Answer a question in a worker, which has torch; what is refused is an answer, too."""
+    from learning.notions.fit import fit_notion  # noqa: PLC0415 - loads torch
+    from learning.reading import read_texts  # noqa: PLC0415
+    from lookalike.core.dataclass_json import from_json  # noqa: PLC0415
+
+    space = TextSpace.objects.select_related("projection").filter(pk=space_id).first()
+    if space is None:
+        return
+    key = question_key(space, question)
+    found: Float32s | list[str]
+    try:
+        if "text" in question:
+            found = read_texts(space, [question["text"]])
+        else:
+            recipe = from_json(NotionRecipe, question["recipe"])
+            found = fit_notion(space, recipe).layers[0].weight
+    except Refused as problem:
+        found = [
+            problem.field,
+            problem.message,
+        ]  # an exception with two arguments cannot be pickled
+    cache.set(key, found, DAY)

@@ -1,0 +1,168 @@
+"""Pages of notions: the editor with its live neighbours, one notion, deleting it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from catalog.embeddings import EmbeddingError
+from catalog.models import EmbeddingSet, Image
+from catalog.projections import read_layers
+from learning.live import fitted
+from learning.models import TextSpace
+from learning.neighbours import neighbours, parent_vectors, pictures_offered, vectors_in
+from learning.notions.forms import NotionForm
+from learning.notions.services import delete_notion, start_notion
+from learning.text_spaces.queries import find_space
+from lookalike.core.errors import Refused
+from lookalike.learning.projection import Layers
+
+SAID = ("words", "template", "method", "dim")  # what an address of the editor keeps
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@reader_required
+def editor(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Say a notion and see what it does; an admin may keep it."""
+    space = find_space(slug)
+    if request.method == "POST":
+        return _keep(request, space)
+    said = request.GET if "words" in request.GET else None
+    form = NotionForm.for_space(space)
+    if said is not None:
+        form = NotionForm(initial={**said.dict()})
+    return render(request, "learning/editor.html", _editor(request, space, form, request.GET))
+
+
+def _keep(request: HttpRequest, space: TextSpace) -> HttpResponseBase:
+    person = signed_in(request)
+    form = NotionForm(request.POST)
+    if not person.is_admin:
+        form.add_error(None, "Only an admin can keep a notion.")
+    if form.is_valid():
+        try:
+            start_notion(
+                space=space, name=form.cleaned_data["name"], recipe=form.cleaned_data["recipe"],
+                owner=person,
+            )  # fmt: skip
+        except Refused as problem:
+            form.add_error(problem.field if problem.field in form.fields else None, problem.message)
+        else:
+            return redirect("learning:space", space.slug)
+    context = _editor(request, space, form, request.POST)
+    return render(request, "learning/editor.html", context)
+
+
+def _editor(
+    request: HttpRequest, space: TextSpace, form: NotionForm, said: QueryDict
+) -> dict[str, Any]:
+    page = int(said.get("page", "0")) if said.get("page", "0").isdecimal() else 0
+    offered = pictures_offered(space.catalog, page) or pictures_offered(space.catalog)
+    chosen = _chosen(space, said.get("image", "")) or (offered[0] if offered else None)
+    others = [image for image in offered if chosen is None or image.pk != chosen.pk]
+    return {
+        "space": space, "form": form, "chosen": chosen, "others": others,
+        "next_page": page + 1, "may_keep": signed_in(request).is_admin,
+    }  # fmt: skip
+
+
+@require_safe
+@reader_required
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the fragment of a picture's neighbours before and after a notion."""
+    space = find_space(slug)
+    form = NotionForm(request.GET)
+    context: dict[str, Any] = {"space": space, "chosen": _chosen(space, request.GET.get("image"))}
+    by: Layers | None = None
+    try:
+        if form.is_valid():
+            by = fitted(space, form.cleaned_data["recipe"])
+            context["waiting"] = by is None
+        else:
+            context["problem"] = form.problem
+    except Refused as problem:
+        context["problem"] = str(problem)
+    kept = QueryDict(mutable=True)
+    kept.update({name: request.GET.get(name, "") for name in SAID})
+    context["said"] = kept.urlencode()
+    return _with_neighbours(request, context, by)
+
+
+@require_safe
+@reader_required
+def notion(request: HttpRequest, slug: str, head: str) -> HttpResponse:
+    """Show a notion that was kept: its words, its card, and what it does to a picture."""
+    space = find_space(slug)
+    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    offered = pictures_offered(space.catalog)
+    chosen = _chosen(space, request.GET.get("image")) or (offered[0] if offered else None)
+    context = {
+        "space": space, "notion": found, "chosen": chosen,
+        "others": [image for image in offered if chosen is None or image.pk != chosen.pk],
+        "card": found.projection.card, "may_delete": signed_in(request).is_admin,
+    }  # fmt: skip
+    return render(request, "learning/notion.html", context)
+
+
+@require_safe
+@reader_required
+def notion_neighbours(request: HttpRequest, slug: str, head: str) -> HttpResponse:
+    """Return the fragment of a picture's neighbours before and after a notion that was kept."""
+    space = find_space(slug)
+    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    context: dict[str, Any] = {
+        "space": space, "notion": found, "chosen": _chosen(space, request.GET.get("image")),
+    }  # fmt: skip
+    try:
+        by = read_layers(found.projection.sha256)
+    except Refused as problem:
+        return render(request, "learning/_neighbours.html", {**context, "problem": str(problem)})
+    parent = parent_vectors(space, space.catalog)
+    return _with_neighbours(request, context, by if parent else None, of=parent)
+
+
+def _with_neighbours(
+    request: HttpRequest,
+    context: dict[str, Any],
+    by: Layers | None,
+    of: EmbeddingSet | None = None,
+) -> HttpResponse:
+    space, chosen = context["space"], context["chosen"]
+    vectors = vectors_in(space, space.catalog)
+    if vectors is None:
+        context["problem"] = f"The pictures of “{space.catalog}” are not in the space yet."
+    elif chosen is not None:
+        try:
+            context["neighbours"] = neighbours(vectors, chosen, by, of=of)
+        except EmbeddingError as problem:
+            context["problem"] = str(problem)
+    return render(request, "learning/_neighbours.html", context)
+
+
+@require_POST
+@admin_required
+def delete(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
+    """Delete a notion that no pool uses."""
+    space = find_space(slug)
+    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    try:
+        delete_notion(notion=found)
+    except Refused as problem:
+        messages.error(request, f"“{found}” stays: {problem.message}")
+        return redirect("learning:notion", slug, head)
+    messages.success(request, f"The notion “{found}” is deleted.")
+    return redirect("learning:space", slug)
+
+
+def _chosen(space: TextSpace, text: str | None) -> Image | None:
+    """Return the picture of a uid in an address, None if it is none of the space's catalog."""
+    try:
+        return space.catalog.images.filter(uid=uuid.UUID(text or "")).first()
+    except ValueError:
+        return None

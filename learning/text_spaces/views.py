@@ -1,0 +1,140 @@
+"""Pages of text spaces: the list, a new one, one with its notions, search by words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.access import admin_required, reader_required, signed_in
+from catalog.embeddings import EmbeddingError
+from catalog.models import Catalog
+from catalog.pages import page_frame
+from learning.live import text_vector
+from learning.models import TextSpace, TrainingRun
+from learning.neighbours import n_without_vector, nearest_to_text, vectors_in
+from learning.text_spaces.forms import SpaceForm
+from learning.text_spaces.queries import (
+    find_space,
+    jobs_of,
+    known_spaces,
+    notions_of,
+    spaces_of,
+    unfinished_runs,
+)
+from learning.text_spaces.services import delete_run, start_mapping, start_text_space
+from lookalike.core.errors import Refused
+
+N_FOUND = 48
+MAX_TEXT = 300
+ANY = "a photo"
+
+
+@require_safe
+@reader_required
+def home(request: HttpRequest) -> HttpResponse:
+    """List the text spaces with their notions."""
+    spaces = [(space, notions_of(space)) for space in known_spaces()]
+    context = {
+        "spaces": spaces,
+        "runs": unfinished_runs(),
+        "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
+    }
+    return render(request, "learning/home.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def new(request: HttpRequest) -> HttpResponseBase:
+    """Ask for a text space; queue the learning."""
+    form = SpaceForm(request.POST or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            start_text_space(
+                catalog=given["catalog"], name=given["name"], recipe=form.recipe,
+                owner=signed_in(request),
+            )  # fmt: skip
+        except Refused as problem:
+            where = problem.field if problem.field in form.fields else None
+            form.add_error(where, problem.message if where else str(problem))
+        else:
+            return redirect("learning:home")
+    return render(request, "learning/new.html", {"form": form})
+
+
+@require_safe
+@reader_required
+def space(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a text space: what was learned from what, how well, and its notions."""
+    found = find_space(slug)
+    person = signed_in(request)
+    context = {
+        "space": found, "run": found.run, "notions": notions_of(found),
+        "jobs": jobs_of(found) if person.is_admin else [], "card": found.projection.card,
+        "may_delete": person.is_admin,
+        "n_missing": n_without_vector(vectors_in(found, found.catalog), found.catalog),
+    }  # fmt: skip
+    return render(request, "learning/space.html", context)
+
+
+@require_POST
+@admin_required
+def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Delete a text space that nothing uses, or what was learned towards one."""
+    run = get_object_or_404(TrainingRun, slug=slug)
+    try:
+        delete_run(run=run)
+    except Refused as problem:
+        messages.error(request, f"“{run}” stays: {problem.message}")
+        return redirect("learning:space", slug)
+    messages.success(request, f"The text space “{run}” is deleted.")
+    return redirect("learning:home")
+
+
+@require_safe
+@reader_required
+def words(request: HttpRequest, slug: str) -> HttpResponse:
+    """Find pictures of a catalog by words."""
+    catalog = get_object_or_404(Catalog, slug=slug)
+    spaces = list(spaces_of(catalog))
+    asked = request.GET.get("space", "")
+    chosen = next((one for one in spaces if one.slug == asked), spaces[0] if spaces else None)
+    text = request.GET.get("q", "").replace("\0", "").strip()[:MAX_TEXT]
+    context: dict[str, Any] = {
+        **page_frame(request, catalog), "spaces": spaces, "space": chosen, "text": text,
+    }  # fmt: skip
+    if chosen is not None:
+        context |= _found(catalog, chosen, text)
+    fragment = "HX-Request" in request.headers
+    return render(request, f"learning/{'_found' if fragment else 'words'}.html", context)
+
+
+def _found(catalog: Catalog, space: TextSpace, text: str) -> dict[str, Any]:
+    """Return the nearest pictures, or what stands in the way."""
+    vectors = vectors_in(space, catalog)
+    context: dict[str, Any] = {}
+    try:
+        context["n_missing"] = n_without_vector(vectors, catalog)
+        read = text_vector(space, text or ANY)  # a worker that has read once reads at once
+        context["waiting"] = bool(text) and read is None
+        if text and read is not None and vectors is not None:
+            context["found"] = nearest_to_text(vectors, read, N_FOUND)
+    except (Refused, EmbeddingError) as problem:
+        context["problem"] = problem.message
+    return context
+
+
+@require_POST
+@admin_required
+def add_pictures(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Give vectors in the space to the pictures that came later."""
+    found = find_space(slug)
+    try:
+        start_mapping(space=found, owner=signed_in(request))
+    except Refused as problem:
+        messages.error(request, str(problem))
+    return redirect("learning:space", slug)
