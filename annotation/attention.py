@@ -14,7 +14,7 @@ from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.numbers import campaign_numbers
 
-SECONDS = 30  # that a look at all answers of a campaign is kept
+SECONDS = 120  # that a look at all answers of a campaign is kept
 AT_WORK = (CampaignState.OPEN, CampaignState.PAUSED)
 
 

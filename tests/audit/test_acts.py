@@ -26,7 +26,7 @@ from accounts.tokens.services import create_token
 from annotation.models import Campaign, Question
 from annotation.services import create_campaign
 from audit.models import Entry
-from catalog.models import Catalog
+from catalog.models import Catalog, ProductMerge
 from conditional.models import TripletQuestion, TripletSet, Verification
 from conditional.verification.queries import find_verifier
 from evaluation.models import Run
@@ -254,6 +254,18 @@ def zip_of_nothing() -> SimpleUploadedFile:
     return SimpleUploadedFile("pictures.zip", b"PK\x05\x06" + b"\0" * 18)
 
 
+def leave_out(scene: Scene) -> uuid.UUID:
+    uid = scene.world.images[0].uid
+    scene.post("catalog:leave_out", scene.world.catalog.slug, uid, reason="cut off")
+    return uid
+
+
+def join_products(scene: Scene) -> int:
+    first, *_, last = (image.uid for image in scene.world.images)
+    scene.post("catalog:join", scene.world.catalog.slug, first, last)
+    return ProductMerge.objects.latest("pk").pk
+
+
 def end_session(scene: Scene) -> None:
     Client().post("/accounts/login/", {"login": "ada", "password": PASSWORD})
     scene.post("accounts:end_session", UserSession.objects.get(user=scene.admin).pk)
@@ -440,6 +452,16 @@ STEPS: dict[str, Step] = {
     "catalog:new": (
         lambda s: s.post("catalog:new", name="N", slug="n", upload=zip_of_nothing()),
         "catalog_import",
+    ),
+    "catalog:leave_out": (leave_out, "image_left_out"),
+    "catalog:take_back": (
+        lambda s: s.post("catalog:take_back", s.world.catalog.slug, leave_out(s)),
+        "image_taken_back",
+    ),
+    "catalog:join": (join_products, "products_joined"),
+    "catalog:part": (
+        lambda s: s.post("catalog:part", s.world.catalog.slug, join_products(s)),
+        "products_parted",
     ),
     "catalog:delete": (
         lambda s: s.post("catalog:delete", Catalog.objects.create(slug="old").slug, slug="old"),
