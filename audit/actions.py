@@ -82,6 +82,10 @@ class Action(TextChoices):
     RELEASE_DEPOSITED = "release_deposited"
     RELEASE_PUSHED = "release_pushed"
 
+    WEBHOOK_ADDED = "webhook_added"
+    WEBHOOK_REMOVED = "webhook_removed"
+    NOTICES_CHOSEN = "notices_chosen"
+
     EXPORTED = "exported"
     DOWNLOADED = "downloaded"
 

@@ -32,6 +32,7 @@ from conditional.verification.queries import find_verifier
 from evaluation.models import Run
 from jobs.models import Job
 from jobs.services import enqueue
+from notices.models import Channel
 from pooling.models import Pool, PoolSource
 from releases.models import Release, Submission
 from tests.clients import PASSWORD, signed_in
@@ -254,6 +255,11 @@ def zip_of_nothing() -> SimpleUploadedFile:
     return SimpleUploadedFile("pictures.zip", b"PK\x05\x06" + b"\0" * 18)
 
 
+def add_webhook(scene: Scene) -> int:
+    scene.post("notices:add_webhook", url="https://example.org/hook")
+    return Channel.objects.get(kind="webhook").pk
+
+
 def leave_out(scene: Scene) -> uuid.UUID:
     uid = scene.world.images[0].uid
     scene.post("catalog:leave_out", scene.world.catalog.slug, uid, reason="cut off")
@@ -452,6 +458,12 @@ STEPS: dict[str, Step] = {
     "catalog:new": (
         lambda s: s.post("catalog:new", name="N", slug="n", upload=zip_of_nothing()),
         "catalog_import",
+    ),
+    "notices:mail": (lambda s: s.post("notices:mail", choice="all"), "notices_chosen"),
+    "notices:add_webhook": (add_webhook, "webhook_added"),
+    "notices:remove_webhook": (
+        lambda s: s.post("notices:remove_webhook", add_webhook(s)),
+        "webhook_removed",
     ),
     "catalog:leave_out": (leave_out, "image_left_out"),
     "catalog:take_back": (

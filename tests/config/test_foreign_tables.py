@@ -22,7 +22,7 @@ LAYERS = (
     "conditional",
     "evaluation",
 )
-FOLDERS = (*LAYERS, "releases", "api", "config", "demo")
+FOLDERS = (*LAYERS, "releases", "notices", "api", "config", "demo")
 EXCEPTIONS = {
     "config/backup.py": "locks the tables of the whole site whose rows name files",
 }
