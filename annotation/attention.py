@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar, cast
 
 from django.core.cache import cache
 from django.urls import reverse
+from redis import RedisError
 
 from accounts.attention import Attention, Urgency
 from annotation.models import Campaign, CampaignState, PanelMember, Stage
@@ -14,7 +16,8 @@ from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.numbers import campaign_numbers
 
-SECONDS = 30  # that a look at all answers of a campaign is kept
+SECONDS = 120  # that a look at all answers of a campaign is kept
+T = TypeVar("T")
 AT_WORK = (CampaignState.OPEN, CampaignState.PAUSED)
 
 
@@ -34,6 +37,14 @@ def attention() -> Iterator[Attention]:
                     Urgency.HINT)  # fmt: skip
 
 
+def _kept(name: str, make: Callable[[], T]) -> T:
+    """Return what `make` returned lately, or make it now; also where no cache answers."""
+    try:
+        return cast(T, cache.get_or_set(f"attention:{name}", make, SECONDS))
+    except RedisError:
+        return make()
+
+
 def _line(
     campaign: Campaign, kind: str, text: str, page: str, urgency: Urgency = Urgency.SOON
 ) -> Attention:
@@ -50,9 +61,7 @@ def _flagged(campaign: Campaign) -> Iterator[Attention]:
             for judge in flagged_judges(campaign)
         }
 
-    found: dict[int, str] = (
-        cache.get_or_set(f"attention:flags:{campaign.uid}", signs, SECONDS) or {}
-    )
+    found = _kept(f"flags:{campaign.uid}", signs)
     members = PanelMember.objects.filter(pk__in=found, is_active=True, is_paused=False)
     names = [
         f"{member.annotator.username} ({found[member.pk]})"
@@ -73,7 +82,7 @@ def _contested(campaign: Campaign) -> Iterator[Attention]:
     def count() -> int:
         return contested(campaign).count()
 
-    n = cache.get_or_set(f"attention:contested:{campaign.uid}", count, SECONDS)
+    n = _kept(f"contested:{campaign.uid}", count)
     if n:
         noun = campaign.kind.nouns if n > 1 else campaign.kind.noun
         text = f"{n:,} {noun} on which the panel disagrees or could not tell."

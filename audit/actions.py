@@ -35,6 +35,10 @@ class Action(TextChoices):
     CATALOG_MADE = "catalog_made"
     CATALOG_IMPORT = "catalog_import"
     CATALOG_DELETED = "catalog_deleted"
+    IMAGE_LEFT_OUT = "image_left_out"
+    IMAGE_TAKEN_BACK = "image_taken_back"
+    PRODUCTS_JOINED = "products_joined"
+    PRODUCTS_PARTED = "products_parted"
 
     CAMPAIGN_MADE = "campaign_made"
     CAMPAIGN_OPENED = "campaign_opened"
@@ -82,6 +86,10 @@ class Action(TextChoices):
     RELEASE_HIDDEN = "release_hidden"
     RELEASE_DEPOSITED = "release_deposited"
     RELEASE_PUSHED = "release_pushed"
+
+    WEBHOOK_ADDED = "webhook_added"
+    WEBHOOK_REMOVED = "webhook_removed"
+    NOTICES_CHOSEN = "notices_chosen"
 
     EXPORTED = "exported"
     DOWNLOADED = "downloaded"

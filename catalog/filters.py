@@ -21,7 +21,7 @@ class ImageFilter:
     """Conditions that all must hold; of one attribute's values any may.
 
     Attributes:
-        search: part of the product, in any case.
+        search: words, each in the product, a value of an attribute or a path.
         product: the whole product.
         attributes: (name, values) in order of the name.
         ignored: conditions of the address that mean nothing here, for a notice.
@@ -62,7 +62,7 @@ class ImageFilter:
         """Return each condition in words, with the address's query that drops it."""
         found = []
         if self.search:
-            words = f"product contains “{self.search}”"
+            words = f"contains “{self.search}”"
             found.append((words, replace(self, search="").query()))
         if self.product:
             found.append((f"product is {self.product}", replace(self, product="").query()))

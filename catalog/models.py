@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -97,6 +98,46 @@ class NearDuplicate(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["first", "second"], name="one_row_per_near_duplicate")
         ]
+
+
+class Omission(models.Model):
+    """An image left out of the pools that are made while this stands; undone, it stays a fact."""
+
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="omissions")
+    reason = models.CharField(max_length=500)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["image"],
+                condition=models.Q(undone_at=None),
+                name="one_open_omission_per_image",
+            )
+        ]
+
+
+class ProductMerge(models.Model):
+    """What an admin said: two images show one product; keeps what to give back when undone."""
+
+    catalog = models.ForeignKey(Catalog, on_delete=models.CASCADE, related_name="+")
+    first = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")
+    second = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")
+    product_id = models.CharField(max_length=200, help_text="That all have now.")
+    before = models.JSONField(help_text="Image id to the product that it had.")
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    made_at = models.DateTimeField(default=timezone.now)
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
 
 
 class EmbeddingSet(models.Model):

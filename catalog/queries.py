@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, F, Func, IntegerField, Q, QuerySet
+from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, TextField, Value
+from django.db.models.functions import Cast
 
 from catalog.cache import remembered
 from catalog.embeddings import nearest
 from catalog.filters import ImageFilter, Place
-from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate
+from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate, SourceFile
 from jobs.models import OPEN_STATES, Job, JobState
 
 IMPORT_TASK = "catalog.tasks.import_catalog"
 PAGE = 60
 COVERS = 5
 MAX_OF_PRODUCT = 500
+MAX_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,20 @@ def filtered_images(catalog: Catalog, asked: ImageFilter) -> QuerySet[Image]:
     """Return the images of a catalog that a filter lets through, in order of import."""
     images = Image.objects.filter(catalog=catalog).order_by("id")
     if asked.search:
-        images = images.filter(product_id__icontains=asked.search)
+        values = Func(F("attributes"), Value("$.*"), function="jsonb_path_query_array")
+        images = images.alias(values=Cast(values, TextField()))
+    for word in asked.search.split(maxsplit=MAX_WORDS - 1):  # what is left counts as one
+        images = images.filter(_has_word(catalog, word))
     if asked.product:
         images = images.filter(product_id=asked.product)
     return with_attributes(images, dict(asked.attributes))
+
+
+def _has_word(catalog: Catalog, word: str) -> Q:
+    """Return whether a word stands in an image's product, in an attribute's value, or in a path."""
+    paths = SourceFile.objects.filter(catalog=catalog, path__icontains=word)
+    in_paths = Q(pk__in=paths.order_by().values("image"))
+    return Q(product_id__icontains=word) | Q(values__icontains=word) | in_paths
 
 
 def with_attributes(

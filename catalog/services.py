@@ -24,6 +24,8 @@ from catalog.models import (
     EmbeddingShard,
     Image,
     NearDuplicate,
+    Omission,
+    ProductMerge,
     SourceFile,
 )
 from catalog.queries import IMPORT_TASK
@@ -153,6 +155,8 @@ def delete_catalog(*, catalog: Catalog) -> None:
             cancel_job(job=job)
             _drop_uploads(job)
         NearDuplicate.objects.filter(catalog=catalog).delete()
+        Omission.objects.filter(image__catalog=catalog).delete()
+        ProductMerge.objects.filter(catalog=catalog).delete()
         SourceFile.objects.filter(catalog=catalog).delete()
         EmbeddingShard.objects.filter(embedding_set__catalog=catalog).delete()
         EmbeddingSet.objects.filter(catalog=catalog).delete()

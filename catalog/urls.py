@@ -1,6 +1,7 @@
 from django.urls import path
 
 from catalog import views
+from catalog.curation import views as curation_views
 from catalog.images import views as images_views
 
 app_name = "catalog"
@@ -16,6 +17,22 @@ urlpatterns = [
     path("catalogs/<slug:slug>/duplicates/", images_views.duplicates, name="duplicates"),
     path("catalogs/<slug:slug>/product/", images_views.product, name="product"),
     path("catalogs/<slug:slug>/images/<uuid:uid>/", images_views.image, name="image"),
+    path(
+        "catalogs/<slug:slug>/images/<uuid:uid>/leave-out/",
+        curation_views.leave_out,
+        name="leave_out",
+    ),
+    path(
+        "catalogs/<slug:slug>/images/<uuid:uid>/take-back/",
+        curation_views.take_back,
+        name="take_back",
+    ),
+    path(
+        "catalogs/<slug:slug>/images/<uuid:uid>/same-product/<uuid:other>/",
+        curation_views.join,
+        name="join",
+    ),
+    path("catalogs/<slug:slug>/same-product/<int:pk>/undo/", curation_views.part, name="part"),
     path(
         "catalogs/<slug:slug>/images/<uuid:uid>/neighbours/<int:set_id>/",
         images_views.neighbours,

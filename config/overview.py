@@ -10,21 +10,18 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-import annotation.attention
-import jobs.attention
-import pooling.attention
-from accounts.access import admin_required
+from accounts.access import admin_required, signed_in
 from accounts.attention import Attention
 from annotation.models import Campaign, CampaignState
 from annotation.queries.numbers import campaign_numbers
 from catalog.models import Catalog
 from jobs.models import OPEN_STATES, Job
+from notices.services import n_unseen
+from notices.sources import attention_lines
 from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
 
 MAX_SHOWN = 5
-# Each app yields its own lines; one more app, or one more function of an app, is one more entry.
-SOURCES = (jobs.attention.attention, annotation.attention.attention, pooling.attention.attention)
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,6 @@ class Step:
     text: str
     is_done: bool
     url: str
-
-
-def attention_lines() -> list[Attention]:
-    """Return what needs attention, the most urgent first."""
-    return sorted((line for lines in SOURCES for line in lines()), key=lambda line: line.urgency)
 
 
 @require_safe
@@ -66,6 +58,7 @@ def overview_page(request: HttpRequest) -> HttpResponse:
         "campaigns": campaign_numbers(
             Campaign.objects.filter(state=CampaignState.OPEN)[:MAX_SHOWN]
         ),
+        "n_unseen": n_unseen(signed_in(request)),
         "pools": list(pools_for_pages()[:MAX_SHOWN]),
     }
     return render(request, "overview.html", {"overview": overview, **_attention(attention_lines())})

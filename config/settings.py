@@ -122,6 +122,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "look-for-notices": {
+        "task": "notices.look",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "forget-addresses": {
         "task": "audit.forget",
         "schedule": 3600.0,
@@ -179,6 +184,7 @@ INSTALLED_APPS = [
     "learning",
     "evaluation",
     "releases",
+    "notices",
     "demo",
 ]
 MIDDLEWARE = [
@@ -334,6 +340,9 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
     },
 }
+
+# Hosts of the institution's own network that webhooks may reach; elsewhere public ones alone.
+WEBHOOK_HOSTS = env.names("WEBHOOK_HOSTS")
 
 # ---- the audit log ----
 AUDIT_ADDRESS_DAYS = env.integer("AUDIT_ADDRESS_DAYS", 90)  # then addresses are blanked

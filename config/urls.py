@@ -35,6 +35,7 @@ urlpatterns = [
     path("", include("learning.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
+    path("", include("notices.urls")),
     path("api/", reference, name="api_reference"),
     path("api/v1/", api.urls),
     path("accounts/email/", RedirectView.as_view(pattern_name="accounts:profile")),

@@ -11,10 +11,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import reader_required
+from catalog.curation.queries import curated, open_omissions
 from catalog.embeddings import EmbeddingError
 from catalog.filters import PREFIX
 from catalog.images.serving import image_response
-from catalog.models import Catalog, Image
+from catalog.models import Catalog, Image, NearDuplicate
 from catalog.pages import page_frame
 from catalog.queries import (
     exact_duplicates,
@@ -52,6 +53,7 @@ def image(request: HttpRequest, slug: str, uid: uuid.UUID) -> HttpResponse:
         "siblings": find_siblings(found),
         "near_duplicates": find_near_duplicates(found),
         "embedding_sets": usable_embedding_sets(catalog),
+        "omission": next(iter(open_omissions([found.pk])), None),
     }
     return render(request, "catalog/image.html", context)
 
@@ -96,5 +98,6 @@ def duplicates(request: HttpRequest, slug: str) -> HttpResponse:
         **page_frame(request, catalog),
         "page": page,
         "is_exact": is_exact,
+        "pairs": curated(row for row in page if isinstance(row, NearDuplicate)),
     }
     return render(request, "catalog/duplicates.html", context)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from django.utils.text import slugify
 
+from catalog.curation.services import omitted_ids
 from catalog.models import Catalog
 from catalog.projections import find_projection
 from catalog.short_names import NameCheck, check_name
@@ -198,6 +199,10 @@ def _listed_queries(request: PoolRequest) -> list[int]:
             f"“{catalog}” has no image {', '.join(unknown[:MAX_NAMED])}{more}; "
             "name images by path, uid or SHA-256.",
         )
+    omitted = omitted_ids(catalog)
+    left_out = [name for name in rule.names if id_of[name] in omitted]
+    if left_out:
+        raise Refused("queries", f"{left_out[0]} is left out of pools; its page says why.")
     kept = set(images_matching(catalog, rule.filters).values_list("pk", flat=True))
     name_of: dict[int, str] = {}
     for name in rule.names:

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count, QuerySet
 
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
+from catalog.curation.services import omitted_ids
 from catalog.images.content_pairs import content_pair
 from catalog.models import Catalog, Image, SourceFile
 from catalog.queries import with_attributes
@@ -45,9 +46,11 @@ def proposed_pairs(campaigns: Iterable[Campaign]) -> Any:
 def images_matching(catalog: Catalog, filters: Filters) -> QuerySet[Image]:
     """Return the catalog's images that have one of the values of every filter, by content hash.
 
-    The order does not depend on who imported what when, so a seed means the same everywhere.
+    Without those that are left out. The order does not depend on who imported what when, so a
+    seed means the same everywhere.
     """
-    return with_attributes(Image.objects.filter(catalog=catalog).order_by("sha256"), filters)
+    images = Image.objects.filter(catalog=catalog).exclude(pk__in=omitted_ids(catalog))
+    return with_attributes(images.order_by("sha256"), filters)
 
 
 def image_ids_by_name(catalog: Catalog, names: Iterable[str]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.curation.services import omitted_ids
 from catalog.models import Catalog, Image, NearDuplicate
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
@@ -39,6 +40,7 @@ def make_filters(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
     """
     apart: list[Keys] = []
     products_apart: list[Keys] = []
+    omitted = _omitted(rules, query_ids, candidate_ids)
     own = None
     if rules.query_catalog is not None:
         apart.append(_contents(rules.catalog, query_ids, candidate_ids))
@@ -47,11 +49,22 @@ def make_filters(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> Filters:
         if rules.exclude_same_product:
             products = _products(rules.catalog, candidate_ids)
             products_apart = [Keys(queries=products[own], catalog=products)]
+    products_apart += omitted
     apart += products_apart
     if not rules.candidates:
         return Filters(own=own, apart=apart)
     further = _further(rules, query_ids, candidate_ids, products_apart)
     return Filters(own=own, apart=[*apart, *further.apart], alike=further.alike)
+
+
+def _omitted(rules: Rules, query_ids: Ints, candidate_ids: Ints) -> list[Keys]:
+    """Return keys that keep images left out from every query; of a pool, as it was made."""
+    made_at = rules.created_at if isinstance(rules, Pool) and rules.pk else None
+    omitted = omitted_ids(rules.catalog, made_at)
+    if not omitted:
+        return []
+    is_omitted = np.isin(candidate_ids, np.array(sorted(omitted), np.int64))
+    return [Keys(queries=np.zeros_like(query_ids), catalog=np.where(is_omitted, 0, NO_KEY))]
 
 
 def n_admissible(rules: Rules, query_ids: Ints) -> Ints:

@@ -26,12 +26,13 @@ from accounts.tokens.services import create_token
 from annotation.models import Campaign, Question
 from annotation.services import create_campaign
 from audit.models import Entry
-from catalog.models import Catalog, EmbeddingSet
+from catalog.models import Catalog, EmbeddingSet, ProductMerge
 from conditional.models import TripletQuestion, TripletSet
 from evaluation.models import Run
 from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import TextSpace
+from notices.models import Channel
 from pooling.models import Pool, PoolSource
 from releases.models import Release, Submission
 from tests.clients import PASSWORD, Browser, signed_in
@@ -265,6 +266,23 @@ def zip_of_nothing() -> SimpleUploadedFile:
     return SimpleUploadedFile("pictures.zip", b"PK\x05\x06" + b"\0" * 18)
 
 
+def add_webhook(scene: Scene) -> int:
+    scene.post("notices:add_webhook", url="https://example.org/hook")
+    return Channel.objects.get(kind="webhook").pk
+
+
+def leave_out(scene: Scene) -> uuid.UUID:
+    uid = scene.world.images[0].uid
+    scene.post("catalog:leave_out", scene.world.catalog.slug, uid, reason="cut off")
+    return uid
+
+
+def join_products(scene: Scene) -> int:
+    first, *_, last = (image.uid for image in scene.world.images)
+    scene.post("catalog:join", scene.world.catalog.slug, first, last)
+    return ProductMerge.objects.latest("pk").pk
+
+
 def end_session(scene: Scene) -> None:
     Client().post("/accounts/login/", {"login": "ada", "password": PASSWORD})
     scene.post("accounts:end_session", UserSession.objects.get(user=scene.admin).pk)
@@ -442,6 +460,22 @@ STEPS: dict[str, Step] = {
     "catalog:new": (
         lambda s: s.post("catalog:new", name="N", slug="n", upload=zip_of_nothing()),
         "catalog_import",
+    ),
+    "notices:mail": (lambda s: s.post("notices:mail", choice="all"), "notices_chosen"),
+    "notices:add_webhook": (add_webhook, "webhook_added"),
+    "notices:remove_webhook": (
+        lambda s: s.post("notices:remove_webhook", add_webhook(s)),
+        "webhook_removed",
+    ),
+    "catalog:leave_out": (leave_out, "image_left_out"),
+    "catalog:take_back": (
+        lambda s: s.post("catalog:take_back", s.world.catalog.slug, leave_out(s)),
+        "image_taken_back",
+    ),
+    "catalog:join": (join_products, "products_joined"),
+    "catalog:part": (
+        lambda s: s.post("catalog:part", s.world.catalog.slug, join_products(s)),
+        "products_parted",
     ),
     "catalog:delete": (
         lambda s: s.post("catalog:delete", Catalog.objects.create(slug="old").slug, slug="old"),

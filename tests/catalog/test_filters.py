@@ -25,7 +25,7 @@ def test_by_hand():
     assert asked.query() == "q=WH&product=WH01&a.color=blue&a.color=red&a.view=main"
     assert asked.conditions() == [
         (
-            "product contains “WH”",
+            "contains “WH”",
             "product=WH01&a.color=blue&a.color=red&a.view=main",
         ),
         ("product is WH01", "q=WH&a.color=blue&a.color=red&a.view=main"),

@@ -64,7 +64,13 @@ def expected(catalog: Catalog, asked: ImageFilter) -> list[Image]:
     return [
         image
         for image in catalog.images.order_by("id")
-        if asked.search.lower() in image.product_id.lower()
+        if all(
+            any(
+                word.lower() in text.lower()
+                for text in [image.product_id, *image.attributes.values()]
+            )
+            for word in asked.search.split()
+        )
         and (not asked.product or image.product_id == asked.product)
         and all(image.attributes.get(name) in values for name, values in asked.attributes)
     ]
@@ -77,7 +83,10 @@ def filter_of(
 
 
 @pytest.mark.parametrize("attributes", SOME)
-@pytest.mark.parametrize("rest", [{}, {"search": "p1"}, {"product": "P1"}])
+@pytest.mark.parametrize(
+    "rest",
+    [{}, {"search": "p1"}, {"search": "THING 7 blue"}, {"search": "color"}, {"product": "P1"}],
+)
 def test_paging_forth_and_back_shows_every_image_once(
     catalog: Catalog, attributes: dict[str, tuple[str, ...]], rest: dict[str, str]
 ):

@@ -22,9 +22,10 @@ ROWS = re.findall(
     r"^\| ([0-9AB]\w*) \| .* \| (.*) \|$", (ROOT / "docs/security.md").read_text(), re.M
 )
 APPS = ("accounts", "annotation", "api", "audit", "catalog", "conditional", "config", "evaluation",
-        "jobs", "pooling", "releases", "lookalike")  # fmt: skip
+        "jobs", "notices", "pooling", "releases", "lookalike")  # fmt: skip
 FETCHES = {"requests", "httpx", "aiohttp", "urllib3", "urllib.request", "http.client"}
 FETCHES_FOR_ADMINS = {
+    "notices/webhook.py": "an admin's webhook, at public addresses alone; tests/notices",
     "releases/publishing/zenodo.py": "a command of the admin, to the address of a setting",
 }
 RUNS = {"pickle", "dill", "marshal", "shelve", "yaml", "joblib"}

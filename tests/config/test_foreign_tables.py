@@ -23,7 +23,7 @@ LAYERS = (
     "learning",
     "evaluation",
 )
-FOLDERS = (*LAYERS, "releases", "api", "config", "demo")
+FOLDERS = (*LAYERS, "releases", "notices", "api", "config", "demo")
 EXCEPTIONS = {
     "config/backup.py": "locks the tables of the whole site whose rows name files",
 }

@@ -124,7 +124,7 @@ def test_browsing_by_attribute_page_and_picture(shoes: Catalog, ada: User, open_
     expect(page.get_by_text("61–71 of 71")).to_be_visible()
     page.locator(".facet").get_by_role("link", name="red").click()
     expect(page.get_by_text("1–35 of 35")).to_be_visible()
-    page.get_by_label("Product").fill("p1")
+    page.get_by_role("searchbox").fill("p1")
     page.get_by_role("button", name="Find").click()
     expect(page.get_by_role("link", name="Drop the condition color: red")).to_be_visible()
     assert "a.color=red" in page.url  # can be shared

@@ -1,0 +1,1 @@
+"""Notices to admins: in the site, by mail and by signed webhook."""

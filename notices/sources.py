@@ -1,0 +1,16 @@
+"""Where notices come from: each app yields its own lines of what needs attention."""
+
+from __future__ import annotations
+
+import annotation.attention
+import jobs.attention
+import pooling.attention
+from accounts.attention import Attention
+
+# One more app, or one more function of an app, is one more entry.
+SOURCES = (jobs.attention.attention, annotation.attention.attention, pooling.attention.attention)
+
+
+def attention_lines() -> list[Attention]:
+    """Return what needs attention, the most urgent first."""
+    return sorted((line for lines in SOURCES for line in lines()), key=lambda line: line.urgency)
