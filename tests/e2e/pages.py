@@ -21,6 +21,7 @@ from playwright.sync_api import (
 
 from accounts.models import User
 from annotation.models import Question
+from annotation.picture_keys import open_place
 from demo.drawing.catalog import render_catalog
 from tests.clients import PASSWORD, session_of
 from tests.paths import SHARED_DATA
@@ -28,7 +29,6 @@ from tests.site import Site
 
 MAKE_PEOPLE = f"""
 from accounts.models import User
-from annotation.models import Question
 for name, role in [("chief", "admin"), ("ann", "annotator"), ("reader", "researcher")]:
     User.objects.create_user(name, password={PASSWORD!r}, role=role)
 """
@@ -138,3 +138,10 @@ def question_on(page: Page) -> Question:
     shown = page.locator("[data-view=choice][data-ready]")
     expect(shown).to_be_visible()
     return Question.objects.get(uid=shown.get_attribute("data-ready"))
+
+
+def places_on(page: Page, question: Question) -> list[int | None]:
+    """Which candidate stands where, by the keys of the pictures."""
+    tiles = page.locator("[data-choice=images] [data-picture]").all()
+    keys = [tile.get_attribute("data-picture") or "" for tile in tiles]
+    return [open_place(question.campaign.uid, question.uid, key) for key in keys]

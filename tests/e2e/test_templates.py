@@ -14,13 +14,12 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, JudgementEvent, Question
-from annotation.picture_keys import open_place
 from conditional.campaigns.queries import list_results
 from conditional.models import TemplateSet
 from conditional.tasks import build
 from conditional.template_sets.services import BUILD_TASK
 from jobs.models import Job
-from tests.e2e.pages import overflow, question_on, serious_problems
+from tests.e2e.pages import overflow, places_on, question_on, serious_problems
 
 N_ASKED = 10
 KEYS = "1234567890qwert"
@@ -88,15 +87,6 @@ def key_for(page: Page, question: Question, number: int) -> str:
     if place < 8:
         return "b" if place == 6 else "n"
     return [KEYS[places_on(page, question).index(N_GALLERY)], "n", "s"][number]
-
-
-def places_on(page: Page, question: Question) -> list[int | None]:
-    """Which candidate stands where, by the keys of the pictures."""
-    keys = [
-        (image.get_attribute("src") or "").split("/")[-2]
-        for image in page.locator("[data-choice=images] img").all()
-    ]
-    return [open_place(question.campaign.uid, question.uid, key) for key in keys]
 
 
 def judge_all(page: Page, number_of_judge: int) -> None:

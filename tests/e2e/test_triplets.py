@@ -13,7 +13,6 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, JudgementEvent, Question
-from annotation.picture_keys import open_place
 from catalog.models import Catalog
 from conditional.alignment.services import ALIGN_TASK
 from conditional.campaigns.services import ask_panel
@@ -23,7 +22,7 @@ from conditional.triplets.suggest import SUGGEST_TASK
 from jobs.models import Job
 from lookalike.conditional.formats.tables import read_matrix
 from tests.catalogs import catalog_of, embedding_set_of, pool_over
-from tests.e2e.pages import overflow, question_on, serious_problems
+from tests.e2e.pages import overflow, places_on, question_on, serious_problems
 from tests.e2e.pictures import make_images
 from tests.pooling.run_command import printed
 
@@ -74,20 +73,13 @@ def start_a_campaign(chief: Page, panel: list[User]) -> Campaign:
     return Campaign.objects.get()
 
 
-def sides_on(page: Page, question: Question) -> list[int | None]:
-    """Which candidate stands left and right, by the keys of the pictures."""
-    images = page.locator("[data-choice=images] img").all()
-    keys = [(image.get_attribute("src") or "").split("/")[-2] for image in images]
-    return [open_place(question.campaign.uid, question.uid, key) for key in keys]
-
-
 def key_for(page: Page, question: Question, judge: int) -> str:
     """What a judge presses for the vote that `VOTES` gives them, wherever they see its side."""
     vote = VOTES[TripletQuestion.objects.get(pk=question.subject).position][judge]
     if vote == "?":
         return "c"
     keys = ("f", "j") if judge else ("ArrowLeft", "ArrowRight")
-    return keys[sides_on(page, question).index(int(vote) - 1)]
+    return keys[places_on(page, question).index(int(vote) - 1)]
 
 
 def judge_all(page: Page, judge: int) -> None:
@@ -173,14 +165,14 @@ def test_touch_picks_too_pages_fit_a_phone_and_a_lost_network_loses_nothing(
     expect(page.get_by_text("Look only at")).to_be_hidden()
     assert overflow(page) <= 0
     assert serious_problems(page) == []
-    sides = sides_on(page, question)
+    sides = places_on(page, question)
     page.get_by_role("button", name="Right image").tap()
     expect(page.locator("[data-part=count]")).to_have_text("1 of 4")
     expect(page.get_by_text("All answers saved")).to_be_visible()
     [first_answer] = JudgementEvent.objects.all()
     assert (first_answer.answer, first_answer.device) == (f"pick:{sides[1]}", "touch")
     page.context.set_offline(True)
-    sides = sides_on(page, question_on(page))
+    sides = places_on(page, question_on(page))
     page.wait_for_timeout(300)  # a second answer at once would count as a double strike
     page.get_by_role("button", name="Left", exact=True).tap()
     expect(page.get_by_text("1 answer not saved yet")).to_be_visible()

@@ -128,6 +128,7 @@ export class ChoiceView {
     button.type = "button";
     button.className = "choice-tile";
     button.dataset.pick = place;
+    button.dataset.picture = key;
     button.setAttribute("aria-label", this.#name(place));
     const frame = document.createElement("span");
     frame.className = "frame";
