@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalog', '0001_schema'),
+        ('catalog', '0002_projection'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
