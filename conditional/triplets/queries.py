@@ -131,7 +131,7 @@ class ShownTriplet:
 def shown_answers(triplets: Iterable[Triplet]) -> list[ShownTriplet]:
     """Join answers with their pictures."""
     rows = list(triplets)
-    uids = _uids(pk for row in rows for pk in (row.anchor_id, row.closer_id, row.farther_id))
+    uids = image_uids(pk for row in rows for pk in (row.anchor_id, row.closer_id, row.farther_id))
     return [
         ShownTriplet(
             row.condition,
@@ -148,7 +148,7 @@ def shown_answers(triplets: Iterable[Triplet]) -> list[ShownTriplet]:
 def shown_questions(questions: Iterable[TripletQuestion]) -> list[ShownTriplet]:
     """Join questions with their pictures, and with who said what where they were suggested."""
     rows = list(questions)
-    uids = _uids(pk for row in rows for pk in (row.anchor_id, *row.candidates))
+    uids = image_uids(pk for row in rows for pk in (row.anchor_id, *row.candidates))
     return [_question(row, uids) for row in rows]
 
 
@@ -170,7 +170,9 @@ def _question(row: TripletQuestion, uids: Mapping[int, uuid.UUID]) -> ShownTripl
 
 def shown_results(results: Sequence[TripletResult]) -> list[ShownTriplet]:
     """Join results with their pictures and votes."""
-    uids = _uids(pk for one in results for pk in (one.question.anchor_id, *one.question.candidates))
+    uids = image_uids(
+        pk for one in results for pk in (one.question.anchor_id, *one.question.candidates)
+    )
     rows = []
     for one in results:
         pictures = [ShownPicture("Anchor", uids[one.question.anchor_id])]
@@ -190,5 +192,6 @@ def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _uids(wanted: Iterable[int]) -> dict[int, uuid.UUID]:
+def image_uids(wanted: Iterable[int]) -> dict[int, uuid.UUID]:
+    """Return the uids of images by their row ids."""
     return dict(Image.objects.filter(pk__in=set(wanted)).values_list("pk", "uid"))

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from catalog.models import Image
 from conditional.models import (
     Choice,
@@ -52,15 +54,12 @@ def find_verifier(verification_uid: uuid.UUID, annotator_id: int) -> Verifier:
     return verifier
 
 
-def current_answers(verification: Verification) -> list[VerifierAnswer]:
+def current_answers(verification: Verification) -> QuerySet[VerifierAnswer]:
     """Return the answers that count: the last of each judge and question, unless taken back."""
     field = f"{verification.answered_field}_id"
-    last = (
-        VerifierAnswer.objects.filter(verifier__verification=verification)
-        .order_by("verifier_id", field, "-id")
-        .distinct("verifier_id", field)
-    )
-    return [answer for answer in last if answer.choice != Choice.WITHDRAWN]
+    given = VerifierAnswer.objects.filter(verifier__verification=verification)
+    last = given.order_by("verifier_id", field, "-id").distinct("verifier_id", field)
+    return VerifierAnswer.objects.filter(pk__in=last.values("pk")).exclude(choice=Choice.WITHDRAWN)
 
 
 def votes_by_question(verification: Verification) -> dict[int, list[Vote]]:
