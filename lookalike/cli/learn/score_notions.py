@@ -6,16 +6,8 @@ import argparse
 
 import numpy as np
 
-from lookalike.cli.learn.inputs import (
-    DescribedVectors,
-    Reader,
-    add_reader,
-    add_vectors,
-    captions,
-    comma_list,
-    described_vectors,
-    reader,
-)
+from lookalike.cli.described_vectors import DescribedVectors, add_vectors, described_vectors
+from lookalike.cli.learn.inputs import Reader, add_reader, captions, comma_list, reader
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Bools
 from lookalike.core.dataclass_json import as_json
