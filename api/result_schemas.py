@@ -100,6 +100,21 @@ class ResultWhole(ResultOut):
         return result.summary.get("left_out", [])
 
 
+class BiasOut(Schema):
+    """What a result says of the bias of its campaign's pool; docs/pool-bias.md explains it."""
+
+    result: uuid.UUID = Field(validation_alias="uid")
+    campaign: str = Field(validation_alias="campaign.slug")
+    created_at: datetime
+    findings: list[str] = Field(
+        validation_alias="bias.findings", description="The main points in plain words."
+    )
+    report: dict[str, Any] = Field(
+        validation_alias="bias",
+        description="All of it: pool, overlap, generators, model_rows, leave_out, tests, depths, …",
+    )
+
+
 class ScoreOut(Schema):
     """What a result says about one run."""
 

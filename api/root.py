@@ -18,14 +18,15 @@ from api.limits import Spent
 from api.routes.audit import router as audit_router
 from api.routes.campaigns import router as annotation_router
 from api.routes.catalogs import router as catalog_router
+from api.routes.conditional import router as conditional_router
 from api.routes.people import router as accounts_router
 from api.routes.pools import router as pooling_router
 from api.routes.releases import router as releases_router
 from api.routes.results import router as evaluation_router
 
-DESCRIPTION = """Read catalogs, pools, campaigns, judgements, runs, results and releases of a
-Lookalike site, and upload runs to be scored. Requests carry an access token, which researchers
-and admins make under their profile. docs/api.md tells more."""
+DESCRIPTION = """Read catalogs, pools, templates, triplets, campaigns, judgements, runs, results and
+releases of a Lookalike site, and upload runs to be scored. Requests carry an access token, which
+researchers and admins make under their profile. docs/api.md tells more."""
 
 
 class Api(NinjaAPI):
@@ -67,6 +68,7 @@ for router in (
     accounts_router,
     catalog_router,
     pooling_router,
+    conditional_router,
     annotation_router,
     evaluation_router,
     releases_router,

@@ -31,6 +31,7 @@ def page_frame(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
         ("Images", "catalog:catalog", counts.n_images),
         ("Words", "learning:words", None),
         ("Duplicates", "catalog:duplicates", counts.n_duplicates),
+        ("Classes", "evaluation:classes", None),
         ("Import report", "catalog:report", n_refused(catalog) or None),
     ]
     here = request.resolver_match.view_name if request.resolver_match else ""

@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models import Campaign
-from catalog.models import Image
+from catalog.models import EmbeddingSet, Image
 from jobs.models import Job
 
 
@@ -126,3 +126,25 @@ class SampledPair(models.Model):
                 condition=models.Q(inclusion__gt=0, inclusion__lte=1), name="inclusion_is_a_chance"
             ),
         ]
+
+
+class ClassScore(models.Model):
+    """How well an embedding set tells the values of a column apart; scoring again replaces it."""
+
+    embedding_set = models.ForeignKey(
+        EmbeddingSet, on_delete=models.CASCADE, related_name="class_scores"
+    )
+    column = models.CharField(
+        max_length=200, help_text="An attribute of the catalog, or product_id."
+    )
+    figures = models.JSONField(help_text="As `lookalike.metrics.class_tables.ClassScores`.")
+    scored_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["embedding_set", "column"]
+        constraints = [
+            models.UniqueConstraint(fields=["embedding_set", "column"], name="one_score_per_column")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.column} by {self.embedding_set}"

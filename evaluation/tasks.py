@@ -1,4 +1,4 @@
-"""Celery tasks: evaluate campaigns, check runs, draw pairs below a pool."""
+"""Celery tasks: evaluate campaigns, check runs, draw pairs below a pool, score classes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from django.utils.module_loading import import_string
 
 from annotation.models import Campaign
 from evaluation.below_pool.services import SAMPLE_TASK
+from evaluation.classes.services import TASK as CLASSES_TASK
+from evaluation.classes.services import score_embedding_set
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
@@ -46,3 +48,9 @@ def draw_sample(progress: JobProgress) -> dict[str, Any]:
     draw = import_string("evaluation.below_pool.draw.draw_sample")  # loads torch
     found: dict[str, Any] = draw(campaign, progress, owner=progress.job.owner, **arguments)
     return found
+
+
+@job_task(CLASSES_TASK)
+def score_classes(progress: JobProgress) -> dict[str, Any]:
+    """Score the embedding set that a job names on columns of its catalog."""
+    return score_embedding_set(progress)

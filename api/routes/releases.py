@@ -16,7 +16,7 @@ from api.access import reads, reads_public, uploads_runs
 from api.errors import ApiError, errors
 from api.job_schemas import JobOut
 from api.limits import UPLOADS, spend
-from api.paging import Page, PageQuery, Part, Text, read_part
+from api.paging import Page, PageQuery, Part, Text, keys_in, make_cursor, read_part
 from jobs.services import JobError
 from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
@@ -26,12 +26,16 @@ from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
 from releases.site.queries import (
     FileLine,
+    Negative,
     archive_line,
     file_lines,
+    frozen_negatives,
     line_or_404,
     release_or_404,
     submission_or_404,
     visible_releases,
+    why_not_shown,
+    with_campaigns_asking,
 )
 from releases.site.signing import Signature, signature_of
 from releases.submissions.services import QuotaError, submit
@@ -72,10 +76,18 @@ class ReleaseOut(Schema):
     title: str
     description: str
     visibility: str = Field(description="public, or members.")
+    why_not_shown: str = Field(
+        description="Why people without an account do not see it now, such as a campaign that "
+        "still asks its pairs; empty where they do."
+    )
     seal: str = Field(description="Of the manifest: names the content.")
     has_hidden_labels: bool
     archive: FileOut
     created_at: datetime
+
+    @staticmethod
+    def resolve_why_not_shown(release: Release) -> str:
+        return why_not_shown(release)
 
     @staticmethod
     def resolve_archive(release: Release) -> FileLine:
@@ -107,6 +119,13 @@ class ReleaseWhole(ReleaseOut):
     @staticmethod
     def resolve_files(release: Release) -> list[FileLine]:
         return list(file_lines(release))
+
+
+class NegativeOut(Schema):
+    """A pair that nobody judged, taken for not similar; images by their ids in the release."""
+
+    query: str
+    candidate: str
 
 
 class SubmissionOut(Schema):
@@ -141,7 +160,8 @@ class SubmissionDetails(Schema):
 @router.get("/releases", response={200: Page[ReleaseOut], **errors(422)}, summary="List releases")
 def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
     """Return every version that you may see, newest first."""
-    return read_part(visible_releases(request.user), page, newest_first=True)
+    shown = with_campaigns_asking(visible_releases(request.user))
+    return read_part(shown, page, newest_first=True)
 
 
 @router.get(
@@ -152,6 +172,28 @@ def releases(request: HttpRequest, page: Query[PageQuery]) -> Part[Release]:
 def release(request: HttpRequest, slug: str, version: str) -> Release:
     """Return a version of a benchmark with its files."""
     return release_or_404(request.user, slug, version)
+
+
+@router.get(
+    "/releases/{slug:slug}/{version}/negatives",
+    response={200: Page[NegativeOut], **errors(404, 422, 503)},
+    summary="Random negatives of a release",
+)
+def negatives(
+    request: HttpRequest, slug: str, version: str, page: Query[PageQuery]
+) -> Part[Negative]:
+    """Return the random negatives that its areas under curves are also measured with.
+
+    They are frozen with the release: drawn by its seed from what was neither judged nor proposed.
+    """
+    release = release_or_404(request.user, slug, version)
+    [start] = keys_in(page.after, 1) if page.after else (0,)
+    try:
+        rows = frozen_negatives(release, start, page.limit + 1)
+    except DamagedFileError as problem:
+        raise ApiError(503, "damaged", str(problem)) from problem
+    more = make_cursor([start + page.limit]) if len(rows) > page.limit else None
+    return Part(rows[: page.limit], more)
 
 
 @router.get(

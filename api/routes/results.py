@@ -15,7 +15,15 @@ from api.access import reads, uploads_runs
 from api.errors import ApiError, Detail, errors
 from api.limits import UPLOADS, spend
 from api.paging import Page, PageQuery, Part, Text, read_part
-from api.result_schemas import ResultOut, ResultWhole, RunDetails, RunOut, RunWhole, UploadOut
+from api.result_schemas import (
+    BiasOut,
+    ResultOut,
+    ResultWhole,
+    RunDetails,
+    RunOut,
+    RunWhole,
+    UploadOut,
+)
 from evaluation.models import Result, Run
 from evaluation.results.api_queries import find_upload, results_seen_by, runs_seen_by
 from evaluation.results.queries import campaigns_seen_by
@@ -49,6 +57,16 @@ def results(
 def result(request: HttpRequest, uid: uuid.UUID) -> Result:
     """Return every measure of every model, with the number of queries each is the mean of."""
     return get_object_or_404(results_seen_by(signed_in(request)), uid=uid)
+
+
+@router.get(
+    "/results/{uuid:uid}/bias",
+    response={200: BiasOut, **errors(404)},
+    summary="Bias report of a result",
+)
+def bias_report(request: HttpRequest, uid: uuid.UUID) -> Result:
+    """Return what a result says of its pool's bias; nothing of a campaign without a pool."""
+    return get_object_or_404(results_seen_by(signed_in(request)).exclude(bias={}), uid=uid)
 
 
 @router.get("/runs", response={200: Page[RunOut], **errors(422)}, summary="List runs")

@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -25,6 +26,7 @@ from lookalike.core.arrays import Bools, Floats, Ints  # noqa: E402
 from lookalike.pooling.probe import additions  # noqa: E402
 from lookalike.prevalence.strata import StratumCount, stratified_prevalence  # noqa: E402
 from lookalike.stats.bootstrap import query_counts  # noqa: E402
+from lookalike.stats.grouped_auc import auc_and_ap  # noqa: E402
 from lookalike.stats.intervals import (  # noqa: E402
     UNDEFINED,
     difference_intervals,
@@ -33,13 +35,14 @@ from lookalike.stats.intervals import (  # noqa: E402
     standard_error,
     statistic_interval,
 )
+from lookalike.stats.judge_intervals import judges_interval  # noqa: E402
 from lookalike.stats.micro_values import micro_values  # noqa: E402
 from lookalike.stats.proportion import Interval  # noqa: E402
 
 DOCUMENT = ROOT / "docs/measures.md"
 BEGIN, END = "<!-- coverage of the intervals -->", "<!-- end of the coverage -->"
 N_QUERIES = (10, 20, 50, 200)
-N_WORLDS, N_BOOTSTRAPS, N_TRUTH = 1_000, 1_000, 200_000
+N_WORLDS, N_BOOTSTRAPS, N_TRUTH, N_PANELS = 1_000, 1_000, 200_000, 400
 PROMISED = (0.93, 0.97)
 
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -205,6 +208,48 @@ def probe_of(name: str) -> Situation:
     return Situation(name, lambda: 6 * 0.4 * n_all, observe)
 
 
+def judged(rng: np.random.Generator, n: int, n_judges: int, taste: float) -> tuple[Floats, Floats]:
+    """Return the difference in ROC-AUC of two models by query, by a panel and each judge.
+
+    Of 12 candidates of a query a judge finds similar what exceeds the judge's own threshold in a
+    mixture of two traits; judges weigh the second by taste. The second model sees more of it.
+    """
+    trait, other = rng.normal(size=(2, n, 12))
+    trait += rng.normal(0, 0.5, n)[:, None]
+    weights, thresholds = rng.normal(0.3, taste, n_judges), rng.normal(0, taste, n_judges)
+    noise = 0.6 * rng.normal(size=(n_judges, n, 12))
+    seen = trait + weights[:, None, None] * other + noise
+    yes = seen > thresholds[:, None, None]
+    first = trait + 0.8 * rng.normal(size=trait.shape)
+    second = 0.8 * trait + 0.5 * other + 0.7 * rng.normal(size=trait.shape)
+    labels = np.concatenate([(2 * yes.sum(axis=0) > n_judges)[None], yes])
+    weights_of = np.concatenate([labels, ~labels], axis=1).reshape(n_judges + 1, -1)
+    found = auc_and_ap(
+        np.stack([np.tile(scores.ravel(), 2) for scores in (first, second)]),
+        np.repeat([1.0, 0.0], trait.size),
+        np.tile(np.repeat(np.arange(n), 12), 2),
+        n,
+        weights_of.astype(np.float64),
+    ).auc
+    differences: Floats = found[0] - found[1]
+    return differences[0], differences[1:]
+
+
+def judged_of(n_judges: int, taste: float, name: str) -> Situation:
+    """Return a difference of two models where queries and judges are drawn anew."""
+
+    @cache
+    def truth() -> float:
+        rng = np.random.default_rng(n_judges)
+        panels = (judged(rng, 100, n_judges, taste)[0] for _ in range(N_PANELS))
+        return float(np.mean([np.nanmean(panel) for panel in panels]))
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> Intervals:
+        return judges_interval(*judged(rng, n, n_judges, taste)), UNDEFINED
+
+    return Situation(name, truth, observe, is_promised=False)
+
+
 SITUATIONS = (
     mean_of(lambda rng, n: rng.binomial(1, 0.5, n).astype(float), "Success@5 of half the queries"),
     mean_of(
@@ -231,6 +276,9 @@ SITUATIONS = (
     probe_of("pairs that a model adds, from a probe"),
     prevalence_of("similar pairs of the catalog, 50 labels a query", recall=False),
     prevalence_of("recall of the pool, 50 labels a query", recall=True),
+    judged_of(5, 0.0, "difference, other queries and 5 judges who are alike"),
+    judged_of(5, 0.3, "difference, other queries and 5 judges of some taste"),
+    judged_of(3, 0.3, "difference, other queries and 3 judges of some taste"),
 )
 
 

@@ -14,11 +14,13 @@ from evaluation.bias_report.charts import (
     panel_charts,
     self_delta_chart,
 )
+from lookalike.bias.judge_noise import judge_words
 from lookalike.bias.report import BiasReport
 from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
 from lookalike.bias.words.tables import (
     ATTRIBUTES,
     GENERATORS,
+    JUDGED_ORDER,
     NEIGHBOURS,
     TESTS,
     Column,
@@ -97,6 +99,7 @@ def bias_context(report: BiasReport) -> dict[str, Any]:
             NEIGHBOURS,
             report.order,
         ),
+        "judged_order": judged_order_table(report),
         "power": _table(
             "power",
             "What the measures tell apart",
@@ -108,6 +111,19 @@ def bias_context(report: BiasReport) -> dict[str, Any]:
         ),
         "paper": [paper_table(report, kind) for kind in (UNIQUES, CONTRIBUTIONS)],
     }
+
+
+def judged_order_table(report: BiasReport) -> Table | None:
+    """Return the order in view of who judged; None of reports that do not tell."""
+    if report.judges is None:
+        return None
+    return _table(
+        "judged-order",
+        "Had others judged",
+        judge_words(report.judges),
+        JUDGED_ORDER,
+        report.judges.rows,
+    )
 
 
 def leave_out_table(report: BiasReport, kind: str) -> Table:

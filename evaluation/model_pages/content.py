@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -126,6 +126,26 @@ def _by_value(values: Floats) -> list[int]:
     return order
 
 
+@dataclass(frozen=True)
+class DifferenceCounts:
+    """On how many queries the first of two models does better, worse, and as well."""
+
+    won: int
+    lost: int
+    equal: int
+
+    @property
+    def n(self) -> int:
+        """Queries that both are defined on."""
+        return self.won + self.lost + self.equal
+
+
+def count_differences(differences: Floats) -> DifferenceCounts:
+    """Count per-query differences; NaN where a model is undefined."""
+    won, lost, equal = (differences > 0).sum(), (differences < 0).sum(), (differences == 0).sum()
+    return DifferenceCounts(int(won), int(lost), int(equal))
+
+
 def difference_chart(first: str, second: str, differences: Floats, title: str) -> Chart:
     """Return the per-query differences of two models, the largest first."""
     ordered = -np.sort(-differences[~np.isnan(differences)])
@@ -133,8 +153,7 @@ def difference_chart(first: str, second: str, differences: Floats, title: str) -
         key="differences",
         kind="differences",
         title=f"{title}: {first} less {second}, query by query",
-        about=f"Bars above zero are queries that {first} does better, bars below those that "
-        f"{second} does better; {int((ordered == 0).sum())} of {ordered.size} are equal.",
+        about=f"A bar for each query: above zero {first} does better, below zero {second}.",
         x=Axis("Queries by difference", whole=True),
         y=Axis("Difference"),
         columns=[("x", "Place"), ("y", "Difference")],

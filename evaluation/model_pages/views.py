@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.model_pages.content import (
+    count_differences,
     curves,
     difference_chart,
     distribution,
@@ -108,12 +109,12 @@ def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _versus(result: StoredResult, measure: str, first: str, second: str) -> dict[str, Any]:
     values = [values_of(result, measure, name) for name in (first, second)]
+    differences = values[0] - values[1]
     shown: dict[str, Any] = {
         "names": [first, second],
+        "counts": count_differences(differences),
         "test": as_json(paired_test(result, measure, first, second)),
-        "chart": difference_chart(
-            first, second, values[0] - values[1], HEADINGS.get(measure, measure)
-        ),
+        "chart": difference_chart(first, second, differences, HEADINGS.get(measure, measure)),
         "warning": _warning(result, first, second),
     }
     try:

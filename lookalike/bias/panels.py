@@ -16,7 +16,7 @@ from lookalike.stats.rank_correlation import correlations
 
 ALL_PANELS_UP_TO = 8
 PANELS_PER_SIZE = 36
-_BATCH = 16
+BATCH = 16  # labellings at once
 
 
 @dataclass(frozen=True)
@@ -159,12 +159,12 @@ def panel_ablation(evidence: PoolEvidence, votes: Votes, rng: np.random.Generato
     """
     members, is_complete = panels(len(votes.annotators), rng)
     whole = majority(votes, members[-1])
-    reference = _macro_auc(evidence, [whole])[:, 0]
+    reference = macro_auc_on(evidence, [whole])[:, 0]
     rows: list[PanelRow] = []
-    for at in range(0, len(members), _BATCH):
-        batch = members[at : at + _BATCH]
+    for at in range(0, len(members), BATCH):
+        batch = members[at : at + BATCH]
         labellings = [majority(votes, m) for m in batch]
-        auc = _macro_auc(evidence, labellings)
+        auc = macro_auc_on(evidence, labellings)
         rows += [
             _row(votes, m, (labelling, whole), (auc[:, i], reference))
             for i, (m, labelling) in enumerate(zip(batch, labellings, strict=True))
@@ -172,8 +172,8 @@ def panel_ablation(evidence: PoolEvidence, votes: Votes, rng: np.random.Generato
     return PanelAblation(tuple(rows), is_complete)
 
 
-def _macro_auc(evidence: PoolEvidence, labellings: list[Labelling]) -> Floats:
-    """Return ROC-AUC per model, labelling and query from one sort.
+def macro_auc_on(evidence: PoolEvidence, labellings: list[Labelling]) -> Floats:
+    """Return ROC-AUC per model, labelling and query from one sort; NaN where undefined.
 
     Every pair enters twice, once as a positive and once as a negative; the weights let one of
     the two count.

@@ -12,6 +12,7 @@ from lookalike.bias.attributes import AttributeBias, attribute_bias
 from lookalike.bias.depth import DepthRow, depth_ablation
 from lookalike.bias.discovery import Discovery, discovery
 from lookalike.bias.evidence.pool import PoolEvidence
+from lookalike.bias.judge_noise import JudgeNoise, judge_noise
 from lookalike.bias.leave_out import LeaveOut, leave_out_report
 from lookalike.bias.measurements import EQUAL_OUTSIDER, MACRO_AUC, Measured, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
@@ -31,6 +32,7 @@ from lookalike.bias.subsets import CONTRIBUTIONS, UNIQUES, LabelSet, leave_out_s
 from lookalike.bias.words.findings import findings
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
+from lookalike.stats.judge_intervals import FEWEST_JUDGES
 from lookalike.stats.significance import MeasureTests, paired_tests
 
 
@@ -72,6 +74,8 @@ class BiasReport:
         discovery: what the next model or depth may find.
         attributes: one entry per attribute given.
         findings: the main points in plain words.
+        judges: what other judges, or other answers, could change; None without three judges'
+            votes, and in reports made before it was computed.
         intervals: how they were made; `lookalike.stats.intervals.METHOD` of reports made now.
     """
 
@@ -91,6 +95,7 @@ class BiasReport:
     attributes: tuple[AttributeBias, ...]
     findings: tuple[str, ...]
     intervals: str = "percentile"
+    judges: JudgeNoise | None = None
 
 
 def bias_report(
@@ -148,6 +153,9 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         attributes=tuple(attribute_bias(evidence, a, chosen.level) for a in evidence.attributes),
         findings=findings(evidence, rows, leave_out),
         intervals=METHOD,
+        judges=judge_noise(evidence, votes, resampling)
+        if votes is not None and len(votes.annotators) >= FEWEST_JUDGES
+        else None,
     )
 
 

@@ -36,6 +36,8 @@ COMMANDS = {
     "aggregate": "one label per item from several votes",
     "agreement": "how much the workers behind votes agree",
     "conditional": "check and score conditional similarity",
+    "classes": "how well vectors tell the values of a column apart",
+    "identity": "find the other photos of each product, beside similarity",
     "learn": "learn what similar means, from words",
     "vsd": "check and convert tasks of the VSD benchmark",
     "search": "find the nearest vectors of a catalog for each query",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from lookalike.client import schemas
+from lookalike.client import conditional_schemas, release_schemas, schemas
 from lookalike.client.downloads import download
 from lookalike.client.errors import RateLimitedError, RefusedError, WaitedTooLongError
 from lookalike.client.reading import made
@@ -42,9 +42,9 @@ class Client:
         """Yield all catalogs."""
         return self._all("/catalogs", schemas.Catalog)
 
-    def catalog(self, slug: str) -> schemas.Catalog:
-        """Return one catalog."""
-        return made(schemas.Catalog, self._transport.get(f"/catalogs/{_part(slug)}"))
+    def catalog(self, slug: str) -> schemas.CatalogWhole:
+        """Return one catalog with the attributes of its images."""
+        return made(schemas.CatalogWhole, self._transport.get(f"/catalogs/{_part(slug)}"))
 
     def images(
         self, catalog: str, *, product: str = "", search: str = "", attributes: Sequence[str] = ()
@@ -52,6 +52,10 @@ class Client:
         """Yield the images of a catalog; `attributes` as name=value."""
         query = {"product": product, "search": search, "attribute": list(attributes)}
         return self._all(f"/catalogs/{_part(catalog)}/images", schemas.Image, query)
+
+    def image(self, uid: str) -> schemas.Image:
+        """Return one image."""
+        return made(schemas.Image, self._transport.get(f"/images/{_part(uid)}"))
 
     def picture(self, uid: str, size: str = "original") -> bytes:
         """Return the bytes of a picture: thumb, view or original."""
@@ -100,6 +104,52 @@ class Client:
     def result(self, uid: str) -> schemas.ResultWhole:
         """Return one result with every measure of every model."""
         return made(schemas.ResultWhole, self._transport.get(f"/results/{_part(uid)}"))
+
+    def bias_report(self, uid: str) -> schemas.BiasReport:
+        """Return what a result says of the bias of its campaign's pool."""
+        return made(schemas.BiasReport, self._transport.get(f"/results/{_part(uid)}/bias"))
+
+    # ---- templates and triplets ----
+    def template_sets(self) -> Iterator[conditional_schemas.TemplateSet]:
+        """Yield all sets of retrieval templates, newest first."""
+        return self._all("/template-sets", conditional_schemas.TemplateSet)
+
+    def template_set(self, slug: str) -> conditional_schemas.TemplateSetWhole:
+        """Return one set of templates with its conditions and what models score on it."""
+        path = f"/template-sets/{_part(slug)}"
+        return made(conditional_schemas.TemplateSetWhole, self._transport.get(path))
+
+    def templates(self, template_set: str) -> Iterator[conditional_schemas.Template]:
+        """Yield the templates of a set."""
+        return self._all(
+            f"/template-sets/{_part(template_set)}/templates", conditional_schemas.Template
+        )
+
+    def triplet_sets(self) -> Iterator[conditional_schemas.TripletSet]:
+        """Yield all sets of triplets, newest first."""
+        return self._all("/triplet-sets", conditional_schemas.TripletSet)
+
+    def triplet_set(self, slug: str) -> conditional_schemas.TripletSetWhole:
+        """Return one set of triplets with its figures and what models score on it."""
+        path = f"/triplet-sets/{_part(slug)}"
+        return made(conditional_schemas.TripletSetWhole, self._transport.get(path))
+
+    def triplets(self, triplet_set: str) -> Iterator[conditional_schemas.Triplet]:
+        """Yield the single answers of a set of triplets."""
+        return self._all(
+            f"/triplet-sets/{_part(triplet_set)}/triplets", conditional_schemas.Triplet
+        )
+
+    def triplet_questions(self, triplet_set: str) -> Iterator[conditional_schemas.TripletQuestion]:
+        """Yield what a set of triplets asks."""
+        path = f"/triplet-sets/{_part(triplet_set)}/questions"
+        return self._all(path, conditional_schemas.TripletQuestion)
+
+    def alignments(self, triplet_set: str) -> Iterator[conditional_schemas.Alignment]:
+        """Yield how embedding sets were matched with a set's conditions, newest first."""
+        return self._all(
+            f"/triplet-sets/{_part(triplet_set)}/alignments", conditional_schemas.Alignment
+        )
 
     # ---- runs ----
     def runs(self, campaign: str = "") -> Iterator[schemas.Run]:
@@ -156,16 +206,21 @@ class Client:
         return _waited(look, f"“{upload.job.title}”", seconds, pause)
 
     # ---- releases ----
-    def releases(self) -> Iterator[schemas.Release]:
+    def releases(self) -> Iterator[release_schemas.Release]:
         """Yield every version of every benchmark that you may see, newest first."""
-        return self._all("/releases", schemas.Release)
+        return self._all("/releases", release_schemas.Release)
 
-    def release(self, slug: str, version: str) -> schemas.ReleaseWhole:
+    def release(self, slug: str, version: str) -> release_schemas.ReleaseWhole:
         """Return one version of a benchmark with its files."""
         path = f"/releases/{_part(slug)}/{_part(version)}"
-        return made(schemas.ReleaseWhole, self._transport.get(path))
+        return made(release_schemas.ReleaseWhole, self._transport.get(path))
 
-    def download(self, file: schemas.ReleaseFile, folder: str | Path = ".") -> Path:
+    def negatives(self, slug: str, version: str) -> Iterator[release_schemas.Negative]:
+        """Yield the random negatives of a release."""
+        path = f"/releases/{_part(slug)}/{_part(version)}/negatives"
+        return self._all(path, release_schemas.Negative)
+
+    def download(self, file: release_schemas.ReleaseFile, folder: str | Path = ".") -> Path:
         """Fetch a file of a release, or its archive, from where an earlier try was cut.
 
         Raises:
@@ -184,7 +239,7 @@ class Client:
         *,
         description: str = "",
         missing: str = "error",
-    ) -> schemas.Submission:
+    ) -> release_schemas.Submission:
         """Submit a run or embeddings to a release; private until you publish it on its page.
 
         A run without a score for every pair put to the judges is refused, unless `missing` is
@@ -193,15 +248,15 @@ class Client:
         path = f"/releases/{_part(slug)}/{_part(version)}/submissions"
         fields = {"name": name, "description": description, "missing": missing}
         told = self._transport.send(path, fields, {"file": Path(file)})
-        return made(schemas.Submission, told)
+        return made(release_schemas.Submission, told)
 
-    def submission(self, uid: str) -> schemas.Submission:
+    def submission(self, uid: str) -> release_schemas.Submission:
         """Return a submission, with its scores once there are any."""
-        return made(schemas.Submission, self._transport.get(f"/submissions/{_part(uid)}"))
+        return made(release_schemas.Submission, self._transport.get(f"/submissions/{_part(uid)}"))
 
     def wait_for_submission(
-        self, submission: schemas.Submission, *, seconds: float = 600.0, pause: float = 2.0
-    ) -> schemas.Submission:
+        self, submission: release_schemas.Submission, *, seconds: float = 600.0, pause: float = 2.0
+    ) -> release_schemas.Submission:
         """Wait until a submission is scored, and return it.
 
         Raises:
@@ -209,7 +264,7 @@ class Client:
             WaitedTooLongError: it takes longer than `seconds`.
         """
 
-        def look() -> schemas.Submission | None:
+        def look() -> release_schemas.Submission | None:
             told = self.submission(submission.uid)
             if told.job is not None:
                 _require_alive(told.job)

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from lookalike.client.errors import ApiError, ConnectionFailedError, DamagedError
-from lookalike.client.schemas import ReleaseFile
+from lookalike.client.release_schemas import ReleaseFile
 from lookalike.client.transport import BLOCK, Transport
 
 

@@ -12,6 +12,7 @@ class Me:
     username: str
     role: str
     may: list[str]
+    joined_at: datetime
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,21 @@ class Catalog:
     is_rendered: bool
     n_images: int
     n_products: int
+    n_without_product: int
     created_at: datetime
+    changed_at: datetime
+
+
+@dataclass(frozen=True)
+class Attribute:
+    name: str
+    n_values: int
+    n_images: int
+
+
+@dataclass(frozen=True)
+class CatalogWhole(Catalog):
+    attributes: list[Attribute]
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,7 @@ class PoolModel:
     state: str
     n_proposals: int
     error: str
+    done_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,11 @@ class Pool:
     query_catalog: str
     state: str
     k: int
+    seed: int
+    queries: str
+    exclude_same_product: bool
+    candidates: str
+    index: str
     n_queries: int
     n_pairs: int
     campaigns: list[str]
@@ -71,7 +92,7 @@ class PoolWhole(Pool):
 class Reason:
     model: str
     rank: int
-    score: float | None
+    score: float
 
 
 @dataclass(frozen=True)
@@ -150,6 +171,8 @@ class Judgement:
     is_excluded: bool
     is_counted: bool
     guideline_version: int
+    mode: str
+    device: str
     decided_at: datetime
     visible_ms: int
     load_ms: int
@@ -193,6 +216,15 @@ class ResultWhole(Result):
 
 
 @dataclass(frozen=True)
+class BiasReport:
+    result: str
+    campaign: str
+    created_at: datetime
+    findings: list[str]
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Score:
     result: str
     created_at: datetime
@@ -228,53 +260,11 @@ class Job:
     n_total: int | None
     note: str
     error: str
+    created_at: datetime
+    finished_at: datetime | None
 
 
 @dataclass(frozen=True)
 class Upload:
     job: Job
     run: str | None
-
-
-@dataclass(frozen=True)
-class ReleaseFile:
-    path: str
-    name: str
-    sha256: str
-    n_bytes: int
-    n_rows: int | None
-    url: str
-
-
-@dataclass(frozen=True)
-class Release:
-    uid: str
-    slug: str
-    version: str
-    title: str
-    description: str
-    visibility: str
-    seal: str
-    has_hidden_labels: bool
-    archive: ReleaseFile
-    created_at: datetime
-
-
-@dataclass(frozen=True)
-class ReleaseWhole(Release):
-    info: dict[str, Any]
-    statistics: dict[str, Any]
-    files: list[ReleaseFile]
-
-
-@dataclass(frozen=True)
-class Submission:
-    uid: str
-    release: str
-    version: str
-    name: str
-    is_published: bool
-    job: Job | None
-    scored_at: datetime | None
-    results: dict[str, Any]
-    hidden_results: dict[str, Any]

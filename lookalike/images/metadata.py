@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,7 +79,7 @@ class Metadata:
         return Metadata(self.name, kept, self.problems, self.notes, names_all=True)
 
 
-def read_metadata(content: bytes, name: str) -> Metadata:
+def read_metadata(content: bytes, name: str, *, with_products: bool = True) -> Metadata:
     """Read a metadata file of either format.
 
     Rows are numbered as a spreadsheet shows them: the header of a CSV is row 1. The entries of
@@ -88,6 +88,7 @@ def read_metadata(content: bytes, name: str) -> Metadata:
     Args:
         content: the file's bytes.
         name: its file name, for messages; `.json` tells the format.
+        with_products: a CSV without the column product_id is refused.
 
     Raises:
         MetadataError: not UTF-8 in header or JSON, columns missing or doubled, not CSV or
@@ -101,7 +102,7 @@ def read_metadata(content: bytes, name: str) -> Metadata:
     if not body.strip():
         raise MetadataError(f"{name} is empty.")
     is_json = name.lower().endswith(".json") or body.lstrip()[:1] in {b"{", b"["}
-    found = _json_rows(body, name) if is_json else _csv_rows(body, name)
+    found = _json_rows(body, name) if is_json else _csv_rows(body, name, with_products)
     metadata = Metadata(name)
     for number, row in found:
         if number > MAX_ROWS:
@@ -139,13 +140,13 @@ def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:
 
 
 # ---- CSV ----
-def _csv_rows(body: bytes, name: str) -> Iterator[tuple[int, Row | Problem]]:
+def _csv_rows(body: bytes, name: str, with_products: bool) -> Iterator[tuple[int, Row | Problem]]:
     # Bytes that are no UTF-8 become lone surrogates, which mark the rows to refuse.
     text = io.StringIO(body.decode("utf-8", "surrogateescape"), newline="")
     reader = csv.reader(text, strict=True, skipinitialspace=True)
     try:
         header = [column.strip() for column in next(reader)]
-        _check_header(header, name)
+        _check_header(header, name, CSV_COLUMNS if with_products else CSV_COLUMNS[:1])
         start = reader.line_num + 1
         for number, cells in enumerate(reader, start=2):
             if any(cells):
@@ -158,11 +159,11 @@ def _csv_rows(body: bytes, name: str) -> Iterator[tuple[int, Row | Problem]]:
         ) from problem
 
 
-def _check_header(header: list[str], name: str) -> None:
+def _check_header(header: list[str], name: str, wanted: Sequence[str]) -> None:
     for column in header:
         _check_utf8(column, f"{name} line 1")
     found = ", ".join(f"“{column}”" for column in header[:20])
-    missing = [column for column in CSV_COLUMNS if column not in header]
+    missing = [column for column in wanted if column not in header]
     if missing:
         hint = ""
         if len(header) == 1 and any(sign in header[0] for sign in ";\t|"):
@@ -190,7 +191,7 @@ def _csv_row(
         if len(cells) != len(header):
             raise _RowError(f"it has {len(cells)} cells where the header has {len(header)}")
         texts = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
-        path, product_id = texts.pop("path"), texts.pop("product_id")
+        path, product_id = texts.pop("path"), texts.pop("product_id", "")
         return _row(path, product_id, texts, number)
     except MetadataError as problem:
         return Problem(name, f"Row {number} was left out: {problem}")

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.progress import SILENT, Progress
 from lookalike.stats.grouped_auc import mean_defined
 
 LG_DEPTH = 1000
+SUCCESS_AT = (2, 4, 8)  # as papers on CUB and Cars print them, beside P@1
 _BLOCK_VALUES = 1 << 24  # distances held at once: 128 MiB
 
 
@@ -43,12 +45,19 @@ class ClassRetrieval:
     lg_average_precision: Floats
     lg_average_precision_corrected: Floats
 
+    def success_at(self, k: int) -> Floats:
+        """Return whether one of the nearest k is of the class: Recall@k of metric learning."""
+        return np.where(
+            np.isnan(self.reciprocal_rank), np.nan, self.reciprocal_rank * k >= 1 - 1e-9
+        )
+
     def means(self) -> dict[str, tuple[float, int]]:
         """Return {measure: (mean, number of defined images)}."""
         found = {
             "MAP@R": self.map_at_r,
-            "Prec@1": self.precision_at_1,
+            "P@1": self.precision_at_1,
             "R-Prec": self.r_precision,
+            **{f"Success@{k}": self.success_at(k) for k in SUCCESS_AT},
             "MAP": self.average_precision,
             "MRR": self.reciprocal_rank,
             "lg_map@1000": self.lg_average_precision,
@@ -58,7 +67,9 @@ class ClassRetrieval:
         return {name: (float(mean), int(n)) for name, (mean, n) in pairs.items()}
 
 
-def class_retrieval(embeddings: ArrayLike, labels: ArrayLike) -> ClassRetrieval:
+def class_retrieval(
+    embeddings: ArrayLike, labels: ArrayLike, *, progress: Progress = SILENT
+) -> ClassRetrieval:
     """Return how well the nearest neighbours of each image share its class.
 
     Source: Musgrave, Belongie and Lim (ECCV 2020) as pytorch-metric-learning has it: exact
@@ -70,12 +81,17 @@ def class_retrieval(embeddings: ArrayLike, labels: ArrayLike) -> ClassRetrieval:
     Args:
         embeddings: shape (n_images, dim), finite; normalise them beforehand for cosines.
         labels: shape (n_images,), of any type that sorts.
+        progress: told after each block of images how many are done.
 
     Returns:
         The per-image values.
 
     Raises:
         ValueError: if shapes disagree or a value is not finite.
+
+    >>> found = class_retrieval([[0.0], [0.1], [1.0], [1.2]], ["hat", "hat", "bag", "hat"])
+    >>> {name: found.means()[name] for name in ("P@1", "R-Prec", "Success@2")}
+    {'P@1': (0.6666666666666666, 3), 'R-Prec': (0.5, 3), 'Success@2': (1.0, 3)}
     """
     X, y = _checked(embeddings, labels)
     R = np.bincount(y)[y] - 1
@@ -84,6 +100,7 @@ def class_retrieval(embeddings: ArrayLike, labels: ArrayLike) -> ClassRetrieval:
     for rows, is_relevant in _blocks_of_relevance(X, y):
         if is_relevant.shape[1]:
             found[:, rows] = _values(is_relevant, R[rows])
+        progress.update(rows.stop)
     return ClassRetrieval(R, *found)
 
 
@@ -94,10 +111,12 @@ class ClusterAgreement:
     Attributes:
         nmi: shape (n_starts,), normalised mutual information, arithmetic mean of entropies.
         ami: shape (n_starts,), adjusted for chance.
+        f1: shape (n_starts,), of pairs of images: in one cluster against of one class.
     """
 
     nmi: Floats
     ami: Floats
+    f1: Floats
 
 
 def cluster_agreement(
@@ -108,7 +127,7 @@ def cluster_agreement(
     n_starts: int = 5,
     n_clusters: int | None = None,
 ) -> ClusterAgreement:
-    """Return NMI and AMI between classes and k-means clusters, for several random starts.
+    """Return NMI, AMI and F1 between classes and k-means clusters, for several random starts.
 
     Source: the protocol of metric learning papers: k-means with 20 iterations. One start is a
     draw, so show mean and spread. Needs scikit-learn, of the extra `models`.
@@ -126,12 +145,34 @@ def cluster_agreement(
     X, y = _checked(embeddings, labels)
     k = int(y.max()) + 1 if n_clusters is None else n_clusters
     cluster, metrics = (import_module(f"sklearn.{part}") for part in ("cluster", "metrics"))
-    found = np.empty((2, n_starts))
+    found = np.empty((3, n_starts))
     for i in range(n_starts):
         clusters = cluster.KMeans(k, n_init=1, max_iter=20, random_state=seed + i).fit_predict(X)
         found[0, i] = metrics.normalized_mutual_info_score(y, clusters)
         found[1, i] = metrics.adjusted_mutual_info_score(y, clusters)
+        found[2, i] = pair_f1(y, clusters)
     return ClusterAgreement(*found)
+
+
+def pair_f1(labels: ArrayLike, clusters: ArrayLike) -> float:
+    """Return F1 over pairs of images: those in one cluster against those of one class.
+
+    Source: Manning, Raghavan and Schütze (2008), section 16.3, with beta = 1, as papers on deep
+    metric learning print it. NaN where no two images share a class or a cluster.
+
+    Args:
+        labels: shape (n_images,), classes.
+        clusters: shape (n_images,).
+
+    >>> pair_f1(["hat", "hat", "bag", "bag"], [0, 0, 0, 1])
+    0.4
+    """
+    y, c = (np.unique(np.asarray(one), return_inverse=True)[1] for one in (labels, clusters))
+    both = np.unique(y.astype(np.int64) * (int(c.max(initial=0)) + 1) + c, return_counts=True)[1]
+    n_both, n_class, n_cluster = (
+        int((counts * (counts - 1)).sum()) for counts in (both, np.bincount(y), np.bincount(c))
+    )
+    return 2 * n_both / (n_class + n_cluster) if n_class + n_cluster else float("nan")
 
 
 def _checked(embeddings: ArrayLike, labels: ArrayLike) -> tuple[Floats, Ints]:

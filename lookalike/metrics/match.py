@@ -162,9 +162,14 @@ def pair_scores(aligned: AlignedRun, missing: Missing = "error") -> Floats:
 def has_list(aligned: AlignedRun, asked: AlignedRun | None = None) -> bool:
     """Return whether a run ranks candidates of its own choice, so that a rank means something.
 
-    A run made from the labelled pairs names all judged candidates of a query and none that was
-    not put to the judges; ranked among themselves, the positives stand far higher than in any
-    list of the catalog. More than half of a run's queries like that, and it has no list.
+    A run made from the labelled pairs names judged candidates of a query and none that was not
+    put to the judges; ranked among themselves, the positives stand far higher than in any list
+    of the catalog. More than half of a run's queries like that, and it has no list.
+
+    Where it is known what was asked, naming nothing else is enough: a run from outside the pool
+    that leaves pairs out is still made from them, and one that is cut where the pool ends cannot
+    be told from it. Otherwise a query counts as like that only if all its judged candidates are
+    named, since a member of the pool may be cut at the depth of the pool.
 
     Args:
         aligned: the run with the labels.
@@ -172,14 +177,15 @@ def has_list(aligned: AlignedRun, asked: AlignedRun | None = None) -> bool:
             no others are known than those that have a label.
     """
     n_judged, n_found, n_listed = _pairs_of_queries(aligned)
-    is_only_asked = n_listed == n_found
-    if asked is not None:
+    if asked is None:
+        is_bare = (n_listed == n_found) & (n_found == n_judged)
+    else:
         _, n_asked, n_of_run = _pairs_of_queries(asked)
         place = {query: at for at, query in enumerate(asked.query_ids)}
         rows = [place.get(query, -1) for query in aligned.query_ids]
-        is_only_asked = np.append(n_of_run == n_asked, False)[rows]
-    is_bare = (n_listed > 0) & is_only_asked & (n_found == n_judged)
-    return bool(2 * is_bare.sum() <= (n_listed > 0).sum())
+        is_bare = np.append(n_of_run == n_asked, False)[rows]
+    is_listed = n_listed > 0
+    return bool(2 * (is_bare & is_listed).sum() <= is_listed.sum())
 
 
 def _pairs_of_queries(aligned: AlignedRun) -> tuple[Ints, Ints, Ints]:

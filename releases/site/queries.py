@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -20,10 +21,13 @@ from annotation.models import Campaign, CampaignState
 from conditional.models import TripletSet
 from jobs.models import Job
 from lookalike.release.errors import ReleaseError
-from lookalike.release.format.layout import MANIFEST, SIGNATURE
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import MANIFEST, SIGNATURE, TABLES
 from lookalike.release.format.manifest import Entry, Manifest, make_entry, parse_manifest
+from lookalike.release.format.tables import rows_of
 from releases.freeze.requests import parse_version
 from releases.models import AskedRelease, Release, Submission, Visibility
+from releases.site.integrity import check_whole
 from releases.storage import archive_path, files_folder
 
 FREEZE_TASK = "releases.tasks.freeze"
@@ -56,12 +60,37 @@ def visible_releases(person: Person) -> QuerySet[Release]:
 
 def _asking() -> QuerySet[AskedRelease]:
     states = [CampaignState.OPEN, CampaignState.PAUSED]
-    return AskedRelease.objects.filter(campaign__state__in=states)
+    return AskedRelease.objects.filter(campaign__state__in=states).select_related("campaign")
+
+
+def with_campaigns_asking(releases: QuerySet[Release]) -> QuerySet[Release]:
+    """Read beforehand what `why_not_shown` wants to know of many releases."""
+    return releases.prefetch_related(Prefetch("asked_by", _asking(), to_attr="asking_now"))
 
 
 def campaigns_asking(release: Release) -> list[AskedRelease]:
     """Return the campaigns that ask pairs of a release now, so that nobody outside may see it."""
-    return list(_asking().filter(release=release).select_related("campaign"))
+    return list(_asking().filter(release=release))
+
+
+def in_words(asking: Sequence[AskedRelease]) -> str:
+    """Say which campaigns ask how many pairs of a release."""
+    named = ", ".join(f"“{one.campaign}” asks {one.n_pairs:,} of its pairs" for one in asking)
+    return f"{named} (a pair counts once, whichever of its two pictures is the query)"
+
+
+def why_not_shown(release: Release) -> str:
+    """Say why a release is not shown to everybody now; "" if it is."""
+    if release.visibility != Visibility.PUBLIC:
+        return "It is for members: an admin has not made it public."
+    held = getattr(release, "asking_now", None)
+    asking = campaigns_asking(release) if held is None else held
+    if not asking:
+        return ""
+    return (
+        f"It is public, but waits: {in_words(asking)}. It shows by itself once no open or paused "
+        "campaign asks any of them."
+    )
 
 
 def release_or_404(person: Person, slug: str, version: str = "") -> Release:
@@ -164,6 +193,27 @@ def line_or_404(release: Release, path: str) -> FileLine:
     if entry is None:
         raise Http404
     return FileLine.of(release, path, entry)
+
+
+class Negative(NamedTuple):
+    """A random negative; images by their ids in the release."""
+
+    query: str
+    candidate: str
+
+
+def frozen_negatives(release: Release, start: int, n: int) -> list[Negative]:
+    """Return at most `n` random negatives of a release, from the row `start` of their file.
+
+    Raises:
+        Http404: the release has none.
+        DamagedFileError: the file is not what was frozen.
+    """
+    line = line_or_404(release, TABLES["negatives"].path)
+    folder = Folder(files_folder(release))
+    check_whole(folder.path / line.path, line.sha256)
+    rows = folder.table("negatives").slice(start, n)
+    return [Negative(*row) for row in rows_of(rows, "query_id", "image_id")]
 
 
 def n_downloads(release: Release) -> int:

@@ -20,7 +20,7 @@ from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
 from lookalike.release.format.folder import Folder
 from releases.forms import FreezeForm, first_words
-from releases.models import AskedRelease, Release, Visibility
+from releases.models import Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
@@ -32,6 +32,7 @@ from releases.site.queries import (
     campaigns_asking,
     file_lines,
     freeze_jobs,
+    in_words,
     is_reader,
     line_or_404,
     list_versions,
@@ -205,11 +206,6 @@ def visibility(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     seen_by = release.get_visibility_display().lower()
     messages.success(request, f"{release} is now for: {seen_by}.{hidden}")
     return redirect("releases:release", slug=slug, version=version)
-
-
-def in_words(asking: list[AskedRelease]) -> str:
-    """Say which campaigns ask how many pairs of a release."""
-    return ", ".join(f"“{one.campaign}” asks {one.n_pairs:,} of its pairs" for one in asking)
 
 
 @require_safe

@@ -15,6 +15,7 @@ from accounts.models import AccessToken, Scope, User
 from accounts.tokens.secret import new_token, token_digest
 from api.root import api
 from evaluation.models import Result
+from tests.releases.conditional_world import add_templates, add_triplets
 from tests.worlds import SPECS, World
 
 NOTHING = "00000000-0000-4000-8000-000000000000"
@@ -37,6 +38,7 @@ def token_of(person: User) -> str:
 def addresses(world: World, result: Result) -> Iterator[tuple[str, str]]:
     """Every method and address of the document, with things that exist and one that does not."""
     slugs = [world.catalog.slug, world.pool.slug, world.campaign.slug, "none"]
+    slugs += ["focus-set", "focus", "triplets"]
     uids = [str(world.images[0].uid), str(result.uid), NOTHING]
     values = {"slug": slugs, "uid": uids, "size": ["thumb", "original"]}
     values |= {"number": ["1", "99"], "version": ["1.0.0"], "path": ["MANIFEST.json"]}
@@ -50,6 +52,8 @@ def addresses(world: World, result: Result) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("way", ["session", "token"])
 def test_every_route_is_shut_for_a_judge_and_tells_nothing(world, result, way):
+    add_templates(world)  # this judge verifies them, too
+    add_triplets(world)
     judge = world.judges[0]
     client = Client()
     headers = {}
@@ -69,6 +73,8 @@ def test_every_route_is_shut_for_a_judge_and_tells_nothing(world, result, way):
             world.catalog.slug,
             world.campaign.slug,
             judge.username,
+            "Focus",
+            "Worker-77",
         ):
             assert word not in reply.content.decode(), address
     assert len(answers) <= 2, "what exists and what does not look alike"

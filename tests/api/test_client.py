@@ -88,7 +88,8 @@ def test_everything_that_a_reader_may_know_is_read(world, site):
     client = site()
     assert client.me().role == "researcher"
     [catalog] = client.catalogs()
-    assert client.catalog(catalog.slug) == catalog
+    attributes = client.catalog(catalog.slug).attributes
+    assert [(one.name, one.n_values) for one in attributes] == [("colour", 2), ("kind", 3)]
     images = list(client.images(catalog.slug))
     assert [image.uid for image in images] == [str(image.uid) for image in world.images]
     assert len(list(client.images(catalog.slug, attributes=["colour=red", "kind=a"]))) == 5
@@ -102,6 +103,9 @@ def test_everything_that_a_reader_may_know_is_read(world, site):
     whole = client.result(result.uid)
     assert {model.name for model in whole.models} == set(world.vectors)
     assert all(m.measures["vsd_hr@5"].n_defined for m in whole.models)
+    bias = client.bias_report(result.uid)
+    assert bias.findings == bias.report["findings"] != []
+    assert client.image(images[3].uid) == images[3]
 
 
 def test_an_admin_reads_judgements_and_pairs(world, site):

@@ -20,6 +20,7 @@ from api.limits import Limit
 from config.wsgi import application
 from evaluation.models import Result
 from tests.clients import Caller
+from tests.releases.conditional_world import add_templates, add_triplets
 from tests.worlds import World
 
 SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
@@ -30,6 +31,7 @@ NOT_ASKED = [
     checks.negative_data_rejection,
     checks.missing_required_header,
 ]
+SETS = {"/template-sets/": "focus-set", "/triplet-sets/": "triplets"}
 PLENTY = Limit("requests", 10**9, 60)
 
 
@@ -51,11 +53,18 @@ def one_connection() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.fixture(autouse=True)
+def sets(world: World) -> None:
+    """Templates that a panel verified, and triplets with answers."""
+    add_templates(world)
+    add_triplets(world)
+
+
 def existing(path: str, world: World, result_uid: str) -> dict[str, str]:
     """What exists for the parts of an address."""
-    slug = world.pool.slug if "/pools/" in path else world.campaign.slug
+    slugs = {"/pools/": world.pool.slug, "/catalogs/": world.catalog.slug, **SETS}
     return {
-        "slug": world.catalog.slug if "/catalogs/" in path else slug,
+        "slug": next((slugs[part] for part in slugs if part in path), world.campaign.slug),
         "uid": str(world.images[0].uid) if "/images/" in path else result_uid,
         "size": "thumb",
         "number": "1",

@@ -92,6 +92,7 @@ UNRECORDED = {
     "api:openapi-json": SHOWS,
     "overview": SHOWS,
     "evaluation:below": ENQUEUES,
+    "evaluation:classes": ENQUEUES,
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
     "pooling:pools": SHOWS,

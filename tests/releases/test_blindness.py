@@ -137,7 +137,8 @@ def test_no_route_shows_a_release_while_a_campaign_asks_its_pairs(
     before = shown_at(found, release, Client())
     base = f"/releases/{release.slug}/"
     assert {"/releases/", base, f"{base}1.0.0/", f"{base}1.0.0/archive.zip"} <= before <= set(found)
-    assert {"/api/v1/releases", f"/api/v1{base}1.0.0", f"/api/v1{base}1.0.0/archive"} <= before
+    assert {"/api/v1/releases", f"/api/v1{base}1.0.0", f"/api/v1{base}1.0.0/archive",
+            f"/api/v1{base}1.0.0/negatives"} <= before  # fmt: skip
     assert len(before & public) >= 12
     asked = world.campaign.questions.filter(kind="pair").values_list("query_id", "candidate_id")
     pairs = copies_of(world, 7) if is_copy else list(asked)[:7]
@@ -149,7 +150,13 @@ def test_no_route_shows_a_release_while_a_campaign_asks_its_pairs(
     assert shown_at(found, release, signed_in(judge)) == set()
     reader = signed_in(researcher)
     page = reader.get(f"{base}1.0.0/").content.decode()
-    assert "“Second again” asks 7 of its pairs" in page
+    assert "“Second again” asks 7 of its pairs (a pair counts once" in page
+    told_by_api = reader.get(f"/api/v1{base}1.0.0").json()
+    assert told_by_api["visibility"] == "public"
+    assert "waits: “Second again” asks 7 of its pairs" in told_by_api["why_not_shown"]
+    assert reader.get("/api/v1/releases").json()["items"][0] == {
+        name: told_by_api[name] for name in reader.get("/api/v1/releases").json()["items"][0]
+    }
     chief = signed_in(User.objects.create_user("chief", role=Role.ADMIN))
     told = chief.post(f"{base}1.0.0/visibility/", {"show": "public"}, follow=True)
     assert "“Second again” asks 7 of its pairs" in told.content.decode()
@@ -158,6 +165,9 @@ def test_no_route_shows_a_release_while_a_campaign_asks_its_pairs(
     close_campaign(campaign=second, by=None, reason="Done.")
     assert shown_at(found, release, Client()) == before
     assert campaigns_asking(release) == []
+    assert Client().get(f"/api/v1{base}1.0.0").json()["why_not_shown"] == ""
+    chief.post(f"{base}1.0.0/visibility/", {"show": "members"})
+    assert "for members" in reader.get(f"/api/v1{base}1.0.0").json()["why_not_shown"]
 
 
 def test_a_top_up_hides_a_release_and_a_release_of_asked_pairs_is_never_shown(

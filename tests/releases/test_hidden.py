@@ -157,11 +157,15 @@ def test_labels_that_a_release_hides_are_shown_to_admins_alone(
         assert [browser.get(page).status_code for page in pages] == [status] * len(pages), person
         assert browser.get(BASE).status_code == 200
     for reader, status in ((researcher, 404), (chief, 200)):
-        assert ask(reader, f"/results/{result.uid}").status_code == status, reader
+        for path in (f"/results/{result.uid}", f"/results/{result.uid}/bias"):
+            assert ask(reader, path).status_code == status, (reader, path)
     assert Client().get(f"/api/v1/results/{result.uid}").status_code == 401
     with pytest.raises(Refused):
         ask(world.judges[0], f"/results/{result.uid}")
     assert ask(researcher, "/releases/small/1.0.0").json()["has_hidden_labels"]
+    drawn = ask(chief, "/releases/small/1.0.0/negatives?limit=500").json()["items"]
+    assert drawn
+    assert hidden_in(release).isdisjoint(pair["query"] for pair in drawn)
     for path in ("hidden/data/labels.parquet", "../hidden/data/labels.parquet"):
         assert ask(chief, f"/releases/small/1.0.0/files/{path}").status_code == 404
     assert campaigns_asking(release) == []

@@ -18,7 +18,8 @@ def test_routes_of_public_releases_take_a_token_but_want_none(client: Client, db
             if {} in route["security"]:
                 open_to_all.add(path.removeprefix("/api/v1"))
     base = "/releases/{slug}/{version}"
-    assert open_to_all == {"/releases", base, f"{base}/archive", f"{base}/files/{{path}}"}
+    files = {f"{base}/{part}" for part in ("archive", "files/{path}", "negatives")}
+    assert open_to_all == {"/releases", base, *files}
     for path in ("/releases", "/releases/none/1.0.0"):
         assert client.get(f"/api/v1{path}").status_code in {200, 404}
     assert client.get("/api/v1/catalogs").status_code == 401

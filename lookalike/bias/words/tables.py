@@ -10,6 +10,7 @@ from lookalike.bias.attributes import AttributeBias, ValueShare
 from lookalike.bias.comparison import Estimate, RankAgreement, SelfDelta
 from lookalike.bias.depth import DepthRow
 from lookalike.bias.discovery import DepthYield, NextDepth
+from lookalike.bias.judge_noise import JudgedOrder
 from lookalike.bias.leave_out import LeaveOut
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
@@ -79,6 +80,16 @@ NEIGHBOURS: tuple[Column[NeighbourOrder], ...] = (
     Column("difference", "Difference", lambda row, s: s.number(row.difference)),
     Column("order kept", "Order kept", lambda row, s: s.share(row.kept)),
 )
+JUDGED_ORDER: tuple[Column[JudgedOrder], ...] = (
+    Column("better", "Better", lambda row, _: row.better),
+    Column("worse", "Next", lambda row, _: row.worse),
+    Column("difference", "Difference", lambda row, s: s.number(row.difference)),
+    Column("other queries", "95 %: other queries",
+           lambda row, s: s.interval(row.over_queries, signed=True)),
+    Column("and judges", "95 %: other queries and judges",
+           lambda row, s: s.interval(row.over_judges, signed=True)),
+    Column("labels redrawn", "Order kept if labels are redrawn", lambda row, s: s.share(row.kept)),
+)  # fmt: skip
 TESTS: tuple[Column[MeasureTests], ...] = (
     Column("measure", "Measure", lambda row, _: row.measure,
            lambda row, _: measure_title(row.measure)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lookalike.bias.attributes import AttributeBias
 from lookalike.bias.discovery import DepthYield, Discovery, NextDepth
+from lookalike.bias.judge_noise import judge_words
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.overlap import Overlap
 from lookalike.bias.report import BiasReport
@@ -13,6 +14,7 @@ from lookalike.bias.subsets import CONTRIBUTIONS, FAMILY, UNIQUES
 from lookalike.bias.words.tables import (
     ATTRIBUTE_VALUES,
     GENERATORS,
+    JUDGED_ORDER,
     NEIGHBOURS,
     PANELS,
     SELF_DELTAS,
@@ -79,6 +81,9 @@ def as_text(report: BiasReport) -> str:
         ties = "Ties of even panels count as negative, so their labels lean to no."
         rows = text_table(PANELS, report.panels.rows)
         parts.append(_section("Fewer annotators", rows, f"Shown: {shown}. {ties}"))
+    if report.judges is not None:
+        rows = text_table(JUDGED_ORDER, report.judges.rows)
+        parts.append(_section("The order under other judges", rows, judge_words(report.judges)))
     parts += [_section(f"Attribute {a.name}", _attribute_lines(a)) for a in report.attributes]
     return "\n".join(line for part in parts for line in part) + "\n"
 

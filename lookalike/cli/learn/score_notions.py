@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from lookalike.cli.learn.inputs import (
-    add_reader,
-    add_vectors,
-    described_vectors,
-    reader,
-)
+from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.learn.options import captions, comma_list
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lookalike.cli.learn.inputs import add_vectors, described_vectors
+from lookalike.cli.described_vectors import add_vectors, described_vectors
 from lookalike.cli.learn.options import captions, comma_list
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json

@@ -19,7 +19,6 @@ from lookalike.learning.notions.indirect import fit_indirect
 from lookalike.metrics.classes import class_retrieval, cluster_agreement
 
 MEASURES = ("P@1", "MAP@R", "R-Prec", "AMI", "NMI", "MAP", "MRR")
-_AS_NAMED = {"P@1": "Prec@1"}  # by `ClassRetrieval.means`
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ def _scored(task: Task, dim: int, name: str, seeds: range, progress: Progress) -
         values["AMI"].append(float(clusters.ami[0]))
         values["NMI"].append(float(clusters.nmi[0]))
         for measure in ("P@1", "MAP@R", "R-Prec", "MAP", "MRR"):
-            values[measure].append(means[_AS_NAMED.get(measure, measure)][0])
+            values[measure].append(means[measure][0])
     return NotionScores(
         task.name, name, mapped.shape[1], len(task.prompts), len(task.images),
         len(np.unique(task.labels)), {measure: _score(of) for measure, of in values.items()},

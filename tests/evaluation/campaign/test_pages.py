@@ -74,6 +74,41 @@ def test_wrong_addresses_and_campaigns_without_result_are_not_found(
     assert client.get(f"{base}runs/").status_code == 200
 
 
+def test_two_models_are_compared_in_numbers_of_queries_either_way_round(
+    result: Result, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    values = result.by_query["values"]["macro_roc_auc"]
+    pairs = [
+        (a, b)
+        for a, b in zip(values[SPECS[0]], values[OUTSIDER], strict=True)
+        if None not in (a, b)
+    ]
+    n_won, n_lost = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+    a, b = model_key(SPECS[0]), model_key(OUTSIDER)
+    for first, second, won, lost in ((a, b, n_won, n_lost), (b, a, n_lost, n_won)):
+        address = f"/results/{result.campaign.slug}/compare/"
+        reply = client.get(address, {"a": first, "b": second, "measure": "macro_roc_auc"})
+        page = reply.content.decode()
+        assert f"does better on {won} of {len(pairs)} queries" in page
+        assert f"on {lost}, and they are equal on {len(pairs) - won - lost}." in page
+        assert f"?a={second}&amp;b={first}&amp;measure=macro_roc_auc" in page
+
+
+def test_the_bias_page_says_what_other_judges_would_change(
+    result: Result, client: Client, researcher: User
+) -> None:
+    client.force_login(researcher)
+    address = f"/results/{result.campaign.slug}/bias/"
+    page = client.get(address).content.decode()
+    assert "Had others judged" in page
+    accuracy = result.bias["judges"]["accuracy"]
+    assert f"a chance of {100 * accuracy:.1f} % if all judges err alike" in page
+    del result.bias["judges"]  # as results were stored before
+    result.save()
+    assert "What other judges would change is not told" in client.get(address).content.decode()
+
+
 def test_the_leaderboard_is_sorted_by_what_all_may_be_compared_by(result: Result) -> None:
     board = leaderboard(StoredResult(result))
     assert board.columns[board.sorted_at].name == "equal_outsider_auc"

@@ -90,12 +90,18 @@ def test_scores_of_the_asked_pairs_alone_have_no_ranks_while_some_are_still_unju
     ]
     (tmp_path / "bare.csv").write_text("\n".join([HEAD, *lines]) + "\n")
     put(open_world, tmp_path / "bare.csv", name="bare")
+    without_one = {line.split(",", maxsplit=1)[0]: line for line in lines}.values()
+    most = [line for line in lines if line not in without_one]
+    (tmp_path / "most.csv").write_text("\n".join([HEAD, *most]) + "\n")
+    put(open_world, tmp_path / "most.csv", name="most", missing="worst")
     put(open_world, scores_csv(open_world, tmp_path / "whole.csv"), name="whole")
     models = {model.name: model for model in assess(campaign, n_bootstraps=0).summary.models}
     assert not models["bare"].has_list
     assert models["whole"].has_list
-    value = models["bare"].measures["P@5"].value
-    assert value is None or np.isnan(value)
+    assert not models["most"].has_list, "one pair of each query left out makes no list of it"
+    for name in ("bare", "most"):
+        value = models[name].measures["P@5"].value
+        assert value is None or np.isnan(value)
     for name in ("macro_roc_auc", "micro_pr_auc"):
         bare, whole = (models[model].measures[name].value for model in ("bare", "whole"))
         assert bare == pytest.approx(whole, abs=1e-6)

@@ -17,7 +17,8 @@ import pytest
 from lookalike.client import Client, ConnectionFailedError, DamagedError, Finding, verify
 from lookalike.client.errors import UnexpectedAnswerError
 from lookalike.client.reading import made
-from lookalike.client.schemas import Measure, ReleaseFile, Run
+from lookalike.client.release_schemas import ReleaseFile
+from lookalike.client.schemas import Measure, Run
 
 CONTENT = bytes(range(256)) * 8192  # 2 MiB
 

@@ -18,7 +18,7 @@ def test_the_golden_points_on_a_line():
     found = class_retrieval(LINE, LABELS)
     assert_allclose(found.map_at_r, [0.25, 0, 0.25, 0.5, 0, np.nan])
     means = found.means()
-    golden = {"MAP@R": 0.2, "Prec@1": 0.2, "R-Prec": 0.3, "MAP": 0.5, "MRR": 0.516667}
+    golden = {"MAP@R": 0.2, "P@1": 0.2, "R-Prec": 0.3, "MAP": 0.5, "MRR": 0.516667}
     for name, value in golden.items():
         assert means[name] == pytest.approx((value, 5), abs=1e-6)
     expected = [0.388889, 0.125, 0.388889, 0.5, 0.166667, 0]
@@ -30,7 +30,7 @@ def test_the_golden_unit_vectors():
     circle = [(1, 0), (0.96, 0.28), (0.8, 0.6), (0.6, 0.8), (0.28, 0.96), (0, 1)]
     # Two distances are equal but for the rounding to float32, in which embeddings are kept.
     means = class_retrieval(np.array(circle, dtype=np.float32), LABELS).means()
-    expected = {"MAP": 0.506667, "MAP@R": 0.25, "MRR": 0.6, "Prec@1": 0.4, "R-Prec": 0.3}
+    expected = {"MAP": 0.506667, "MAP@R": 0.25, "MRR": 0.6, "P@1": 0.4, "R-Prec": 0.3}
     for name, value in expected.items():
         assert means[name] == pytest.approx((value, 5), abs=1e-6)
 
@@ -84,7 +84,7 @@ def test_random_embeddings_equal_pytorch_metric_learning(seed):
         "mean_average_precision": "MAP",
         "mean_average_precision_at_r": "MAP@R",
         "mean_reciprocal_rank": "MRR",
-        "precision_at_1": "Prec@1",
+        "precision_at_1": "P@1",
         "r_precision": "R-Prec",
     }
     oracle = AccuracyCalculator(include=tuple(names), k=None, device=torch.device("cpu"))

@@ -205,3 +205,13 @@ def test_a_run_has_a_list_once_it_chooses_what_to_name():
     assert not says(*only, ("q", "z")), "most of the queries decide"
     assert says(*only, ("q", "z"), ("r", "z")), "unjudged candidates"
     assert says(("q", "a"), ("r", "a")), "a list as deep as a pool"
+    asked = Qrels.of([*judged, ("q", "u", 0), ("r", "u", 0), ("s", "u", 0)])
+    for rows, is_list in (
+        (only, False),
+        ([("q", "a"), ("r", "a")], False),
+        ([*only, ("q", "u"), ("r", "u")], False),
+        ([*only, ("q", "z")], False),
+        ([*only, ("q", "z"), ("r", "z")], True),
+    ):
+        run = Run.of("x", [(q, c, float(i)) for i, (q, c) in enumerate(rows)])
+        assert has_list(match_run(qrels, run), match_run(asked, run)) == is_list, rows

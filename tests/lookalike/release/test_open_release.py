@@ -151,6 +151,12 @@ def test_a_run_of_the_judged_pairs_alone_has_no_ranks(tmp_path: Path) -> None:
     assert not scored.has_list
     assert np.isnan(scored.outcomes["P@5"].value)
     assert scored.outcomes["macro_roc_auc"].value == whole.outcomes["macro_roc_auc"].value
+    last = {line.split(",", maxsplit=1)[0]: line for line in lines}.values()
+    path.write_text("query,candidate,score\n" + "".join(x for x in lines if x not in last))
+    [cut] = release.score(path, missing="worst")
+    assert cut.coverage.n_scored < cut.coverage.n_pairs
+    assert not cut.has_list
+    assert np.isnan(cut.outcomes["P@5"].value)
 
 
 def test_a_cut_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

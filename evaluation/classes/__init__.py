@@ -1,0 +1,1 @@
+"""How well embedding sets tell the values of a catalog's attributes apart."""

@@ -1,0 +1,73 @@
+"""Vectors of images together with what a metadata file says of them."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lookalike.core.arrays import Float32s
+from lookalike.images.metadata import MetadataError, read_metadata
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+
+
+@dataclass(frozen=True)
+class DescribedVectors:
+    """Vectors of images and what a metadata file says of them.
+
+    Attributes:
+        ids: paths of the images.
+        vectors: shape (n, d).
+        rows: attributes of each.
+        products: of each, "" where it is not known.
+    """
+
+    ids: list[str]
+    vectors: Float32s
+    rows: Sequence[Mapping[str, str]]
+    products: list[str]
+
+    @property
+    def sha256(self) -> str:
+        """Of names and numbers."""
+        digest = hashlib.sha256("\n".join(self.ids).encode())
+        digest.update(self.vectors.tobytes())
+        return digest.hexdigest()
+
+
+def add_vectors(parser: argparse.ArgumentParser) -> None:
+    """Add what says which images, and what is known of them."""
+    parser.add_argument(
+        "vectors", type="input", metavar="VECTORS", help=".npz, .npy or .parquet, named by paths"
+    )
+    parser.add_argument("--ids", type="input", metavar="FILE", help="ids of a .npy, one a line")
+    parser.add_argument(
+        "--metadata", type="input", required=True, metavar="FILE",
+        help="CSV with the column path, a column for each attribute, maybe product_id; or JSON",
+    )  # fmt: skip
+
+
+def described_vectors(arguments: argparse.Namespace) -> DescribedVectors:
+    """Return the vectors and what is known of their images.
+
+    Raises:
+        InputError: a file cannot be used, or an image is not in the metadata.
+    """
+    table = read_vectors(arguments.vectors, arguments.ids)
+    path = Path(arguments.metadata)
+    try:
+        known = read_metadata(path.read_bytes(), path.name, with_products=False).rows
+    except MetadataError as problem:
+        raise InputError(str(problem)) from problem
+    missing = [name for name in table.ids if name not in known]
+    if missing:
+        raise InputError(
+            f"{path.name} has no row for {missing[0]!r} ({len(missing):,} are missing)"
+        )
+    rows = [known[name] for name in table.ids]
+    return DescribedVectors(
+        table.ids, table.vectors, [row.attributes for row in rows], [row.product_id for row in rows]
+    )

@@ -1,0 +1,121 @@
+"""`lookalike identity`: VSD's Table 4, identity beside similarity, for vectors of photos."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lookalike.cli.output import Report
+from lookalike.core.arrays import Float32s
+from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table
+from lookalike.io.errors import FormatError, InputError
+from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.vectors import read_vectors
+from lookalike.metrics.identity import MEASURES, NEAREST, score_identity, score_similarity
+from lookalike.metrics.scoring import Scored
+from lookalike.stats.intervals import WHAT_VARIES, mean_interval
+from lookalike.stats.text_tables import TEXT, table
+
+DESCRIPTION = (
+    "Say how well vectors find the other photos of each product, by the formulas of the VSD "
+    "benchmark (its Table 4), and with --qrels beside it how well the same vectors find what "
+    "people judged similar. A model may be good at one and bad at the other. Photos without a "
+    "product are left out of the identity part."
+)
+EXAMPLE = "lookalike identity dino.npz beit.npz --metadata vsd.json --qrels labels.json"
+MEASURES_SHOWN = (*MEASURES, NEAREST)
+HEADER = ("model", "task", "queries", *MEASURES_SHOWN)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "vectors", type="input", nargs="+", metavar="VECTORS", help=".npz or .parquet, by model"
+    )
+    parser.add_argument(
+        "--metadata", type="input", required=True, metavar="FILE",
+        help="products: VSD JSON or CSV path,product_id",
+    )  # fmt: skip
+    parser.add_argument(
+        "--qrels", type="input", metavar="FILE", help="labels: VSD JSON, TREC, CSV or parquet"
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Score.
+
+    Raises:
+        InputError, Refused: files that cannot be used or do not go together.
+        OSError: if a file cannot be opened.
+    """
+    products = read_products(arguments.metadata)
+    qrels = read_qrels(arguments.qrels) if arguments.qrels else None
+    rows: list[tuple[str, str, Scored]] = []
+    for path in map(Path, arguments.vectors):
+        model = (path.stem, *_photos(path, products, arguments.metadata), products)
+        rows.append((path.stem, "identity", score_identity(*model)))
+        if qrels is not None:
+            rows.append((path.stem, "similarity", score_similarity(*model, qrels)))
+    found = Table(HEADER, [(model, task, *_values(scored)) for model, task, scored in rows])
+    text = [
+        (model, task, f"{_n_queries(scored):,}", *map(TEXT.number, _values(scored)[1:]))
+        for model, task, scored in rows
+    ]
+    return Report(
+        title="Identity and similarity" if qrels else "Identity",
+        text="\n".join(table([HEADER, *text])) + "\n",
+        data={
+            "rows": [
+                {"model": model, "task": task, "measures": _with_intervals(scored)}
+                for model, task, scored in rows
+            ],
+            "intervals": WHAT_VARIES,
+        },
+        table=found,
+        notes=[
+            "identity: vsd_hr is the share of k places that hold another photo of the product, "
+            "so it stays below 1 where a product has fewer than k others"
+        ],
+    )
+
+
+def _photos(path: Path, products: Mapping[str, str], metadata: Path) -> tuple[list[str], Float32s]:
+    """Return names and vectors of a file.
+
+    Raises:
+        InputError: an image twice, or none whose product is known.
+    """
+    given = read_vectors(path)
+    if len(set(given.ids)) < len(given.ids):
+        raise FormatError(path, None, "it names an image twice; each is one photo")
+    if not any(products.get(photo) for photo in given.ids):
+        raise InputError(
+            f"{metadata} knows the product of none of the images of {path} (it has "
+            f"{next(iter(products), '')!r}, the vectors have {given.ids[0]!r})"
+        )
+    return given.ids, given.vectors
+
+
+def _values(scored: Scored) -> list[float | None]:
+    """Return the number of queries, then each measure, None where it is not asked."""
+    shown = [scored.outcomes.get(name) for name in MEASURES_SHOWN]
+    return [_n_queries(scored), *(outcome.value if outcome else None for outcome in shown)]
+
+
+def _n_queries(scored: Scored) -> int:
+    return scored.outcomes[MEASURES[0]].n_defined or 0
+
+
+def _with_intervals(scored: Scored) -> dict[str, Any]:
+    return {
+        name: {
+            "value": outcome.value,
+            "n_defined": outcome.n_defined,
+            "interval": as_json(mean_interval(outcome.by_query)),
+        }
+        for name, outcome in scored.outcomes.items()
+        if outcome.by_query is not None
+    }
