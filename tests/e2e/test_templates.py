@@ -107,7 +107,7 @@ def judge_all(page: Page, number_of_judge: int) -> None:
     expect(page.get_by_text("All answers saved")).to_be_visible()
 
 
-def test_luma_templates_are_built_verified_by_keyboard_and_pass_or_fail(
+def test_luma_templates_are_built_judged_by_keyboard_and_pass_or_fail(
     luma: None, make_person: Callable[..., User], open_page: Callable[..., Page]
 ) -> None:
     panel = [make_person(name) for name in ("anna", "ben", "cleo")]
@@ -118,7 +118,7 @@ def test_luma_templates_are_built_verified_by_keyboard_and_pass_or_fail(
         judge_all(open_page(judge), number)
     assert Judgement.objects.count() == 3 * N_ASKED
     assert JudgementEvent.objects.count() == 3 * (N_ASKED + 2)
-    chief.get_by_role("link", name="Results").click()
+    chief.get_by_role("navigation", name="Campaign").get_by_role("link", name="Results").click()
     for words in ("To adjudicate (2)", "Fail (2)", "Pass (6)", "Waiting (0)"):
         expect(chief.get_by_role("link", name=words)).to_be_visible()
     expect(chief.locator(".tile", has_text="verified")).to_contain_text("6")

@@ -120,7 +120,7 @@ def test_triplets_are_suggested_judged_by_keyboard_and_exported(
         judge_all(open_page(judge), number)
     assert Judgement.objects.count() == 3 * N_QUERIES
     assert JudgementEvent.objects.count() == 3 * (N_QUERIES + 2)
-    chief.get_by_role("link", name="Results").click()
+    chief.get_by_role("navigation", name="Campaign").get_by_role("link", name="Results").click()
     for words in ("Decided (4)", "Undecided (2)", "Waiting (0)"):
         expect(chief.get_by_role("link", name=words)).to_be_visible()
     expect(chief.locator("article.triplet .is-target")).to_have_count(4)
