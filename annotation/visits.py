@@ -85,8 +85,7 @@ class _Phases:
         n_pairs = self.of_pair.size
         begin, end = self.ends(np.arange(n_pairs), self.of_pair)
         places = rng.random(shown.size) * self.sizes[shown]
-        own = begin + rng.random(n_pairs) * (end - begin)
-        places[:n_pairs] = own
+        places[:n_pairs] = begin + rng.random(n_pairs) * (end - begin)
         sizes, first = self.sizes[shown[:n_pairs]][repeated], shown.size - repeated.size
         beyond = rng.random(repeated.size) * (sizes - (end - begin)[repeated])
         places[first:] = (end[repeated] + beyond) % sizes

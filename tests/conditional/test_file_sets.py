@@ -86,7 +86,7 @@ def test_boxes_are_cut_out_as_the_recipe_says(vaw, client, people):
         [judge] = judges_of(ask_panel(asked_set=stored, name=slug, panel=judge))
         key = key_of(judge.campaign, row, None)
         address = f"{judge.url('judge')}choices/{question_of(judge.campaign, row).uid}/{key}/view"
-        assert b"".join(judge.client.get(address).streaming_content) == pictures[how]
+        assert b"".join(judge.client.get(address)) == pictures[how]
     page = client.get("/templates/sets/even/").content.decode()
     assert "as much context on every side" in page
 

@@ -8,11 +8,11 @@ from django.core.management import CommandError, call_command
 from PIL import Image as PillowImage
 
 from catalog.images.blobs import blob_path
+from catalog.images.crops import crop_file
 from catalog.models import Catalog, Image, SourceFile
 from conditional.campaigns.services import ask_panel
 from conditional.image_names import images_by_name
 from conditional.models import TemplateSet
-from conditional.template_sets.crops import crop_file
 from conditional.template_sets.recall_services import store_scores
 from conditional.template_sets.rows import exported_entries
 from lookalike.conditional.formats.genecis import read_genecis

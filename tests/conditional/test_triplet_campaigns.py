@@ -306,8 +306,8 @@ def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):
         assert panel[0].username not in shown.content.decode()
     assert "<h2>Be</h2>" in seats[0].client.get(seats[0].url("judge")).content.decode()
     for outcome, n in (("decided", 2), ("undecided", 2), ("waiting", 2)):
-        shown = client.get(page, {"outcome": outcome}).content.decode()
-        assert shown.count("<article") == n, outcome
+        listed = client.get(page, {"outcome": outcome}).content.decode()
+        assert listed.count("<article") == n, outcome
     keep = reverse("conditional:keep", args=["mine"])
     assert signed_in(reader).post(keep, {"name": "K"}).status_code == 403
     assert "close it first" in client.post(keep, {"name": "K"}, follow=True).content.decode()

@@ -137,7 +137,7 @@ def question_on(page: Page) -> Question:
     """The question from whose images one is to be picked, once its pictures are seen."""
     shown = page.locator("[data-view=choice][data-ready]")
     expect(shown).to_be_visible()
-    return Question.objects.get(uid=shown.get_attribute("data-ready"))
+    return Question.objects.get(uid=str(shown.get_attribute("data-ready")))
 
 
 def places_on(page: Page, question: Question) -> list[int | None]:
