@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from annotation.queries.frozen_choices import (
+    frozen_choice_campaigns,
+    frozen_choice_rulings,
+    frozen_choices,
+    frozen_subjects,
+)
+from annotation.queries.frozen_rows import frozen_judges
+from conditional.campaigns.kinds import PASSES, TEMPLATE, vote_of
 from jobs.snapshot import Snapshot
 
-VERIFICATIONS = """
-select c.id, c.slug, c.name, c.state, g.text as guidelines, s.task, s.name as template_set,
-       s.source, s.seed, s.file_sha256, s.catalog_id as catalog,
-       case when c.serving = 'k_of_n' then c.k else (
-           select count(*) from annotation_panelmember m
-           where m.campaign_id = c.id and m.is_active and m.stage <> 'not_qualified'
-       ) end as n_judges
-from annotation_campaign c join conditional_setcampaign a on a.campaign_id = c.id
-join conditional_templateset s on s.id = a.template_set_id
-join annotation_guideline g on g.campaign_id = c.id and g.version = c.guideline_version
-where c.slug = any(%s) order by c.slug
-"""
-VERIFIERS = """
-select m.annotator_id from annotation_panelmember m
-join annotation_campaign c on c.id = m.campaign_id where c.slug = any(%s)
+SETS = """
+select a.campaign_id as campaign, s.task, s.name, s.source, s.seed, s.file_sha256,
+       s.catalog_id as catalog
+from conditional_setcampaign a join conditional_templateset s on s.id = a.template_set_id
+where a.campaign_id = any(%s)
 """
 TEMPLATES = """
-select c.slug as verification, t.position, s.task, t.condition, t.reference_id as reference,
-       t.target_id as target, t.gallery, t.kinds, t.boxes
-from annotation_campaign c
-join annotation_question q on q.campaign_id = c.id and q.kind = 'pair'
-join conditional_retrievaltemplate t on t.id = q.subject
-join conditional_templateset s on s.id = t.template_set_id
-where c.slug = any(%s) order by c.slug, t.position
-"""
-VOTES = """
-select c.slug as verification, t.position, m.annotator_id as annotator,
-       split_part(j.answer, ':', 1) as choice,
-       nullif(split_part(j.answer, ':', 2), '')::int as picked
-from annotation_campaign c
-join annotation_question q on q.campaign_id = c.id and q.kind = 'pair'
-join conditional_retrievaltemplate t on t.id = q.subject
-join annotation_judgement j on j.question_id = q.id and j.is_counted
-join annotation_panelmember m on m.id = j.member_id
-where c.slug = any(%s)
-"""
-RULINGS = """
-select c.slug as verification, t.position, r.answer = 'passes' as passes
-from annotation_campaign c
-join annotation_question q on q.campaign_id = c.id and q.kind = 'pair'
-join conditional_retrievaltemplate t on t.id = q.subject
-join annotation_adjudication r on r.question_id = q.id
-where c.slug = any(%s) order by c.slug, t.position
+select t.id, t.position, s.task, t.condition, t.reference_id as reference, t.target_id as target,
+       t.gallery, t.kinds, t.boxes
+from conditional_retrievaltemplate t join conditional_templateset s on s.id = t.template_set_id
+where t.id = any(%s)
 """
 
 
@@ -102,26 +78,74 @@ class FrozenTemplateRuling(NamedTuple):
     passes: bool
 
 
+class _Set(NamedTuple):
+    campaign: int
+    task: str
+    name: str
+    source: str
+    seed: int
+    file_sha256: str
+    catalog: int
+
+
+class _Template(NamedTuple):
+    id: int
+    position: int
+    task: str
+    condition: str
+    reference: int
+    target: int
+    gallery: list[int]
+    kinds: list[str]
+    boxes: dict[str, list[float]]
+
+
 def frozen_verifications(view: Snapshot, slugs: Sequence[str]) -> list[FrozenVerification]:
     """Return those of some campaigns about templates that exist, by slug."""
-    return view.rows(FrozenVerification, VERIFICATIONS, [list(slugs)])
+    campaigns = frozen_choice_campaigns(view, slugs, TEMPLATE)
+    sets = view.rows(_Set, SETS, [[one.id for one in campaigns]])
+    of_campaign = {one.campaign: one for one in sets}
+    return [
+        FrozenVerification(
+            *one[:5], found.task, found.name, found.source, found.seed, found.file_sha256,
+            found.catalog, one.n_judges,
+        )
+        for one, found in ((one, of_campaign[one.id]) for one in campaigns)
+    ]  # fmt: skip
 
 
 def verifiers_of(view: Snapshot, slugs: Sequence[str]) -> set[int]:
-    """Return the ids of the accounts on the panels of some campaigns."""
-    return set(view.values(VERIFIERS, [list(slugs)]))
+    """Return the ids of the accounts on the panels of some campaigns about templates."""
+    campaigns = [one.id for one in frozen_choice_campaigns(view, slugs, TEMPLATE)]
+    return {judge.account for judge in frozen_judges(view, campaigns)}
 
 
 def frozen_templates(view: Snapshot, slugs: Sequence[str]) -> list[FrozenTemplate]:
     """Return the templates of campaigns, by slug and position."""
-    return view.rows(FrozenTemplate, TEMPLATES, [list(slugs)])
+    asked = frozen_subjects(view, slugs)
+    known = _templates(view, (one.subject for one in asked))
+    return sorted(FrozenTemplate(one.campaign, *known[one.subject][1:]) for one in asked)
 
 
 def frozen_votes(view: Snapshot, slugs: Sequence[str]) -> list[FrozenVote]:
     """Return the votes that stand."""
-    return view.rows(FrozenVote, VOTES, [list(slugs)])
+    given = frozen_choices(view, slugs)
+    known = _templates(view, (one.subject for one in given))
+    return [
+        FrozenVote(one.campaign, known[one.subject].position, one.annotator, *vote_of(one.answer))
+        for one in given
+    ]
 
 
 def frozen_template_rulings(view: Snapshot, slugs: Sequence[str]) -> list[FrozenTemplateRuling]:
     """Return the rulings that stand, by slug and position."""
-    return view.rows(FrozenTemplateRuling, RULINGS, [list(slugs)])
+    made = frozen_choice_rulings(view, slugs)
+    known = _templates(view, (one.subject for one in made))
+    return sorted(
+        FrozenTemplateRuling(one.campaign, known[one.subject].position, one.answer == PASSES)
+        for one in made
+    )
+
+
+def _templates(view: Snapshot, ids: Iterable[int]) -> dict[int, _Template]:
+    return {one.id: one for one in view.rows(_Template, TEMPLATES, [sorted(set(ids))])}

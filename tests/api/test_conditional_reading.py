@@ -32,7 +32,7 @@ def site(live_server):
 
 
 def test_templates_come_with_their_images_boxes_and_scores(world, site):
-    made = TemplateSet.objects.get(campaigns=add_templates(world))
+    made = TemplateSet.objects.get(campaigns__campaign=add_templates(world))
     rows = [[0, *range(1, 11)]] * 6
     store_scores(
         template_set=made, model="m", views=world.vectors["descriptor:lbp-texture"][:11],
