@@ -109,8 +109,8 @@ class TaskKind:
         return ""
 
     def rulings(self, subject: Subject | None) -> dict[str, str]:
-        """Return what an admin may rule, with its words."""
-        return {answer.value: str(answer.label) for answer in VOTES}
+        """Return what an admin may rule, with its words: what F says first, what J says last."""
+        return {one.value: str(one.label) for one in (Answer.DIFFERENT, Answer.SIMILAR)}
 
     def gold_of_ruling(self, ruling: str, subject: Subject | None) -> str:
         """Return the answer that a ruling makes known; "" if it names none."""

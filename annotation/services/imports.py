@@ -193,7 +193,7 @@ def import_judgements(
         n_imported = _store(campaign)
     record(None, Action.JUDGEMENTS_IMPORTED, campaign, n_new=n_imported, n_rows=len(rows))
     if n_imported >= MANY:
-        refresh_statistics(JudgementEvent, Judgement, QueueEntry)
+        refresh_statistics(Judgement, QueueEntry)
     return ImportCounts(n_imported, len(rows) - n_imported)
 
 
@@ -203,6 +203,8 @@ def _store(campaign: Campaign) -> int:
     with connection.cursor() as cursor:
         cursor.execute(EVENTS, [campaign.guideline_version])
         n_imported = int(cursor.rowcount)
+        if n_imported >= MANY:  # else the planner may join what follows row by row
+            refresh_statistics(JudgementEvent)
         cursor.execute(
             "select distinct question_id from imported where event_id is not null order by 1"
         )

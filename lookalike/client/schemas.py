@@ -193,6 +193,7 @@ class Model:
     kind: str
     n_pairs: int
     n_scored: int
+    n_seen_queries: int
     measures: dict[str, Measure]
 
 

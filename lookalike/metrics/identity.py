@@ -85,7 +85,10 @@ def score_similarity(
     """Score the same vectors on labels of similarity, by the same measures.
 
     Args:
-        name, ids, vectors, products: as for `score_identity`.
+        name: as for `score_identity`.
+        ids: as for `score_identity`.
+        vectors: as for `score_identity`.
+        products: as for `score_identity`.
         qrels: the labels.
 
     Raises:

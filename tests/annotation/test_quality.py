@@ -117,7 +117,7 @@ def test_gold_is_refused_with_a_reason(campaign_of, pairs):
     [pair] = pairs(1, 1)
     for purpose, gold, message in (
         ("pair", gold_of(pair, "similar"), "not 'pair'"),
-        ("gold", gold_of(pair, "cant_tell"), "not 'cant_tell'"),
+        ("gold", gold_of(pair, "cant_tell"), "'cant_tell' is no answer about a pair"),
         ("gold", GoldPair(pair[0], 10**9, "similar"), "Unknown images"),
         ("gold", GoldPair(pair[0], pair[0], "similar"), "to itself"),
         ("training", gold_of(pair, "similar", " "), "Say why"),
@@ -138,7 +138,7 @@ def test_examples_may_be_added_at_any_time_and_are_shown_with_their_reason(campa
     judge = Browser(campaign, campaign.panel.all()[0].annotator)
     examples = judge.get("guidelines")["examples"]
     assert [(e["answer"], e["why"]) for e in examples] == [("different", "Another cut")] * 2
-    url = examples[0]["query"]["url"]
+    url = examples[0]["question"]["query"]["url"]
     assert judge.client.get(url).status_code == 404  # no file behind it, but allowed to ask
     assert len(judge.next()) == 6
 

@@ -36,7 +36,7 @@ def test_every_link_leads_to_a_file_and_a_heading_of_it(document: Path) -> None:
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_path_that_describes_the_house_exists(name: str) -> None:
     text = FENCE.sub("", (ROOT / name).read_text())
-    data_folders = {"blobs/", "embeddings/", "results/", "uploads/"}
+    data_folders = {"blobs/", "embeddings/", "projections/", "results/", "uploads/"}
     paths = set(NAMED_PATH.findall(text)) - data_folders
     assert paths
     assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []

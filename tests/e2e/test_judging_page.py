@@ -177,7 +177,7 @@ def test_the_strip_leads_back_to_an_answer(open_desk):
     page, campaign = open_desk()
     press(page, *"jjj")
     expect(page.locator(".strip li")).to_have_count(3)
-    page.get_by_role("button", name="Similar. Judge this pair again").nth(1).click()
+    page.get_by_role("button", name="Similar. Judge it again").nth(1).click()
     page.wait_for_timeout(PAUSE_MS)
     press(page, "f")
     all_saved(page)
@@ -265,7 +265,7 @@ def test_the_rest_is_not_answered_before_it_was_in_view(open_desk, make_campaign
         press(page, "r")
     rest_is_different(page, is_asked=True)
     all_saved(page)
-    assert len(answers_of(campaign)) >= 40
+    assert len(answers_of(campaign)) == 20  # as many as a judge may see ahead
 
 
 def test_a_sheet_s_candidate_is_looked_at_closely_as_a_pair(open_desk):
@@ -497,7 +497,7 @@ def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaig
     expect(page.locator(".judge-bar")).to_contain_text("Training")
     press(page, "f")
     feedback = page.locator(".judge-feedback")
-    expect(feedback).to_contain_text("these are similar")
+    expect(feedback).to_contain_text("Expected: similar")
     expect(feedback).to_contain_text("The same cut and the same collar.")
     assert serious_problems(page) == []
     press(page, "Enter")
@@ -528,7 +528,7 @@ def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
 ):
     page, _ = open_desk(campaign=make_campaign(judge, n_queries=5, n_candidates=21))
     press(page, *"f" * 100)
-    notice = page.get_by_text("100 pairs")
+    notice = page.get_by_text("100 answers")
     expect(notice).to_be_visible()
     press(page, "f")  # it is in nobody's way
     page.get_by_role("button", name="Go on").click()

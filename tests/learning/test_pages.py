@@ -171,4 +171,4 @@ def test_an_admin_asks_for_a_text_space_once(chief, paints):
 def test_a_form_for_a_pool_offers_what_was_learned(chief, notion_of):
     notion_of("Colour")
     shown = chief.get(reverse("pooling:new"), {"models": "learned:paints#colour"}).content.decode()
-    assert 'data-adds="learned:paints#colour"' in shown
+    assert 'value="learned:paints#colour"' in shown
