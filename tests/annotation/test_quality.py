@@ -279,7 +279,7 @@ def test_a_ruling_becomes_the_label_until_it_is_withdrawn(campaign_of, people):
     assert [row.label for row in labels(campaign)] == [None]
     ruling = {"campaign": campaign, "question_uid": question.uid, "by": admin}
     for answer, reason, message in (
-        ("maybe", "x", "“similar” or “different”"),
+        ("maybe", "x", "“different” or “similar”"),
         ("similar", " ", "Say why"),
     ):
         with pytest.raises(CampaignError, match=message):

@@ -43,8 +43,11 @@ def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def one_connection() -> Iterator[None]:
-    """Keep requests in the test's transaction, as Django's own test client does."""
+def one_connection(sets: None) -> Iterator[None]:
+    """Keep requests in the test's transaction, as Django's own test client does.
+
+    That connects the signals again after each request of its own, so `sets` must be there before.
+    """
     signals = (request_started, request_finished)
     for signal in signals:
         signal.disconnect(close_old_connections)
