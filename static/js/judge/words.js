@@ -18,6 +18,7 @@ export const ACTIONS = {
   cant_tell: "Can’t tell",
   skip: "Skip, with a reason",
   later: "Later",
+  comment: "Ask an admin",
   undo: "Undo",
   zoom: "Zoom, or look closer on a sheet",
   blink: "Blink comparison",
