@@ -1,25 +1,16 @@
-"""A judge asks, an admin sees it at once and changes the rules, the judge reads them and goes on."""
+"""A judge asks, an admin changes the rules for everybody, the judge reads them and goes on."""
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from accounts.models import Role
 from annotation.models import Comment, Guideline, Judgement, JudgementEvent, PanelMember
 from tests.e2e.pages import overflow, see_pair, serious_problems
 
 
-def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
-    make_person, make_campaign, open_page
-):
-    judge, admin = make_person("judith"), make_person("ada", Role.ADMIN)
-    campaign = make_campaign(judge, n_queries=2, n_candidates=6, is_read=False)
-    desk = open_page(admin)
-    desk.goto("/")
-    page = open_page(judge)
-    page.goto(f"/judge/{campaign.uid}/")
-
-    # the first minutes: guidelines and keys, once
+def start_judging(page: Page) -> None:
+    """See guidelines and keys once, and try a key."""
     expect(page.get_by_role("button", name="Start judging")).to_be_focused()
     page.keyboard.press("j")
     expect(page.locator('[data-key="j"]')).to_have_attribute("data-is-tried", "yes")
@@ -29,7 +20,9 @@ def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     assert Judgement.objects.count() == 0
     assert PanelMember.objects.get().read_version == 1
 
-    # asked by key, without network at first
+
+def ask(page: Page) -> None:
+    """Ask by key, without network at first."""
     shown = page.locator(".pair").get_attribute("data-question")
     page.context.set_offline(True)
     page.keyboard.press("q")
@@ -40,11 +33,10 @@ def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     assert page.locator(".pair").get_attribute("data-question") == shown
     page.context.set_offline(False)
     expect(page.locator(".judge-saved")).to_have_text("All answers saved")
-    line = desk.locator("#attention").get_by_text("1 from judith")
-    expect(line).to_be_visible()
-    assert Comment.objects.count() == 1
 
-    # answered, with a rule for everybody
+
+def make_it_a_rule(desk: Page) -> None:
+    """Reply from the overview, with a rule for everybody."""
     desk.locator(".attention-line", has_text="1 from judith").get_by_role("link").click()
     assert serious_problems(desk) == []
     desk.get_by_role("link", name="Does a hood count?").click()
@@ -60,7 +52,9 @@ def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     expect(desk.get_by_text("Guidelines version 2 is in force")).to_be_visible()
     assert Guideline.objects.count() == 2
 
-    # the judge reads both before the next pair
+
+def read_both(page: Page) -> None:
+    """Read rule and reply before the next pair, and go on."""
     page.keyboard.press("f")
     dialog = page.locator("#guidelines")
     expect(dialog.locator("ins")).to_contain_text(["The same cut. A hood does not count."])
@@ -83,6 +77,23 @@ def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
     page.goto("/judge/inbox/")
     expect(page.get_by_text("It is in version 2")).to_be_visible()
     assert serious_problems(page) == []
+
+
+def test_a_question_becomes_a_rule_that_the_judge_reads_before_the_next_pair(
+    make_person, make_campaign, open_page
+):
+    judge, admin = make_person("judith"), make_person("ada", Role.ADMIN)
+    campaign = make_campaign(judge, n_queries=2, n_candidates=6, is_read=False)
+    desk = open_page(admin)
+    desk.goto("/")
+    page = open_page(judge)
+    page.goto(f"/judge/{campaign.uid}/")
+    start_judging(page)
+    ask(page)
+    expect(desk.locator("#attention").get_by_text("1 from judith")).to_be_visible()
+    assert Comment.objects.count() == 1
+    make_it_a_rule(desk)
+    read_both(page)
 
 
 def test_a_flag_is_taken_back_by_undo_and_a_letter_typed_into_a_question_answers_nothing(
