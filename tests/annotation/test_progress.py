@@ -52,7 +52,7 @@ def test_controls_and_votes_that_do_not_count_do_not_end_the_work(campaign_of, p
     for _ in range(10):
         assert judge.judge()
     assert judge.get("next")["progress"] == {"n_done": 10, "n_total": 14}
-    assert "Go on judging" in home_of(judge)
+    assert "Continue judging" in home_of(judge)
     while judge.judge():
         pass
     assert judge.get("next")["progress"] == {"n_done": 14, "n_total": 14}
