@@ -385,7 +385,7 @@ UNFOLD = {
 
 # ---- language, time, logs ----
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
 LANGUAGE_COOKIE_HTTPONLY = True

@@ -25,7 +25,9 @@ class _Words(JavaScriptCatalog):
     def get(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         """Return the script in the active language."""
         self.translation = DjangoTranslation(
-            translation.get_language(), domain=DOMAIN, localedirs=settings.LOCALE_PATHS
+            translation.get_language(),
+            domain=DOMAIN,
+            localedirs=[str(path) for path in settings.LOCALE_PATHS],
         )
         answer: HttpResponse = self.render_to_response(self.get_context_data())
         return answer
