@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from annotation.answering.submissions import (
     MAX_BATCH,
     MalformedError,
@@ -60,7 +62,9 @@ def _read(raw: Mapping[str, Any]) -> SentComment:
     if len(text) > MAX_COMMENT:
         raise RejectedError(
             "too_long",
-            f"A comment has at most {MAX_COMMENT:,} characters; this one has {len(text):,}.",
+            _("A comment has at most {most} characters; this one has {n}.").format(
+                most=f"{MAX_COMMENT:,}", n=f"{len(text):,}"
+            ),
         )
     withdraws = None if raw.get("withdraws") is None else read_uuid(raw, "withdraws")
     return SentComment(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.models.campaigns import PanelMember
 from annotation.models.questions import Question
@@ -56,7 +57,7 @@ class Comment(models.Model):
     @property
     def words(self) -> str:
         """The comment as a page says it."""
-        return self.text or "Flagged without words."
+        return self.text or gettext("Flagged without words.")
 
 
 class GuidelineReading(models.Model):

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from annotation.answering.comments import SentComment
@@ -39,7 +40,7 @@ def record_comments(
     """
     judge = find_judge(campaign_uid, annotator_id, locked=True)
     results: list[str | RejectedError] = []
-    for _, sent in comments:
+    for sent in (sent for _key, sent in comments):
         try:
             if isinstance(sent, RejectedError):
                 raise sent
@@ -56,16 +57,17 @@ def _store(judge: Judge, sent: SentComment) -> str:
     known = Comment.objects.filter(uuid=sent.uuid).first()
     if known is not None:
         if known.member_id != judge.member_id or known.text != sent.text:
-            raise RejectedError("uuid_reused", "This UUID belongs to another comment.")
+            raise RejectedError("uuid_reused", _("This UUID belongs to another comment."))
         return "duplicate"
     served = Question.objects.filter(entries__member=judge.member_id, uid=sent.question)
     question_id = served.values_list("pk", flat=True).first()
     if question_id is None:
-        raise RejectedError("not_served", "This question was not given to you.")
+        raise RejectedError("not_served", _("This question was not given to you."))
     mine = Comment.objects.filter(member_id=judge.member_id, replied_at=None, withdrawn_at=None)
     if mine.count() >= MAX_OPEN:
         raise RejectedError(
-            "too_many", f"{MAX_OPEN} comments of yours wait for a reply; send this one later."
+            "too_many",
+            _("{n} comments of yours wait for a reply; send this one later.").format(n=MAX_OPEN),
         )
     now = timezone.now()
     Comment.objects.create(
@@ -80,11 +82,11 @@ def _withdraw(judge: Judge, taken_back: uuid.UUID) -> str:
     mine = Comment.objects.select_for_update().filter(member_id=judge.member_id)
     comment = mine.filter(uuid=taken_back).first()
     if comment is None:
-        raise RejectedError("not_current", "There is no such comment.")
+        raise RejectedError("not_current", _("There is no such comment."))
     if comment.withdrawn_at is not None:
         return "duplicate"
     if comment.replied_at is not None:
-        raise RejectedError("not_current", "An admin has replied to it already.")
+        raise RejectedError("not_current", _("An admin has replied to it already."))
     comment.withdrawn_at = timezone.now()
     comment.save(update_fields=["withdrawn_at"])
     return "saved"

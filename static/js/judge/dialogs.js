@@ -1,6 +1,7 @@
 /* What is asked in between: a comment, why a pair is skipped, the keys. */
 import { SendError } from "../lib/outbox.js";
 import { deviceOf, refusalOf } from "../lib/keys.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
 import { ACTIONS, keyLabel } from "./words.js";
 
 /** What a judge asks about a question, or "" for a flag; words that were not sent are kept. */
@@ -88,7 +89,8 @@ export function confirmRest(dialog, n) {
     dialog.addEventListener("click", onClick);
     dialog.addEventListener("keydown", onKey);
     dialog.addEventListener("close", onClose);
-    dialog.querySelector("[data-n]").textContent = n;
+    const words = ngettext("Is this one different?", "Are all {n} different?", n);
+    dialog.querySelector("h2").textContent = fill(words, { n });
     dialog.showModal();
     dialog.querySelector("[data-closes]").focus();
   });
@@ -135,7 +137,7 @@ export class KeysDialog {
 
   async #save(keys) {
     for (const [action, key] of Object.entries(keys)) {
-      const refusal = refusalOf(keys, action, key, this.allowed);
+      const refusal = refusalOf(keys, action, key, this.allowed, (name) => ACTIONS[name] ?? name);
       if (refusal) {
         this.#complain(`${ACTIONS[action]}: ${refusal}`);
         return;
@@ -145,7 +147,7 @@ export class KeysDialog {
       await this.onSave(keys);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      this.#complain(`The keys are not saved. ${error.message}`);
+      this.#complain(`${gettext("The keys are not saved.")} ${error.message}`);
       return;
     }
     this.keys = keys;

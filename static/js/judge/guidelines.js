@@ -1,5 +1,6 @@
 /* The guidelines: to look something up, and to be read once for each version before judging goes on. */
 import { SendError } from "../lib/outbox.js";
+import { fill, gettext } from "../lib/words.js";
 import { picturesIn } from "./pictures.js";
 import { markOf, placeOf, wordOf } from "./words.js";
 
@@ -33,7 +34,9 @@ export class Guidelines {
     this.#toRead = version;
     this.#loaded = null;
     this.part("reading").hidden = false;
-    this.part("read").textContent = isFirst ? "Start judging" : `I have read version ${version}`;
+    this.part("read").textContent = isFirst
+      ? gettext("Start judging")
+      : fill(gettext("I have read version {version}"), { version });
     this.dialog.querySelector("[data-closes]").hidden = true;
     if (isFirst) this.#showPractice();
     await this.open();
@@ -67,7 +70,7 @@ export class Guidelines {
       this.onRead(version);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      problem.textContent = `${error.message} Try again in a moment.`;
+      problem.textContent = `${error.message} ${gettext("Try again in a moment.")}`;
       problem.hidden = false;
     } finally {
       button.disabled = false;
@@ -127,12 +130,12 @@ function example({ question, answer, why }) {
   for (const [index, { thumb_url }] of picturesIn(question, answer).entries()) {
     const image = new Image();
     image.src = thumb_url;
-    image.alt = index === 0 ? "Query" : "Candidate";
+    image.alt = index === 0 ? gettext("Query") : gettext("Candidate");
     row.append(image);
   }
   const text = document.createElement("div");
   const title = document.createElement("strong");
-  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : "This one"}`);
+  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : gettext("This one")}`);
   const reason = document.createElement("p");
   reason.textContent = why;
   text.append(title, reason);

@@ -1,4 +1,5 @@
 /* What admins replied to the judge's questions; shown over the page, so that nothing moves. */
+import { fill, gettext } from "../lib/words.js";
 import { picturesIn } from "./pictures.js";
 
 export class Replies {
@@ -45,7 +46,8 @@ function row({ question, comment, reply, new_version }) {
   asked.className = "small muted";
   asked.textContent = comment;
   const said = document.createElement("p");
-  said.textContent = new_version ? `${reply} (Guidelines version ${new_version})` : reply;
+  const rule = fill(gettext("It is in version {version} of the guidelines."), { version: new_version });
+  said.textContent = new_version ? `${reply}\n${rule}` : reply;
   text.append(asked, said);
   line.append(text);
   return line;
