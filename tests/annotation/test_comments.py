@@ -15,7 +15,7 @@ from annotation.services import publish_guidelines, reply_to_comment, set_member
 from annotation.services.guidelines import text_digest
 from audit.models import Entry
 from catalog.models import SourceFile
-from config.overview import attention_lines
+from notices.sources import attention_lines
 from tests.annotation.blind_world import ask_triplets
 from tests.clients import START, Browser, answer_to, signed_in
 
@@ -229,7 +229,8 @@ def test_the_admin_sees_the_question_in_the_judges_blind_view(asked):
     assert "Is a hood part of the cut?" in page
     for state, judge_number, n in (("", 1, 1), ("open", 2, 0), ("answered", "", 0), ("all", "", 1)):
         found = desk.get(
-            reverse("annotation:questions", args=[slug]), {"state": state, "judge": judge_number}
+            reverse("annotation:questions", args=[slug]),
+            {"state": state, "judge": str(judge_number)},
         )
         assert len(found.context["page"].object_list) == n
 
