@@ -102,7 +102,7 @@ def test_a_notion_is_said_seen_kept_pooled_judged_ranked_and_released(
 
 
 def judge_ten(ann: Page) -> None:
-    expect(ann.get_by_text("10 pairs · similar in colour")).to_be_visible()
+    expect(ann.get_by_text("similar in colour")).to_be_visible()
     ann.get_by_role("link", name="Start judging").click()
     expect(ann.locator(".judge-notion")).to_have_text("Similar in colour?")
     for number in range(10):
