@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0005_task_kinds'),
+        ('annotation', '0006_notion'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
