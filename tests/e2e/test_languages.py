@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from accounts.models import User
 from annotation.models import Campaign
 from tests.e2e.pages import in_windows, overflow, see_pair, see_pictures, serious_problems
 from tests.pseudo import LANGUAGE, RIGHT_TO_LEFT, words_left, write_language
@@ -85,17 +86,25 @@ def test_states_leave_no_word_untranslated(pseudo, open_page, make_person, make_
     assert left_on(page) == []
 
 
-@in_windows
-@pytest.mark.parametrize("language", ["de", "es", RIGHT_TO_LEFT])
-def test_pages_hold_in_long_words_and_from_right_to_left(
-    request, open_page, make_person, make_campaign, language, size, theme
-):
-    if language == RIGHT_TO_LEFT:
+@pytest.fixture(params=["de", "es", RIGHT_TO_LEFT])
+def language(request: pytest.FixtureRequest) -> str:
+    if request.param == RIGHT_TO_LEFT:
         request.getfixturevalue("pseudo")
-    judge = make_person("judith", language=language)
+    return str(request.param)
+
+
+@pytest.fixture
+def judge(make_person: Any, language: str) -> User:
+    return make_person("judith", language=language)  # type: ignore[no-any-return]
+
+
+@in_windows
+def test_pages_hold_in_long_words_and_from_right_to_left(
+    open_page, judge, make_campaign, size, theme
+):
     campaign = make_campaign(judge)
     page = open_page(judge, size=size, theme=theme)
-    direction = "rtl" if language == RIGHT_TO_LEFT else "ltr"
+    direction = "rtl" if judge.language == RIGHT_TO_LEFT else "ltr"
     for path in ("/judge/", "/profile/", "/profile/sessions/", "/nowhere/", "/accounts/2fa/"):
         page.goto(path)
         assert page.evaluate("document.documentElement.dir") == direction
