@@ -59,14 +59,14 @@ start_pool(pool=pool, owner=None)
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)  # as its site: a process may come back here
 def calm(site: Site) -> None:
     site.run(PHOTOS.format(n=N_IMAGES))
     fill(site, "calm")
     wait_until(lambda: has_ended(site, "calm"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
     """A second worker, as `script/worker` starts one, on a queue of its own; killed in the end."""
     process = subprocess.Popen(
