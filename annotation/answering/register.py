@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from annotation.answering.submissions import RejectedError, Submission
 
 UNFINISHED = frozenset({"later", "withdrawn"})
@@ -102,20 +104,20 @@ def fold(
             if isinstance(submission, RejectedError):
                 raise submission
             if submission.question not in served:
-                raise RejectedError("not_served", "This question was not given to you.")
+                raise RejectedError("not_served", _("This question was not given to you."))
             register = registers[served[submission.question].question_id]
             event = StoredEvent(
                 member_id, register.question_id, submission.answer, submission.undoes
             )
             if submission.uuid in seen:
                 if seen[submission.uuid] != event:
-                    raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
+                    raise RejectedError("uuid_reused", _("This UUID belongs to another answer."))
                 outcome.results.append("duplicate")
                 continue
             if closed is not None:
                 raise closed
             if submission.guideline_version > guideline_version:
-                raise RejectedError("bad_value", "There is no such version of the guidelines.")
+                raise RejectedError("bad_value", _("There is no such version of the guidelines."))
             decided_at = min(submission.decided_at, now)  # a clock that runs ahead is set back
             shown_at = min(submission.shown_at, decided_at)
             timed = replace(submission, decided_at=decided_at, shown_at=shown_at)
@@ -141,7 +143,7 @@ def _after(submission: Submission, register: Register, outcome: Outcome) -> Regi
     if submission.undoes is not None and (
         submission.undoes != register.last_uuid or not register.answer
     ):
-        raise RejectedError("not_current", "That answer does not hold any more.")
+        raise RejectedError("not_current", _("That answer does not hold any more."))
     place = register.place
     if submission.answer == "later":
         outcome.last_place += 1

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from django.utils.translation import gettext as _
+
 from annotation.answering.submissions import RejectedError
 from annotation.models import Campaign, CampaignState, Serving
 from annotation.queries.prepared import prepared_cursor
@@ -95,10 +97,10 @@ class Judge(CountingRules):
         if self.state_shown == CampaignState.OPEN:
             return None
         if self.state == CampaignState.OPEN:
-            return RejectedError("paused", "Your judging is paused; send it again later.")
+            return RejectedError("paused", _("Your judging is paused; send it again later."))
         if self.state == CampaignState.PAUSED:
-            return RejectedError("paused", "The campaign is paused; send it again later.")
-        return RejectedError("closed", "The campaign is closed.")
+            return RejectedError("paused", _("The campaign is paused; send it again later."))
+        return RejectedError("closed", _("The campaign is closed."))
 
 
 JUDGE_COLUMNS = """

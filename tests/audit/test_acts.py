@@ -55,6 +55,7 @@ UNRECORDED = {
     "annotation:stops": "a note of the judge's page, which the quality page counts",
     "conditional:answers": EVENTS,
     "annotation:preferences": "how the judge's own page looks",
+    "accounts:language": "how somebody's own pages look",
     "catalog:fill": ENQUEUES,
     "pooling:probe": ENQUEUES,
     "pooling:retry": ENQUEUES,

@@ -497,7 +497,7 @@ def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaig
     expect(page.locator(".judge-bar")).to_contain_text("Training")
     press(page, "f")
     feedback = page.locator(".judge-feedback")
-    expect(feedback).to_contain_text("Expected: similar")
+    expect(feedback).to_contain_text("Expected: Similar")
     expect(feedback).to_contain_text("The same cut and the same collar.")
     assert serious_problems(page) == []
     press(page, "Enter")

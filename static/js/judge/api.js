@@ -1,5 +1,6 @@
 /* The judging page's requests. What goes wrong is put into words that a judge can act upon. */
 import { SendError } from "../lib/outbox.js";
+import { fill, gettext } from "../lib/words.js";
 
 const TIMEOUT_MS = 20_000;
 
@@ -42,7 +43,7 @@ export class Api {
     }
     if (reply.status === 400 || reply.status === 413 || reply.status === 415) {
       const { error } = await reply.json().catch(() => ({}));
-      throw new SendError(error ?? "The server did not understand this answer.", { isFinal: true });
+      throw new SendError(error ?? gettext("The server did not understand this answer."), { isFinal: true });
     }
     return this.#read(reply);
   }
@@ -72,30 +73,30 @@ export class Api {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch {
-      throw new SendError("No connection to the server.");
+      throw new SendError(gettext("No connection to the server."));
     }
   }
 
   async #read(reply, { isAnyStatus = false } = {}) {
     const isJson = (reply.headers.get("content-type") ?? "").startsWith("application/json");
     if (reply.type === "opaqueredirect") {
-      throw new SendError("You are signed out. Sign in in another tab, then try again here.");
+      throw new SendError(gettext("You are signed out. Sign in in another tab, then try again here."));
     }
     if (isJson && (reply.ok || isAnyStatus)) {
       try {
         return await reply.json();
       } catch {
-        throw new SendError("The connection broke off.");
+        throw new SendError(gettext("The connection broke off."));
       }
     }
     if (isJson && reply.status === 403) throw new SendError((await reply.json()).error);
-    throw new SendError(WORDS[reply.status] ?? `The server has a problem (${reply.status}).`);
+    throw new SendError(WORDS[reply.status] ?? fill(gettext("The server has a problem ({status})."), { status: reply.status }));
   }
 }
 
 const WORDS = {
-  403: "The server refused. Sign in in another tab, then try again here.",
-  404: "You are not on the panel of this campaign any more. Ask an admin.",
-  429: "Too many requests; waiting a little.",
-  503: "The database is restarting; trying again in a moment.",
+  403: gettext("The server refused. Sign in in another tab, then try again here."),
+  404: gettext("You are not on the panel of this campaign any more. Ask an admin."),
+  429: gettext("Too many requests; waiting a little."),
+  503: gettext("The database is restarting; trying again in a moment."),
 };

@@ -7,6 +7,7 @@
 import { Gate } from "../lib/keys.js";
 import { Breaks, Pace } from "../lib/pace.js";
 import { afterPaint } from "../lib/watch.js";
+import { fill, formatted, gettext, ngettext } from "../lib/words.js";
 import { SHEET_MAX } from "./queue.js";
 import { STRIP_N, isFinal, isVote } from "./session.js";
 import { wordOf } from "./words.js";
@@ -49,7 +50,7 @@ export class Desk {
     const question = view?.question;
     if (!question || this.#hold) return false;
     if (isVote(answer) && !view.isReady) {
-      this.panels.say("The pictures are not here yet.");
+      this.panels.say(gettext("The pictures are not here yet."));
       return false;
     }
     if (!this.gate.admits(timeStamp)) return false;
@@ -72,14 +73,16 @@ export class Desk {
       return;
     }
     if (this.sheet.showUnseen()) {
-      this.panels.tell("There is more below. Look at it, then press again.");
+      this.panels.tell(gettext("There is more below. Look at it, then press again."));
       return;
     }
     const left = () => this.sheet.open.filter(({ uid }) => this.queue.has(uid)); // no other tab's
     if (!this.sheet.isTimeFor(left().length)) {
       this.sheet.noteEarly();
       this.brake.refused(timeStamp);
-      this.panels.tell(`Look at the ${left().length} that are left, then press again.`);
+      const n = left().length;
+      const words = ngettext("Look at the one that is left, then press again.", "Look at the {n} that are left, then press again.", n);
+      this.panels.tell(fill(words, { n }));
       return;
     }
     if (left().length > AT_ONCE && !(await this.confirmRest(left().length))) return;
@@ -95,7 +98,7 @@ export class Desk {
       this.#noteAnswer("different", timing.visibleMs);
     }
     this.sheet.noteAct();
-    if (this.sheet.moveOn()) this.panels.say("What is left has no picture yet.");
+    if (this.sheet.moveOn()) this.panels.say(gettext("What is left has no picture yet."));
     else this.advance();
     this.#late();
   }
@@ -113,7 +116,7 @@ export class Desk {
 
   #reopened(question) {
     if (!question) {
-      this.panels.say("There is nothing to take back.");
+      this.panels.say(gettext("There is nothing to take back."));
       return;
     }
     this.#isPeeking = false;
@@ -124,7 +127,7 @@ export class Desk {
       this.sheet.hide();
       this.advance();
     }
-    this.panels.say("Taken back. Judge it again.");
+    this.panels.say(gettext("Taken back. Judge it again."));
     this.#late();
   }
 
@@ -278,7 +281,7 @@ export class Desk {
     }
     const shown = this.view?.question;
     if (fresh.length === 0 || !shown || this.queue.has(shown.uid) || this.#hold) return;
-    this.panels.say("This was answered in another tab.");
+    this.panels.say(gettext("This was answered in another tab."));
     this.sheet.hide();
     this.advance();
   }
@@ -296,7 +299,7 @@ export class Desk {
     const due = this.breaks.note(this.now());
     if (due) this.panels.proposeBreak(due);
     const { n_done, n_total } = this.session.progress;
-    this.panels.say(`${wordOf(answer)}. ${n_done} of ${n_total}.`);
+    this.panels.say(`${wordOf(answer)}. ${fill(gettext("{n} of {total}"), { n: formatted(n_done), total: formatted(n_total) })}.`);
   }
 
   /** Do what can wait until the pair is on the screen. */

@@ -1,6 +1,7 @@
 /* Guidelines, the reasons for skipping, and the keys. */
 import { SendError } from "../lib/outbox.js";
 import { deviceOf, refusalOf } from "../lib/keys.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
 import { picturesIn } from "./pictures.js";
 import { ACTIONS, keyLabel, markOf, placeOf, wordOf } from "./words.js";
 
@@ -42,12 +43,12 @@ function example({ question, answer, why }) {
   for (const [index, { thumb_url }] of picturesIn(question, answer).entries()) {
     const image = new Image();
     image.src = thumb_url;
-    image.alt = index === 0 ? "Query" : "Candidate";
+    image.alt = index === 0 ? gettext("Query") : gettext("Candidate");
     row.append(image);
   }
   const text = document.createElement("div");
   const title = document.createElement("strong");
-  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : "This one"}`);
+  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : gettext("This one")}`);
   const reason = document.createElement("p");
   reason.textContent = why;
   text.append(title, reason);
@@ -106,7 +107,8 @@ export function confirmRest(dialog, n) {
     dialog.addEventListener("click", onClick);
     dialog.addEventListener("keydown", onKey);
     dialog.addEventListener("close", onClose);
-    dialog.querySelector("[data-n]").textContent = n;
+    const words = ngettext("Is this one different?", "Are all {n} different?", n);
+    dialog.querySelector("h2").textContent = fill(words, { n });
     dialog.showModal();
     dialog.querySelector("[data-closes]").focus();
   });
@@ -153,7 +155,7 @@ export class KeysDialog {
 
   async #save(keys) {
     for (const [action, key] of Object.entries(keys)) {
-      const refusal = refusalOf(keys, action, key, this.allowed);
+      const refusal = refusalOf(keys, action, key, this.allowed, (name) => ACTIONS[name] ?? name);
       if (refusal) {
         this.#complain(`${ACTIONS[action]}: ${refusal}`);
         return;
@@ -163,7 +165,7 @@ export class KeysDialog {
       await this.onSave(keys);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      this.#complain(`The keys are not saved. ${error.message}`);
+      this.#complain(`${gettext("The keys are not saved.")} ${error.message}`);
       return;
     }
     this.keys = keys;

@@ -3,6 +3,7 @@ import { ImageShelf } from "../lib/images.js";
 import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
 import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
+import { gettext } from "../lib/words.js";
 import { Api } from "./api.js";
 import { Brake } from "./brake.js";
 import { ChoiceView, NO_SHEET } from "./choice.js";
@@ -66,7 +67,6 @@ const part = (name) => root.querySelector(`[data-view="${name}"]`);
 const seen = { shelf, visible, now };
 if (isChoice) usePictures({ base: given.imagesUrl, size: given.picture });
 const choosing = isChoice && {
-  names: given.names.split(","),
   pickKeys: given.pickKeys,
   isMovedIn: given.arrows === "move",
 };
@@ -75,7 +75,7 @@ const sheet = isChoice
   ? NO_SHEET
   : new SheetView(part("sheet"), { ...seen, onPick: (question) => desk.peek(question) });
 const brake = new Brake(() => {
-  panels.tell("Holding a key answers nothing. Look at the pictures, then press once.");
+  panels.tell(gettext("Holding a key answers nothing. Look at the pictures, then press once."));
   api.stopped().catch(() => {}); // a note, not an answer
 });
 const desk = new Desk({
