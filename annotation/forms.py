@@ -18,10 +18,11 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
+            "name", "notion", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
         labels = {
+            "notion": "Similar in what",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Minutes a pair is lent to a judge",
             "closes_settled": "Close pairs early",
@@ -40,7 +41,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
         if self.instance.kind.is_choice:
-            del self.fields["tie_rule"], self.fields["mirror_percent"]
+            for name in ("tie_rule", "mirror_percent", "notion"):
+                del self.fields[name]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
             for name in self.fields.keys() & set(fixed):
@@ -141,7 +143,7 @@ class GoldFromCampaignForm(GoldForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind)
+        same = Campaign.objects.filter(task_kind=campaign.task_kind, notion=campaign.notion)
         others = same.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.choices import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
+from annotation.notions import AskedNotion
 from annotation.task_kinds import PAIR, TaskKind, task_kind
 
 
@@ -57,6 +58,19 @@ class Campaign(models.Model):
     is_simulated = models.BooleanField(
         default=False, help_text="At least one judge of the panel is a program."
     )
+    notion = models.CharField(
+        max_length=80,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="In what pictures are compared, such as colour; empty: as a whole.",
+    )
+    notion_model = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="Its learned model."
+    )
+    notion_prompts = models.TextField(
+        blank=True, default="", db_default="", help_text="Of that model, one in each line."
+    )
     labels_hidden = models.BooleanField(
         default=False,
         db_column="keeps_labels_back",
@@ -94,6 +108,12 @@ class Campaign(models.Model):
     def kind(self) -> TaskKind:
         """The kind of task."""
         return task_kind(self.task_kind)
+
+    @property
+    def asked_notion(self) -> AskedNotion:
+        """What similar means in it."""
+        prompts = tuple(self.notion_prompts.splitlines())
+        return AskedNotion(self.notion, self.notion_model, prompts)
 
     @property
     def is_open(self) -> bool:

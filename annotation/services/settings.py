@@ -15,7 +15,9 @@ from audit.actions import Action
 from audit.services import record
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
-IN_DRAFT = ("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed")
+IN_DRAFT = (
+    "serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed", "notion",
+)  # fmt: skip
 MAX_GUIDELINE = 100_000  # characters
 
 

@@ -96,6 +96,7 @@ def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
     context = {
         "campaign_name": campaign.name,
         "campaign_uid": str(campaign_uid),
+        "notion": campaign.notion,
         "state": judge.state_shown,
         "stage": judge.stage,
         "is_simulated": campaign.is_simulated,

@@ -523,6 +523,7 @@ def test_new_guidelines_are_announced_and_named_by_later_answers(open_desk, make
     expect(page.get_by_role("heading", name="Stricter now")).to_be_visible()
 
 
+@pytest.mark.daily  # a hundred answers, as fast as they are taken
 def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
     open_desk, make_campaign, judge
 ):
