@@ -535,6 +535,7 @@ def test_new_guidelines_are_read_before_the_next_pair_and_named_by_later_answers
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+@pytest.mark.daily  # a hundred answers, as fast as they are taken
 def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
     open_desk, make_campaign, judge
 ):
