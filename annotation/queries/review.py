@@ -116,7 +116,7 @@ where v.id = any(%s::bigint[]) order by v.id desc
 """  # noqa: S608  (constants)
 LATEST = 2**62
 SIMPLE = {
-    "query": "shown.uid = %(query)s",
+    "query": "q.query_id = %(query)s",
     "version": "v.guideline_version < %(version)s",
     "kind": "q.kind = %(kind)s",
     "answer": "j.answer = %(answer)s",
@@ -224,6 +224,7 @@ def list_answers(
     values = {
         **vars(wanted),
         "campaign": campaign.pk,
+        "query": Image.objects.filter(uid=wanted.query).values_list("pk", flat=True).first(),
         "ms": None if wanted.seconds is None else wanted.seconds * 1000,
         "members": list(panel.values_list("pk", flat=True)),
         "before": LATEST if before is None else before,
@@ -274,8 +275,6 @@ def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
         joins.append("join annotation_question q on q.id = j.question_id")
     if wanted.since or wanted.until or wanted.version or wanted.seconds is not None:
         joins.append("join annotation_judgementevent v on v.id = j.event_id")
-    if wanted.query:
-        joins.append("join catalog_image shown on shown.id = q.query_id")
     conditions += [condition for name, condition in SIMPLE.items() if getattr(wanted, name)]
     if wanted.stage:
         conditions.append(
