@@ -10,10 +10,11 @@ from django.urls import reverse_lazy
 from accounts.models import Role, User
 from annotation.models import AskingOrder, TieRule
 from annotation.notions import learned_notions
+from annotation.rules_form import RulesForm
 from catalog.short_names import typing_attributes
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(RulesForm):
     """Who shall judge a pool, and by which rules."""
 
     name = forms.CharField(
@@ -35,7 +36,7 @@ class CampaignForm(forms.Form):
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Everybody on the panel judges every pair. An odd number has no ties.",
+        help_text="An odd number of votes has no ties.",
     )
     tie_rule = forms.ChoiceField(
         choices=TieRule.choices,

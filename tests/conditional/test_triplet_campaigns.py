@@ -297,6 +297,8 @@ def test_an_admin_opens_looks_closes_and_keeps(triplet_set, people):
     assert "draw 1 to 6 triplets" in refused.content.decode()
     assert signed_in(reader).post(url, wanted).status_code == 403
     assert client.post(url, wanted).status_code == 302
+    assert Campaign.objects.get().state == "draft"
+    client.post(reverse("annotation:move", args=["mine", "open"]))
     seats = judges_of(Campaign.objects.get())
     vote_all(seats, ["11", "12", "..", "1.", "??", "22"])
     page = reverse("conditional:results", args=["mine"])
