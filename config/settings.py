@@ -191,6 +191,7 @@ MIDDLEWARE = [
     "config.health.probes",
     "audit.middleware.request_ids",
     "config.metrics.measured",
+    "accounts.languages.ByBrowser",
     "config.errors.second_reading",
     "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
@@ -199,6 +200,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.languages.ByPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -223,7 +225,10 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.navigation.header_links",
+                "config.words.words_url",
+                "accounts.languages.language_choices",
             ],
+            "builtins": ["django.templatetags.i18n"],
         },
     }
 ]
@@ -387,7 +392,11 @@ UNFOLD = {
 }
 
 # ---- language, time, logs ----
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
+LANGUAGE_COOKIE_HTTPONLY = True
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
 LOG_FORMAT = env.text("LOG_FORMAT", "plain")
