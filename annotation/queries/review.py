@@ -236,7 +236,9 @@ def list_answers(
 
 
 def _image_id(uid: UUID | None) -> int | None:
-    return uid and Image.objects.filter(uid=uid).values_list("pk", flat=True).first()
+    if uid is None:
+        return None
+    return Image.objects.filter(uid=uid).values_list("pk", flat=True).first()
 
 
 def matching_answers(campaign: Campaign, wanted: AnswerFilter, *, n: int) -> list[UUID]:

@@ -143,7 +143,7 @@ def test_a_check_added_while_judging_runs_stands_among_what_waits(campaign_of, p
     late.judge("similar", 4)
     seen = {question["uid"] for question in late.next()}
     [other] = pairs(1, 1)
-    add_gold(campaign=campaign, purpose="gold", pairs=[GoldPair(*other, "different")])
+    add_gold(campaign=campaign, purpose="gold", pairs=[GoldPair(other[0], other[1], "different")])
     entry = QueueEntry.objects.get(question__kind="gold")
     assert entry.member.annotator == late.person  # who has finished would see it for a check
     assert early.next() == []
@@ -171,9 +171,11 @@ def test_a_check_on_a_pair_of_the_campaign_is_not_asked_beside_it(campaign_of):
 @pytest.mark.parametrize("purpose", ["training", "qualification"])
 def test_what_begins_a_queue_needs_a_draft(purpose, campaign_of, pairs):
     campaign = campaign_of(1, 3, 1)
+    [(query, candidate)] = pairs(1, 1)
     with pytest.raises(CampaignError, match="need a draft"):
-        add_gold(campaign=campaign, purpose=purpose,
-                 pairs=[GoldPair(*pairs(1, 1)[0], "similar", "so")])  # fmt: skip
+        add_gold(
+            campaign=campaign, purpose=purpose, pairs=[GoldPair(query, candidate, "similar", "so")]
+        )
 
 
 @pytest.mark.parametrize(
