@@ -205,7 +205,7 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
         pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 0), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 5), marks=pytest.mark.daily),
-        pytest.param(("template", 1000, 5), marks=pytest.mark.daily),
+        pytest.param(("template", 200, 5), marks=pytest.mark.daily),
         pytest.param(("triplet", 3000, 5), marks=pytest.mark.daily),
     ],
 )
