@@ -9,7 +9,8 @@ from django import forms
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE, has_fixed_ties
+from annotation.services.guidelines import MAX_GUIDELINE
+from annotation.services.settings import IN_DRAFT, has_fixed_ties
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -18,10 +19,11 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
+            "name", "notion", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
         labels = {
+            "notion": "Similar in what",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Minutes a pair is lent to a judge",
             "closes_settled": "Close pairs early",
@@ -40,7 +42,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
         if self.instance.kind.is_choice:
-            del self.fields["tie_rule"], self.fields["mirror_percent"]
+            for name in ("tie_rule", "mirror_percent", "notion"):
+                del self.fields[name]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
             for name in self.fields.keys() & set(fixed):
@@ -85,6 +88,7 @@ class GuidelinesForm(forms.Form):
         required=False,
         strip=True,
         label="Guidelines (markdown)",
+        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](<coats/3.jpg>)",
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
 
@@ -141,7 +145,7 @@ class GoldFromCampaignForm(GoldForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind)
+        same = Campaign.objects.filter(task_kind=campaign.task_kind, notion=campaign.notion)
         others = same.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"

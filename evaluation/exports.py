@@ -113,6 +113,7 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
     paths, hashes = _named(table)
     judges = "simulated" if campaign.is_simulated else "people"
+    notion = (campaign.notion,) if campaign.notion else ()
     rows = (
         (
             paths[int(table.query_ids[row])],
@@ -124,10 +125,11 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
             hashes[int(table.query_ids[row])],
             hashes[int(table.candidate_ids[row])],
             judges,
+            *notion,
         )
         for row in range(len(table))
     )
-    return _encoded(csv_pieces(rows, CSV_HEADER))
+    return _encoded(csv_pieces(rows, (*CSV_HEADER, "notion") if notion else CSV_HEADER))
 
 
 FORMATS = {

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from annotation.notions import AskedNotion
 from jobs.snapshot import Snapshot
 
 CAMPAIGNS = """
 select id, slug, name, tie_rule, serving, k, seed, guideline_version, is_simulated, n_questions,
-       state, asking_order
+       state, asking_order, notion, notion_model, notion_prompts
 from annotation_campaign where slug = any(%s) order by slug
 """
 GUIDELINES = """
@@ -80,6 +81,15 @@ class FrozenCampaign(NamedTuple):
     n_questions: int
     state: str
     asking_order: str
+    notion: str
+    notion_model: str
+    notion_prompts: str
+
+    @property
+    def asked_notion(self) -> AskedNotion:
+        """What similar means in it."""
+        prompts = tuple(self.notion_prompts.splitlines())
+        return AskedNotion(self.notion, self.notion_model, prompts)
 
 
 class FrozenGuideline(NamedTuple):

@@ -53,6 +53,17 @@ class CampaignOut(Schema):
         validation_alias="campaign.tie_rule",
         description="What a tied vote means: negative or undecided.",
     )
+    notion: str = Field(
+        validation_alias="campaign.notion",
+        description="In what pictures are compared, as judges read it; empty: as a whole.",
+    )
+    notion_model: str = Field(
+        validation_alias="campaign.notion_model",
+        description="Spec of the learned model of that notion; may be empty.",
+    )
+    notion_prompts: list[str] = Field(
+        validation_alias="campaign.asked_notion.prompts", description="What it was fitted to."
+    )
     serving: str = Field(
         validation_alias="campaign.serving",
         description="everyone, or k_of_n of the panel judge each pair.",

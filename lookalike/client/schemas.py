@@ -109,6 +109,9 @@ class Campaign:
     name: str
     state: str
     tie_rule: str
+    notion: str
+    notion_model: str
+    notion_prompts: list[str]
     serving: str
     k: int
     is_simulated: bool

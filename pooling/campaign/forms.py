@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.urls import reverse_lazy
 
 from accounts.models import Role, User
 from annotation.models import AskingOrder, TieRule
+from annotation.notions import learned_notions
 from catalog.short_names import typing_attributes
 
 
@@ -18,6 +19,18 @@ class CampaignForm(forms.Form):
     name = forms.CharField(
         max_length=80,
         widget=forms.TextInput(attrs=typing_attributes(reverse_lazy("pooling:campaign_name"))),
+    )
+    notion = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Similar in what",
+        widget=forms.TextInput(attrs={"placeholder": "colour"}),
+        help_text="Judges read “Similar in colour?” above every pair. Empty: similar as a whole.",
+    )
+    notion_model = forms.ChoiceField(
+        required=False,
+        label="Notion of it",
+        help_text="Kept in labels and releases with its prompts; no judge sees it.",
     )
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
@@ -58,3 +71,7 @@ class CampaignForm(forms.Form):
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
             "is_simulated", "username"
         )
+        notions = [(one.spec, f"{one.name} ({one.spec})") for one in learned_notions()]
+        cast("forms.ChoiceField", self.fields["notion_model"]).choices = [("", "None"), *notions]
+        if not notions:
+            del self.fields["notion_model"]

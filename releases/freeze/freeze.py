@@ -241,9 +241,11 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
 
 def _campaign_entry(campaign: FrozenCampaign, pool: str) -> dict[str, Any]:
     entry = campaign._asdict()
-    del entry["id"], entry["state"]
-    order = entry.pop("asking_order")
-    return entry | {"pool": pool} | ({"asking_order": order} if order != "shuffled" else {})
+    for name in ("id", "state", "notion", "notion_model", "notion_prompts"):
+        del entry[name]
+    order, notion = entry.pop("asking_order"), campaign.asked_notion
+    entry |= {"pool": pool} | ({"asking_order": order} if order != "shuffled" else {})
+    return entry | ({"notion": notion.as_json()} if notion.name else {})
 
 
 def _pool_entry(pool: FrozenPool) -> dict[str, Any]:

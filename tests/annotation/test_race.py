@@ -199,7 +199,7 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 @pytest.mark.parametrize(
     "asked",
     [
-        ("pair", 1250, 5),
+        ("pair", 750, 5),
         ("template", 100, 5),
         ("triplet", 300, 5),
         pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),

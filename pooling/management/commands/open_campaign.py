@@ -29,6 +29,12 @@ class Command(JobCommand):
             default=AskingOrder.SHUFFLED.value,
             help="phases: likely pairs first, shuffled within each of four phases",
         )
+        parser.add_argument(
+            "--notion", default="", help="in what pictures are compared, as judges read it"
+        )
+        parser.add_argument(
+            "--notion-model", default="", metavar="SPEC", help="its model, learned:SPACE#NOTION"
+        )
         parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
         parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
         parser.add_argument(
@@ -43,6 +49,8 @@ class Command(JobCommand):
             tie_rule=options["tie"],
             asking_order=options["order"],
             guidelines=_guidelines(options["guidelines"]),
+            notion=options["notion"],
+            notion_model=options["notion_model"],
             seed=options["seed"],
             is_draft=options["draft"],
         )
@@ -55,6 +63,7 @@ class Command(JobCommand):
             "judgements_wanted": campaign.n_questions * len(panel),
             "tie": campaign.tie_rule,
             "order": campaign.asking_order,
+            "notion": campaign.notion,
             "state": campaign.state,
         }
         state = "a draft" if options["draft"] else "open"
