@@ -119,9 +119,12 @@ def score_on_triplets(
         for task in tasks
     }
     table = TripletTable.of(
-        [Triplet(*(f"{row:08d}" for row in rows), name)
-         for name, drawn in asked.items() for rows in drawn.tolist()],
-    )  # fmt: skip
+        [
+            Triplet(f"{anchor:08d}", f"{closer:08d}", f"{farther:08d}", name)
+            for name, drawn in asked.items()
+            for anchor, closer, farther in drawn.tolist()
+        ]
+    )
     rows = np.array([int(name) for name in table.images])
     images = tasks[0].images
 
