@@ -47,13 +47,15 @@ class Bert:
 
     def _layer(self, x: torch.Tensor, name: str) -> torch.Tensor:
         n, length, dim = x.shape
-        parts = [
+        query, key, value = (
             self._linear(x, f"{name}.attention.self.{part}")
             .view(n, length, self.n_heads, dim // self.n_heads)
             .transpose(1, 2)
             for part in ("query", "key", "value")
-        ]
-        seen = scaled_dot_product_attention(*parts).transpose(1, 2).reshape(n, length, dim)
+        )
+        seen = (
+            scaled_dot_product_attention(query, key, value).transpose(1, 2).reshape(n, length, dim)
+        )
         seen = self._linear(seen, f"{name}.attention.output.dense")
         x = self._norm(seen + x, f"{name}.attention.output.LayerNorm")
         inner = gelu(self._linear(x, f"{name}.intermediate.dense"))
