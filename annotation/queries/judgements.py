@@ -74,8 +74,8 @@ def with_subjects(campaign: Campaign, judgements: Sequence[Judgement]) -> list[J
         choices = [uids[pk] for pk in subject.candidates] if subject else []
         place = pick_place(one.answer)
         picked = None if place is None or place >= len(choices) else choices[place]
-        about = (subject.uid, subject.condition) if subject else (None, "")
-        rows.append(JudgementRow(one, *about, choices, picked))
+        uid, condition = (subject.uid, subject.condition) if subject else (None, "")
+        rows.append(JudgementRow(one, uid, condition, choices, picked))
     return rows
 
 
