@@ -199,7 +199,7 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 @pytest.mark.parametrize(
     ("kind", "n_questions"),
     [
-        ("pair", 1250),
+        ("pair", 750),
         ("template", 100),
         ("triplet", 300),
         pytest.param("pair", 5000, marks=pytest.mark.daily),
