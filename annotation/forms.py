@@ -24,7 +24,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         labels = {
             "notion": "Similar in what",
             "k": "Votes for each pair (k)",
-            "lease_minutes": "Minutes a pair is lent to a judge",
+            "lease_minutes": "Reserve a pair for (minutes)",
             "closes_settled": "Close pairs early",
             "repeat_percent": "Silent repeats, %",
             "mirror_percent": "Mirrored pairs, %",
