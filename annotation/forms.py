@@ -9,7 +9,8 @@ from django import forms
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE, has_fixed_ties
+from annotation.services.guidelines import MAX_GUIDELINE
+from annotation.services.settings import IN_DRAFT, has_fixed_ties
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -87,6 +88,7 @@ class GuidelinesForm(forms.Form):
         required=False,
         strip=True,
         label="Guidelines (markdown)",
+        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](<coats/3.jpg>)",
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
 

@@ -320,6 +320,14 @@ UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; 
 # Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
 X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
+# Where originals may stay that manifests name; with none of these no manifest is read.
+REMOTE_HOSTS = env.names("REMOTE_HOSTS")  # public: name, name:port, *.name
+REMOTE_PRIVATE_HOSTS = env.names("REMOTE_PRIVATE_HOSTS")  # of the institution's own network
+REMOTE_S3_BUCKETS = env.names("REMOTE_S3_BUCKETS")
+REMOTE_S3_ENDPOINT_URL = env.text("REMOTE_S3_ENDPOINT_URL", "")
+REMOTE_S3_REGION = env.text("REMOTE_S3_REGION", "us-east-1")
+REMOTE_S3_ACCESS_KEY_ID = env.text("REMOTE_S3_ACCESS_KEY_ID", "")  # none: public buckets
+REMOTE_S3_SECRET_ACCESS_KEY = env.text("REMOTE_S3_SECRET_ACCESS_KEY", "")
 # Dotted paths of models of your own that may propose for pools; they run as workers do.
 POOL_PLUGINS = env.names("POOL_PLUGINS")
 

@@ -92,7 +92,7 @@ def fold(
         stored: events of anybody that have one of the batch's UUIDs.
         member_id: the judge.
         last_place: end of the judge's queue.
-        guideline_version: the newest there is.
+        guideline_version: the newest that the judge has read.
         closed: why nothing new is taken now, or None. A duplicate is still a duplicate.
         now: times after it are set back to it.
     """
@@ -117,7 +117,9 @@ def fold(
             if closed is not None:
                 raise closed
             if submission.guideline_version > guideline_version:
-                raise RejectedError("bad_value", _("There is no such version of the guidelines."))
+                raise RejectedError(
+                    "bad_value", _("You have not read that version of the guidelines.")
+                )
             decided_at = min(submission.decided_at, now)  # a clock that runs ahead is set back
             shown_at = min(submission.shown_at, decided_at)
             timed = replace(submission, decided_at=decided_at, shown_at=shown_at)

@@ -148,6 +148,9 @@ class Guideline(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True, help_text="Markdown.")
+    pictures = models.JSONField(
+        default=dict, db_default={}, help_text="Image ids, by what the text calls them."
+    )
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -185,6 +188,12 @@ class PanelMember(models.Model):
     last_place = models.PositiveBigIntegerField(default=0, help_text="End of the queue.")
     claimed_to = models.PositiveIntegerField(
         default=0, help_text="k of n: the question position up to which this judge has claimed."
+    )
+    read_version = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Newest version of the guidelines that was read."
+    )
+    n_replies = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Replies to comments that were not seen yet."
     )
     joined_at = models.DateTimeField(default=timezone.now)
 

@@ -84,6 +84,16 @@ class Judge(CountingRules):
     claimed_to: int
     has_controls: bool
     is_paused: bool
+    read_version: int
+    n_replies: int
+
+    @property
+    def must_read(self) -> bool:
+        """Whether the guidelines changed since the judge last read them; nothing is asked then.
+
+        The first version is shown too, but whoever comes without a browser need not read it.
+        """
+        return self.guideline_version > max(self.read_version, 1)
 
     @property
     def state_shown(self) -> str:
@@ -120,7 +130,7 @@ JUDGE_COLUMNS = """
     (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
         select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
     )) as has_controls,
-    m.is_paused
+    m.is_paused, m.read_version, m.n_replies
 """
 JUDGE = f"""
 select {JUDGE_COLUMNS}

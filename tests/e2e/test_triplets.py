@@ -90,10 +90,9 @@ def judge_all(page: Page, judge: int) -> None:
         question = question_on(page)
         key = key_for(page, question, judge)
         if number == 0:
-            page.keyboard.press("?")
             expect(page.get_by_role("heading", name="What counts")).to_be_visible()
             page.keyboard.press(key)  # no answer while the guidelines are open
-            page.keyboard.press("Escape")
+            page.get_by_role("button", name="Start judging").click()
             expect(page.get_by_role("heading", name="What counts")).to_be_hidden()
             page.keyboard.press(key)
             expect(page.locator("[data-part=count]")).to_have_text(f"1 of {N_QUERIES}")

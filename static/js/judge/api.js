@@ -6,7 +6,7 @@ const TIMEOUT_MS = 20_000;
 
 export class Api {
   /**
-   * `urls`: next, answers, recent, guidelines, preferences. `person` is whose page this is: where
+   * `urls`: next, answers, comments, replies, recent, guidelines, read, preferences. `person` is whose page this is: where
    * somebody else has signed in since, the server refuses, and nothing is stored as theirs.
    */
   constructor(urls, person, { fetch = (...args) => globalThis.fetch(...args), cookies = () => document.cookie } = {}) {
@@ -35,9 +35,32 @@ export class Api {
     return this.#read(await this.#post(this.urls.preferences, body));
   }
 
-  /** Send answers; throws SendError where they did not get through. */
-  async answers(bodies) {
-    const reply = await this.#post(this.urls.answers, { answers: bodies });
+  /** The replies of admins that the judge has not seen. */
+  async replies() {
+    return this.#read(await this.#get(this.urls.replies));
+  }
+
+  async sawReplies(seen) {
+    return this.#read(await this.#post(`${this.urls.replies}/seen`, { seen }));
+  }
+
+  async readGuidelines(version) {
+    return this.#read(await this.#post(this.urls.read, { version }));
+  }
+
+  /** Send answers and comments; throws SendError where they did not get through. */
+  async send(bodies) {
+    const comments = bodies.filter((body) => "comment" in body);
+    if (comments.length === 0) return this.#take(this.urls.answers, { answers: bodies });
+    const answers = bodies.filter((body) => !("comment" in body));
+    const told = await this.#take(this.urls.comments, { comments });
+    if (answers.length === 0) return told;
+    const reply = await this.#take(this.urls.answers, { answers });
+    return { ...reply, results: [...told.results, ...reply.results] };
+  }
+
+  async #take(url, body) {
+    const reply = await this.#post(url, body);
     if (reply.status === 200 || reply.status === 409 || reply.status === 422) {
       return this.#read(reply, { isAnyStatus: true });
     }

@@ -20,6 +20,7 @@ export class Desk {
   #isLateDue = false;
   #reply = { state: "open", stage: "judging" };
   #isWaiting = true;
+  #comment = null; // {question, uuid}: sent since the last answer, so that undo takes it back
 
   constructor(parts) {
     Object.assign(this, parts); // session, queue, outbox, supply, pair, sheet, panels, mode, now
@@ -103,7 +104,20 @@ export class Desk {
     this.#late();
   }
 
+  /** Ask an admin about the question on screen; without words it is a flag. */
+  comment(question, text) {
+    this.#comment = { question, uuid: this.session.comment(question, text) };
+    const said = text ? gettext("Sent to the admins.") : gettext("Flagged.");
+    this.panels.tell(`${said} ${gettext("Undo takes it back.")}`);
+  }
+
   undo({ device }) {
+    if (this.#comment) {
+      this.session.withdrawComment(this.#comment.question, this.#comment.uuid);
+      this.#comment = null;
+      this.panels.tell(gettext("Your question is taken back."));
+      return;
+    }
     this.closeHold({ isSilent: true });
     this.#reopened(this.session.undo({ device, mode: this.mode }));
   }
@@ -199,7 +213,8 @@ export class Desk {
     this.pair.hide();
     this.sheet.hide();
     const { state, stage } = this.#reply;
-    if (state === "paused" && this.#reply.is_own_pause) this.panels.showState("own_pause");
+    if (this.#reply.must_read) this.panels.showState("loading");
+    else if (state === "paused" && this.#reply.is_own_pause) this.panels.showState("own_pause");
     else if (state !== "open") this.panels.showState(state);
     else if (stage === "not_qualified") this.panels.showState("not_qualified");
     else if (this.supply.isDry && this.#reply.is_waiting) this.panels.showState("waiting");
@@ -237,8 +252,9 @@ export class Desk {
   // ---- what others say ----
 
   /** The server's reply to answers, whichever tab has sent them. */
-  heardOfAnswers({ results, progress }) {
+  heardOfAnswers({ results, progress, ...news }) {
     this.session.countedByServer(progress);
+    this.#hearNews(news);
     const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
     if (mine?.feedback) this.panels.showFeedback({ ...this.#hold, ...mine.feedback });
     else if (mine) this.closeHold();
@@ -257,7 +273,7 @@ export class Desk {
     this.#reply = reply;
     this.session.countedByServer(reply.progress);
     this.panels.showStage(reply.stage);
-    if (reply.guideline_version !== this.session.guidelineVersion) this.#newGuidelines();
+    this.#hearNews(reply);
     if (this.#isWaiting) this.advance();
     this.#late();
   }
@@ -286,14 +302,25 @@ export class Desk {
     this.advance();
   }
 
-  async #newGuidelines() {
-    const version = await this.panels.reloadGuidelines();
-    if (version !== null) this.session.guidelineVersion = version;
+  #hearNews({ read_version, must_read, guideline_version, n_replies }) {
+    if (read_version > this.session.guidelineVersion) this.hasRead(read_version); // in another tab
+    if (must_read) this.panels.guidelines.openToRead(guideline_version);
+    if (n_replies > 0) this.panels.replies.show();
+  }
+
+  /** The judge has read a version of the guidelines: answers are made under it from now on. */
+  hasRead(version) {
+    this.session.guidelineVersion = version;
+    this.panels.guidelines.wasRead(version);
+    this.#reply = { ...this.#reply, must_read: false };
+    this.supply.isDry = false;
+    if (this.#isWaiting) this.advance();
   }
 
   // ---- afterwards ----
 
   #noteAnswer(answer, visibleMs) {
+    this.#comment = null;
     if (isFinal(answer)) this.pace.add(visibleMs);
     this.supply.noteAnswer();
     const due = this.breaks.note(this.now());

@@ -9,7 +9,7 @@ import { Brake } from "./brake.js";
 import { ChoiceView, NO_SHEET } from "./choice.js";
 import { keyMapOf } from "./choice_keys.js";
 import { Desk } from "./desk.js";
-import { KeysDialog, askReason, confirmRest } from "./dialogs.js";
+import { AskDialog, KeysDialog, askReason, confirmRest } from "./dialogs.js";
 import { PairView } from "./pair.js";
 import { Panels } from "./panels.js";
 import { usePictures } from "./pictures.js";
@@ -33,6 +33,9 @@ const urls = {
   recent: given.recentUrl,
   guidelines: given.guidelinesUrl,
   stops: given.stopsUrl,
+  comments: given.commentsUrl,
+  replies: given.repliesUrl,
+  read: given.readUrl,
   preferences: given.preferencesUrl,
 };
 const api = new Api(urls, given.person);
@@ -42,7 +45,7 @@ const queue = new QuestionQueue();
 const shelf = new ImageShelf();
 
 const outbox = await pageOutbox(scope, {
-  send: (bodies) => api.answers(bodies),
+  send: (bodies) => api.send(bodies),
   keeps: new Set(["paused"]),
   onReply: (reply) => desk.heardOfAnswers(reply),
   onAddedElsewhere: (body) => desk.follow([body]),
@@ -52,7 +55,7 @@ const session = new Session({
   outbox,
   now,
   progress: { n_done: Number(given.nDone), n_total: Number(given.nTotal) },
-  guidelineVersion: Number(given.guidelineVersion),
+  guidelineVersion: Number(given.readVersion),
 });
 const supply = new Supply({
   api,
@@ -62,7 +65,14 @@ const supply = new Supply({
   onReply: (reply) => desk.heardOfQuestions(reply),
   onTrouble: (words) => desk.view || panels.showState("offline", words),
 });
-const panels = new Panels(root, { api, outbox, shelf, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
+const panels = new Panels(root, {
+  ...{ api, outbox, shelf },
+  onTakeBack: (uuid, how) => desk.takeBack(uuid, how),
+  onRead: (version) => {
+    desk.hasRead(version);
+    supply.fill();
+  },
+});
 const part = (name) => root.querySelector(`[data-view="${name}"]`);
 const seen = { shelf, visible, now };
 if (isChoice) usePictures({ base: given.imagesUrl, size: given.picture });
@@ -108,6 +118,10 @@ const keysDialog = new KeysDialog(document.getElementById("help"), {
   },
 });
 
+const askDialog = new AskDialog(document.getElementById("ask"), {
+  onSend: (question, text) => desk.comment(question, text),
+});
+
 // ---- acts ----
 async function skip(device) {
   const question = desk.view?.question;
@@ -115,6 +129,10 @@ async function skip(device) {
   const chosen = await askReason(document.getElementById("skip"));
   if (!chosen.reason || desk.view?.question !== question) return;
   desk.answer("skip", { device: chosen.device ?? device, reason: chosen.reason, timeStamp: performance.now() });
+}
+
+function ask() {
+  if (desk.view?.question) askDialog.open(desk.view.question);
 }
 
 const isAnswer = (action) => ANSWERING.has(action) || action.startsWith("pick ");
@@ -133,6 +151,7 @@ function perform(action, device, timeStamp) {
   } else if (action === "skip") skip(device);
   else if (action === "rest_different") desk.restDifferent({ device, timeStamp });
   else if (action === "undo") desk.undo({ device });
+  else if (action === "comment") ask();
   else if (isChoice && action !== "guidelines") return;
   else if (action === "zoom") desk.zoom();
   else if (action === "blink" && desk.view === pair) pair.toggleBlink();
@@ -215,4 +234,6 @@ api
   })
   .catch(() => {}); // the strip starts empty then
 desk.advance();
+if (given.isUnread) panels.guidelines.openToRead(Number(given.guidelineVersion), { isFirst: given.nDone === "0" });
+if (Number(given.nReplies) > 0) panels.replies.show();
 root.dataset.isLoaded = "yes";

@@ -3,7 +3,8 @@ import { deviceOf } from "../lib/keys.js";
 import { fill, gettext } from "../lib/words.js";
 import { keyLabel, wordOf } from "./words.js";
 import { Bar } from "./bar.js";
-import { Guidelines } from "./dialogs.js";
+import { Guidelines } from "./guidelines.js";
+import { Replies } from "./replies.js";
 import { Parked, Strip } from "./strip.js";
 
 const STATES = {
@@ -31,12 +32,13 @@ const STATES = {
 const TOAST_MS = 5000;
 
 export class Panels {
-  constructor(root, { api, outbox, shelf, onTakeBack }) {
+  constructor(root, { api, outbox, shelf, onTakeBack, onRead }) {
     this.root = root;
     this.parts = {};
     for (const element of root.querySelectorAll("[data-part]")) this.parts[camel(element)] = element;
     this.bar = new Bar(this.parts, outbox);
-    this.guidelines = new Guidelines(document.getElementById("guidelines"), api);
+    this.guidelines = new Guidelines(document.getElementById("guidelines"), api, { onRead });
+    this.replies = new Replies(this.parts.replies, this.parts.repliesList, { api, shelf });
     this.parked = new Parked(this.parts.parked, this.parts.parkedList, { outbox, shelf });
     this.strip = new Strip(this.parts.strip, {
       shelf,
@@ -125,18 +127,6 @@ export class Panels {
     const why = gettext("Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.");
     this.parts.breakText.textContent = `${fill(done, { n, minutes })} ${why}`;
     this.parts.break.hidden = false;
-  }
-
-  /** Fetch new guidelines and tell of them; returns their version, or null. */
-  async reloadGuidelines() {
-    this.guidelines.forget();
-    try {
-      const version = await this.guidelines.load();
-      this.parts.changed.hidden = false;
-      return version;
-    } catch {
-      return null; // asked again with the next questions
-    }
   }
 
   /** Let the button of an action light up, so that a key press is seen. */

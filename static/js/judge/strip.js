@@ -63,7 +63,7 @@ export class Parked {
       if (!button) return;
       const { uuid } = button.closest("li").dataset;
       if (button.dataset.do === "again") outbox.release(uuid);
-      else if (window.confirm(gettext("Remove this answer? It has not been counted."))) outbox.discard(uuid);
+      else if (window.confirm(gettext("Remove this? It has not been counted."))) outbox.discard(uuid);
     });
   }
 
@@ -79,9 +79,10 @@ export class Parked {
   #row({ uuid, body, shown, parked }) {
     const row = document.createElement("li");
     row.dataset.uuid = uuid;
-    if (shown?.question) row.append(...picturesIn(shown.question, body.answer).map((one) => thumb(one, this.shelf)));
+    if (shown?.question) row.append(...picturesIn(shown.question, body.answer ?? "").map((one) => thumb(one, this.shelf)));
     const text = document.createElement("span");
-    text.textContent = `${wordOf(body.answer, shown?.question)}: ${parked.message || parked.code}`;
+    const what = "comment" in body ? gettext("Your question") : wordOf(body.answer, shown?.question);
+    text.textContent = `${what}: ${parked.message || parked.code}`;
     row.append(text, this.#button("again", gettext("Send again")), this.#button("drop", gettext("Remove")));
     return row;
   }

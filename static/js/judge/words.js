@@ -19,6 +19,7 @@ export const ACTIONS = {
   cant_tell: gettext("Can’t tell"),
   skip: gettext("Skip, with a reason"),
   later: gettext("Later"),
+  comment: gettext("Ask an admin"),
   undo: gettext("Undo"),
   zoom: gettext("Zoom, or look closer on a sheet"),
   blink: gettext("Blink comparison"),
