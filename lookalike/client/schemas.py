@@ -108,6 +108,7 @@ class Campaign:
     slug: str
     name: str
     state: str
+    task_kind: str
     tie_rule: str
     notion: str
     notion_model: str
@@ -165,6 +166,10 @@ class Judgement:
     uid: str
     query: str
     candidate: str
+    subject: str | None
+    condition: str
+    choices: list[str]
+    picked: str | None
     kind: str
     judge: int
     annotator: str
