@@ -255,7 +255,7 @@ def test_earlier_answers_that_a_rule_changes_are_asked_again_and_that_can_be_und
     desk, slug = signed_in(admin), judge.campaign.slug
     uid = judge.campaign.questions.get(uid=question).query.uid
     listed = desk.get(
-        reverse("annotation:answers_given", args=[slug]), {"version": 2, "query": str(uid)}
+        reverse("annotation:answers_given", args=[slug]), {"version": "2", "query": str(uid)}
     )
     n = len(listed.context["rows"])
     assert 0 < n < 8

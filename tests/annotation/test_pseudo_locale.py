@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core import mail
+from django.db import OperationalError
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
@@ -18,7 +19,7 @@ from accounts.services import mail_password_link
 from annotation.models import Campaign, CampaignState, Stage
 from annotation.services import close_campaign, pause_campaign
 from conditional.campaigns.services import ask_panel
-from conditional.models import TripletQuestion, TripletSet
+from conditional.models import TemplateSet, TripletQuestion, TripletSet
 from config import errors
 from config.refusals import bad_request
 from tests.clients import PASSWORD, answer_to, signed_in
@@ -73,7 +74,7 @@ def test_the_entrance(judge):
     browser.post(reverse("account_reset_password"), {"email": judge.email})
     letter = mail.outbox[-1]
     assert words_left(f"<p>{letter.subject}</p>", PEOPLE) == ["[testserver]"]
-    link = re.search(r"http://testserver(\S+)", letter.body)
+    link = re.search(r"http://testserver(\S+)", str(letter.body))
     assert link
     page = browser.get(link[1], follow=True)
     check(page)
@@ -141,7 +142,7 @@ def test_errors(judge, monkeypatch, settings):
         reply = stranger().post(reverse("account_login"), {"login": "x", "password": "y"})
     check(reply, status=429)
     request = RequestFactory().get("/")
-    request.user, request.session = judge, browser.session  # type: ignore[assignment]
+    request.user, request.session = judge, browser.session
     for page, status in (
         (bad_request(request, ValueError()), 400),
         (errors.server_error(request), 500),
@@ -149,8 +150,8 @@ def test_errors(judge, monkeypatch, settings):
     ):
         check(page, status=status)
     try:
-        raise errors.OperationalError
-    except errors.OperationalError:
+        raise OperationalError
+    except OperationalError:
         check(errors.server_error(request), status=503)
 
 
@@ -163,7 +164,7 @@ def _campaigns(judge: User, campaign_of: Any) -> list[Campaign]:
         TripletQuestion(triplet_set=triplets, position=at, anchor=anchor, first=one, second=other)
         for at, (one, other) in enumerate(pairwise(images))
     )
-    asked = (built_set(catalog, n_templates=3), triplets)
+    asked: tuple[TemplateSet | TripletSet, ...] = (built_set(catalog, n_templates=3), triplets)
     made = [
         pairs,
         *(

