@@ -6,10 +6,21 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import QuerySet
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE, has_fixed_ties
+
+GRADES_HELP = (
+    "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
+    "pair at a time: sheets have no grades."
+)
+
+
+def grades_in(text: str) -> str:
+    """Return the words of grades as they are stored: one a line, nothing around them."""
+    return "\n".join(word.strip() for word in text.splitlines() if word.strip())
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -18,10 +29,14 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
+            "name", "grades", "similar_from", "tie_rule", "serving", "k", "lease_minutes",
+            "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
+        widgets = {"grades": forms.Textarea(attrs={"rows": 5})}
         labels = {
+            "grades": "Grades, one a line",
+            "similar_from": "Similar from grade",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Minutes a pair is lent to a judge",
             "closes_settled": "Close pairs early",
@@ -30,6 +45,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "pass_percent": "Pass mark of the qualification round, %",
         }
         help_texts = {
+            "grades": GRADES_HELP + " Leave it empty to ask for similar or different.",
             "mirror_percent": (
                 "Pairs asked again with query and candidate swapped, in percent. Only where the "
                 "candidate is a query of the campaign, too, so there may be fewer."
@@ -39,12 +55,29 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
+        self.fields["similar_from"].required = False
         if self.instance.kind.is_choice:
-            del self.fields["tie_rule"], self.fields["mirror_percent"]
+            for name in ("tie_rule", "mirror_percent", "grades", "similar_from"):
+                del self.fields[name]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
             for name in self.fields.keys() & set(fixed):
                 self.fields[name].disabled = True
+
+    def clean_similar_from(self) -> int:
+        """Keep the threshold where none is given."""
+        given = self.cleaned_data["similar_from"]
+        return int(self.instance.similar_from if given is None else given)
+
+    def clean_grades(self) -> str:
+        """Take the words without what stands around them."""
+        return grades_in(self.cleaned_data["grades"])
+
+
+def campaigns_like(campaign: Campaign) -> QuerySet[Campaign]:
+    """Return the campaigns that take the same answers, so that gold of one is gold of another."""
+    same = Campaign.objects.filter(task_kind=campaign.task_kind, grades=campaign.grades)
+    return same.filter(similar_from=campaign.similar_from) if campaign.grades else same
 
 
 class ReasonForm(forms.Form):
@@ -122,7 +155,8 @@ class GoldFileForm(GoldForm):
         label="CSV file",
         help_text=(
             "Columns query, candidate (path in the catalog, uid or SHA-256), answer (similar or "
-            "different), and why (shown in training and examples)."
+            "different; where pairs are graded, the grade), and why (shown in training and "
+            "examples)."
         ),
     )
 
@@ -141,7 +175,7 @@ class GoldFromCampaignForm(GoldForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind)
+        same = campaigns_like(campaign)
         others = same.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"
@@ -192,7 +226,7 @@ class GoldFromRulingForm(forms.Form):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind, state=CampaignState.DRAFT)
+        same = campaigns_like(campaign).filter(state=CampaignState.DRAFT)
         drafts = same.exclude(pk=campaign.pk)
         here = (f"{campaign.slug}:{QuestionKind.EXAMPLE}", "Worked example here")
         there = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.models import Campaign, Judgement
 
@@ -21,7 +21,7 @@ def list_judgements(
         campaign: whose questions.
         kind: only of questions of this kind; "" for all.
         judge: only of the judge with this place on the panel.
-        answer: only this answer; "" for all.
+        answer: only this answer, of whatever grade; "" for all.
         is_excluded: only excluded ones, or only the others.
     """
     judgements = Judgement.objects.filter(question__campaign=campaign)
@@ -30,7 +30,7 @@ def list_judgements(
     if judge is not None:
         judgements = judgements.filter(member__number=judge)
     if answer:
-        judgements = judgements.filter(answer=answer)
+        judgements = judgements.filter(Q(answer=answer) | Q(answer__startswith=f"{answer}:"))
     if is_excluded is not None:
         judgements = judgements.filter(is_excluded=is_excluded)
     return judgements.select_related(

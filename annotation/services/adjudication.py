@@ -75,6 +75,8 @@ def gold_from_ruling(
     question = ruling.question
     if question.subject and target.task_kind != campaign.task_kind:
         raise CampaignError(f"“{target}” asks about {target.kind.nouns}.")
+    if target.kind.scale != campaign.kind.scale:
+        raise CampaignError(f"“{target}” has other grades.")
     answer = campaign.kind.gold_of_ruling(ruling.answer, subject_of(campaign, question))
     if not answer:
         raise CampaignError("The ruling does not say what is right, and cannot be gold.")

@@ -13,9 +13,13 @@ from annotation.models import Campaign, CampaignState, Guideline, PanelMember, S
 from annotation.services.counting import lock_panel, recount_pairs
 from audit.actions import Action
 from audit.services import record
+from lookalike.agreement.grades import Scale
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
-IN_DRAFT = ("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed")
+IN_DRAFT = (
+    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed"),
+    *("grades", "similar_from"),
+)
 MAX_GUIDELINE = 100_000  # characters
 
 
@@ -56,6 +60,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
     if campaign.mirror_percent and campaign.kind.is_choice:
         raise CampaignError("mirror_percent: only pairs can be mirrored.")
+    if {"grades", "similar_from"} & changes.keys():
+        check_scale(campaign)
     if campaign.lease_minutes < 1:
         raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
     campaign.save(update_fields=list(changes))
@@ -71,6 +77,27 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
         record(by, Action.SETTINGS_CHANGED, campaign, **after)
     return campaign
+
+
+def check_scale(campaign: Campaign) -> None:
+    """Check the grades of a campaign that is still a draft.
+
+    Raises:
+        CampaignError: they are no scale, the campaign asks about something else than pairs, or
+            has known answers already, which were given on another scale.
+    """
+    if campaign.grades and campaign.kind.is_choice:
+        raise CampaignError("grades: only pairs can be graded.")
+    if campaign.grades:
+        try:
+            Scale(tuple(campaign.grades.split("\n")), campaign.similar_from)
+        except ValueError as problem:
+            raise CampaignError(f"Grades: {problem}.") from None
+    if n_known := campaign.questions.filter(gold__isnull=False).count():
+        raise CampaignError(
+            f"Grades: {n_known} pairs have a known answer on the scale as it was; remove them "
+            "first."
+        )
 
 
 def has_fixed_ties(campaign: Campaign) -> bool:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -27,7 +27,7 @@ from api.errors import ApiError, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.services import record
-from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.grades import NO_GRADE, grade_of
 
 router = Router(tags=["Campaigns"], auth=reads)
 Kind = Literal["pair", "gold", "repeat", "mirror", "training", "qualification"]
@@ -53,6 +53,12 @@ class CampaignOut(Schema):
         validation_alias="campaign.tie_rule",
         description="What a tied vote means: negative or undecided.",
     )
+    grades: list[str] = Field(
+        description="Words of the grades from 0; none where a pair is similar or different."
+    )
+    similar_from: int | None = Field(
+        description="The least grade that counts as similar; null without grades."
+    )
     serving: str = Field(
         validation_alias="campaign.serving",
         description="everyone, or k_of_n of the panel judge each pair.",
@@ -74,6 +80,16 @@ class CampaignOut(Schema):
         validation_alias="n_total", description="As many of them are wanted; 0 of a draft."
     )
     created_at: datetime = Field(validation_alias="campaign.created_at")
+
+    @staticmethod
+    def resolve_grades(row: CampaignNumbers) -> list[str]:
+        """Return the words of the grades."""
+        return list(scale.words) if (scale := row.campaign.kind.scale) else []
+
+    @staticmethod
+    def resolve_similar_from(row: CampaignNumbers) -> int | None:
+        """Return the threshold."""
+        return scale.similar_from if (scale := row.campaign.kind.scale) else None
 
 
 class JudgeOut(Schema):
@@ -103,7 +119,10 @@ class ProgressOut(Schema):
 
 
 class AgreementOut(Schema):
-    """How much the panel agrees; null where a figure is not defined."""
+    """How much the panel agrees; null where a figure is not defined.
+
+    All but the last two are of similar and different, by the threshold where pairs are graded.
+    """
 
     n_pairs: int = Field(
         validation_alias="n_questions",
@@ -116,6 +135,12 @@ class AgreementOut(Schema):
     fleiss: Figure = Field(description="Fleiss' kappa; needs equally many votes a pair.")
     prevalence: Figure = Field(
         validation_alias="prevalence.1", description="Share of “similar” among all votes."
+    )
+    ordinal_alpha: Figure = Field(
+        None, description="Krippendorff's ordinal alpha of the grades; null without grades."
+    )
+    within_one: Figure = Field(
+        None, description="Chance that two grades of a pair differ by one at most; likewise."
     )
 
 
@@ -132,6 +157,7 @@ class JudgementOut(Schema):
     judge: int = Field(validation_alias="member.number", description="Place on the panel.")
     annotator: str = Field(validation_alias="member.annotator.username")
     answer: str = Field(description="similar, different, cant_tell or skip.")
+    grade: int | None = Field(description="Where pairs are graded and this is a vote, the grade.")
     reason: str = Field(validation_alias="event.reason")
     is_surplus: bool = Field(description="Came after enough votes: kept, not counted.")
     is_excluded: bool = Field(description="Excluded from counting by an admin.")
@@ -142,6 +168,16 @@ class JudgementOut(Schema):
     decided_at: datetime = Field(validation_alias="event.decided_at")
     visible_ms: int = Field(validation_alias="event.visible_ms")
     load_ms: int = Field(validation_alias="event.load_ms")
+
+    @staticmethod
+    def resolve_answer(row: Judgement) -> str:
+        """Return the answer without its grade."""
+        return row.answer.partition(":")[0]
+
+    @staticmethod
+    def resolve_grade(row: Judgement) -> int | None:
+        """Return the grade, if there is one."""
+        return None if (grade := grade_of(row.answer)) == NO_GRADE else grade
 
 
 class JudgementQuery(Schema):
@@ -191,7 +227,7 @@ def progress(request: HttpRequest, slug: str) -> CampaignNumbers:
     response={200: AgreementOut, **errors(404)},
     summary="Agreement of a panel",
 )
-def agreement(request: HttpRequest, slug: str) -> Agreement:
+def agreement(request: HttpRequest, slug: str) -> dict[str, Any]:
     """Return the panel's agreement on the pairs that vote.
 
     Where labels are hidden, only to admins: figures of few pairs would tell them.
@@ -199,7 +235,9 @@ def agreement(request: HttpRequest, slug: str) -> Agreement:
     campaign = _row(request, slug).campaign
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
-    return labels.agreement(campaign)
+    graded = labels.grade_agreement(campaign)
+    more = {"ordinal_alpha": graded.alpha, "within_one": graded.within_one} if graded else {}
+    return vars(labels.agreement(campaign)) | more
 
 
 @router.get(

@@ -42,4 +42,7 @@ def without_pairs(table: LabelTable, pairs: Pairs) -> LabelTable:
         return table
     rows = zip(table.query_ids.tolist(), table.candidate_ids.tolist(), strict=True)
     kept = np.array([pair not in pairs for pair in rows], dtype=np.bool_)
-    return LabelTable(**{field.name: getattr(table, field.name)[kept] for field in fields(table)})
+    columns = {field.name: getattr(table, field.name) for field in fields(table)}
+    return LabelTable(
+        **{name: None if column is None else column[kept] for name, column in columns.items()}
+    )

@@ -109,6 +109,8 @@ class Campaign:
     name: str
     state: str
     tie_rule: str
+    grades: list[str]
+    similar_from: int | None
     serving: str
     k: int
     is_simulated: bool
@@ -155,6 +157,8 @@ class Agreement:
     ac1: float | None
     fleiss: float | None
     prevalence: float | None
+    ordinal_alpha: float | None
+    within_one: float | None
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,7 @@ class Judgement:
     judge: int
     annotator: str
     answer: str
+    grade: int | None
     reason: str
     is_surplus: bool
     is_excluded: bool

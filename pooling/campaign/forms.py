@@ -8,8 +8,12 @@ from django import forms
 from django.urls import reverse_lazy
 
 from accounts.models import Role, User
+from annotation.forms import GRADES_HELP, grades_in
 from annotation.models import AskingOrder, TieRule
 from catalog.short_names import typing_attributes
+from lookalike.agreement.grades import MOST_GRADES, Scale
+
+DEFAULT_GRADES = "Different\nSomewhat similar\nSimilar\nNearly identical"
 
 
 class CampaignForm(forms.Form):
@@ -23,6 +27,30 @@ class CampaignForm(forms.Form):
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         help_text="Everybody on the panel judges every pair. An odd number has no ties.",
+    )
+    answers = forms.ChoiceField(
+        choices=[("binary", "Similar or different"), ("graded", "Grades of similarity")],
+        initial="binary",
+        widget=forms.RadioSelect,
+        label="What judges say of a pair",
+        help_text="Grades take judges longer. Models are then compared by nDCG, too.",
+    )
+    grades = forms.CharField(
+        required=False,
+        max_length=500,
+        initial=DEFAULT_GRADES,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        label="Grades, one a line",
+        help_text=GRADES_HELP,
+    )
+    similar_from = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_GRADES - 1,
+        initial=2,
+        label="Similar from grade",
+        help_text="For all measures that know only similar and different, from this grade on a "
+        "pair is similar. Fixed once the campaign is open, as the grades are.",
     )
     tie_rule = forms.ChoiceField(
         choices=TieRule.choices,
@@ -58,3 +86,24 @@ class CampaignForm(forms.Form):
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
             "is_simulated", "username"
         )
+
+    def clean(self) -> dict[str, Any]:
+        """Read the scale, where grades are wanted."""
+        cleaned = super().clean() or {}
+        words, similar_from = (
+            grades_in(cleaned.pop("grades", "")),
+            cleaned.pop("similar_from", None),
+        )
+        cleaned["scale"] = None
+        if (
+            cleaned.pop("answers", "") == "graded"
+            and not {"grades", "similar_from"} & self.errors.keys()
+        ):
+            try:
+                cleaned["scale"] = Scale(
+                    tuple(words.split("\n")) if words else (), similar_from or 0
+                )
+            except ValueError as problem:
+                field = "similar_from" if "counts as similar" in str(problem) else "grades"
+                self.add_error(field, f"{str(problem).capitalize()}.")
+        return cleaned

@@ -13,6 +13,7 @@ from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.services import create_campaign, open_campaign
 from catalog.short_names import NameCheck, check_name
+from lookalike.agreement.grades import Scale
 from lookalike.core.errors import Refused
 from lookalike.pooling.judging_order import judging_phases
 from lookalike.pooling.source_spec import SourceKind, source_kind
@@ -30,6 +31,7 @@ def open_pool_campaign(
     pool: Pool,
     name: str,
     panel: Sequence[User],
+    scale: Scale | None = None,
     tie_rule: str = TieRule.NEGATIVE,
     asking_order: str = AskingOrder.SHUFFLED,
     guidelines: str = "",
@@ -40,6 +42,7 @@ def open_pool_campaign(
     """Put every pair of a pool to a panel and let the judging begin.
 
     Args:
+        scale: grades that judges give; None: similar or different.
         asking_order: shuffled, or likely pairs first. The campaign learns the phase of each pair
             and nothing else of what the pool knows.
         is_draft: do not open it yet, so that its rules and its gold can be set before the
@@ -71,6 +74,7 @@ def open_pool_campaign(
                 pairs=pairs,
                 panel=panel,
                 phases=phases,
+                scale=scale,
                 tie_rule=tie_rule,
                 seed=seed,
                 guidelines=guidelines,

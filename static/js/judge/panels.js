@@ -1,6 +1,6 @@
 /* Everything around the pair: bar, notices, states, strip, explanations. */
 import { deviceOf } from "../lib/keys.js";
-import { keyLabel, wordOf } from "./words.js";
+import { agrees, keyLabel, wordOf } from "./words.js";
 import { Bar } from "./bar.js";
 import { Guidelines } from "./dialogs.js";
 import { Parked, Strip } from "./strip.js";
@@ -95,12 +95,13 @@ export class Panels {
     panel.hidden = feedback === null;
     if (feedback === null) return;
     const { answer, question, expected, why } = feedback;
-    panel.dataset.is = expected === null ? "waiting" : answer === expected ? "right" : "wrong";
+    const isRight = expected !== null && agrees(answer, expected);
+    panel.dataset.is = expected === null ? "waiting" : isRight ? "right" : "wrong";
     if (expected === null) {
       feedbackTitle.textContent = "Your answer is on its way";
       feedbackText.textContent = "The explanation comes with the server’s reply.";
     } else {
-      const verdict = answer === expected ? "Right" : "Expected";
+      const verdict = answer === expected ? "Right" : isRight ? "Near enough. Expected" : "Expected";
       feedbackTitle.textContent = `${verdict}: ${wordOf(expected, question).toLowerCase()}`;
       feedbackText.textContent = why;
     }

@@ -12,6 +12,31 @@ export const ANSWERS = {
   withdrawn: { sign: "↶", word: "Taken back" },
 };
 
+/** Name the grades of this campaign, given as [answer, word] from the lowest. */
+export function nameGrades(grades) {
+  for (const [answer, word] of grades) ANSWERS[answer] = { sign: gradeOf(answer), word };
+}
+
+const gradeOf = (answer) => answer.split(":")[1] ?? "";
+const sideOf = (answer) => answer.split(":")[0];
+
+/** Whether an answer is as known: the same, or a grade next to it on the same side. */
+export function agrees(answer, known) {
+  if (answer === known || answer.startsWith(PICK)) return answer === known;
+  return sideOf(answer) === sideOf(known) && Math.abs(gradeOf(answer) - gradeOf(known)) <= 1;
+}
+
+/** A key map in which digits are the grades; what had one of these keys gets its default back. */
+export function gradeKeys(keys, grades, defaults) {
+  const used = Object.fromEntries(grades.map(([answer]) => [answer, gradeOf(answer)]));
+  for (const [action, key] of Object.entries(keys)) {
+    if (["similar", "different", "rest_different", "mode"].includes(action)) continue;
+    const chosen = Object.values(used).includes(key) ? defaults[action] : key;
+    if (!Object.values(used).includes(chosen)) used[action] = chosen;
+  }
+  return used;
+}
+
 export const ACTIONS = {
   similar: "Similar",
   different: "Different",
@@ -30,7 +55,7 @@ export const ACTIONS = {
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
 
 export function keyLabel(key) {
-  return NAMES[key] ?? key.toUpperCase();
+  return NAMES[key] ?? (key ?? "").toUpperCase();
 }
 
 const PICK = "pick:";
