@@ -11,6 +11,7 @@ from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Serving, StateChange
 from annotation.services.counting import lock_panel, recount_pairs
+from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.grades import Scale
@@ -52,6 +53,8 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
     before = {name: getattr(campaign, name) for name in changes}
     for name, value in changes.items():
         setattr(campaign, name, value)
+    if {"grades", "similar_from"} & changes.keys():
+        check_scale(campaign)
     if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
         raise CampaignError(
             f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
@@ -60,8 +63,6 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
         raise CampaignError("At most half of the pairs can be asked again; a pass mark is a share.")
     if campaign.mirror_percent and campaign.kind.is_choice:
         raise CampaignError("mirror_percent: only pairs can be mirrored.")
-    if {"grades", "similar_from"} & changes.keys():
-        check_scale(campaign)
     if campaign.lease_minutes < 1:
         raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
     campaign.save(update_fields=list(changes))
@@ -86,7 +87,7 @@ def check_scale(campaign: Campaign) -> None:
         CampaignError: they are no scale, the campaign asks about something else than pairs, or
             has known answers already, which were given on another scale.
     """
-    if campaign.grades and campaign.kind.is_choice:
+    if campaign.grades and campaign.task_kind != PAIR:
         raise CampaignError("grades: only pairs can be graded.")
     if campaign.grades:
         try:

@@ -94,8 +94,10 @@ def agrees(answer: str, known: str) -> bool:
     >>> agrees("similar:2", "similar:3"), agrees("different:1", "similar:2")
     (True, False)
     """
-    near = abs(grade_of(answer) - grade_of(known)) <= 1
-    return answer == known or (near and answer.partition(":")[0] == known.partition(":")[0])
+    if answer == known or NO_GRADE in {grade_of(answer), grade_of(known)}:
+        return answer == known
+    is_near = abs(grade_of(answer) - grade_of(known)) <= 1
+    return is_near and answer.partition(":")[0] == known.partition(":")[0]
 
 
 def median_grades(counts: Ints) -> tuple[Ints, Ints]:

@@ -20,6 +20,7 @@ from accounts.models import Role, User
 from annotation.models import Adjudication, Campaign, Judgement
 from annotation.queries.labels import grade_agreement, labels
 from annotation.services import adjudicate
+from evaluation.exports import export_pieces
 from evaluation.models import Result
 from evaluation.results.leaderboard import leaderboard
 from evaluation.results.stored import StoredResult
@@ -30,7 +31,6 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.opened import open_release
 from lookalike.release.verify import verify
 from releases.importing.release import import_any
-from releases.models import Release
 from releases.storage import archive_path, files_folder
 from tests.releases.cases import sealed
 from tests.worlds import (
@@ -137,7 +137,7 @@ def test_board_release_command_and_ir_measures_say_the_same_ndcg(
     assert main(["score", "--release", str(archive_path(release)), *common]) == 0
     by_release = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
     assert by_release["nDCG@5"]["value"] == pytest.approx(theirs, abs=1e-9)
-    products = ["--products", str(folder / "csv/images.csv")]
+    products = ["--metadata", str(folder / "csv/images.csv")]
     files = ["--qrels", str(folder / "trec/qrels.txt"), "--min-rel", "2", *products]
     assert main(["score", *files, *common]) == 0
     by_files = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
@@ -234,7 +234,7 @@ def test_a_grade_on_the_other_side_of_its_answer_is_refused(
     pq.write_table(table.set_column(at, "grade", pa.array(grades, pa.int8())), path)
     sealed(folder)
     [finding] = verify(folder).findings
-    assert "which does not go with the answer" in finding.text
+    assert "which does not go with the answer" in finding.reason
 
 
 def test_campaigns_of_different_grades_are_not_released_together(
@@ -254,17 +254,16 @@ def test_the_pages_the_api_and_the_exports_show_grades(world: World) -> None:
     assert "nDCG@5, linear gains" in page
     assert "similar from grade 2 on" in page
     assert (
-        "Krippendorff’s α, ordinal" in client.get(f"/campaigns/{slug}/agreement").content.decode()
+        "Krippendorff’s α, ordinal" in client.get(f"/campaigns/{slug}/agreement/").content.decode()
     )
-    assert "nearly identical" in client.get(f"/campaigns/{slug}/quality").content.decode()
-    assert "Nearly identical" in client.get(f"/campaigns/{slug}/answers").content.decode()
+    assert "nearly identical" in client.get(f"/campaigns/{slug}/quality/").content.decode()
+    assert "Nearly identical" in client.get(f"/campaigns/{slug}/answers/").content.decode()
     found = client.get(f"/api/v1/campaigns/{slug}").json()
     assert (found["grades"], found["similar_from"]) == (list(SCALE.words), 2)
     agreement = client.get(f"/api/v1/campaigns/{slug}/agreement").json()
     assert agreement["ordinal_alpha"] == pytest.approx(grade_agreement(world.campaign).alpha)  # type: ignore[union-attr]
     rows = client.get(f"/api/v1/campaigns/{slug}/judgements?answer=similar").json()["items"]
     assert {(row["answer"], row["grade"]) for row in rows} == {("similar", 2), ("similar", 3)}
-    from evaluation.exports import export_pieces
 
     text = b"".join(export_pieces(world.campaign, "csv")).decode("utf-8-sig")
     exported = Counter(int(row["grade"]) for row in csv.DictReader(io.StringIO(text)))

@@ -17,6 +17,7 @@ export function nameGrades(grades) {
   for (const [answer, word] of grades) ANSWERS[answer] = { sign: gradeOf(answer), word };
 }
 
+const UNGRADED = new Set(["similar", "different", "rest_different", "mode"]); // not where there are grades
 const gradeOf = (answer) => answer.split(":")[1] ?? "";
 const sideOf = (answer) => answer.split(":")[0];
 
@@ -29,10 +30,10 @@ export function agrees(answer, known) {
 /** A key map in which digits are the grades; what had one of these keys gets its default back. */
 export function gradeKeys(keys, grades, defaults) {
   const used = Object.fromEntries(grades.map(([answer]) => [answer, gradeOf(answer)]));
-  for (const [action, key] of Object.entries(keys)) {
-    if (["similar", "different", "rest_different", "mode"].includes(action)) continue;
-    const chosen = Object.values(used).includes(key) ? defaults[action] : key;
-    if (!Object.values(used).includes(chosen)) used[action] = chosen;
+  const isFree = (key) => !Object.values(used).includes(key);
+  const others = Object.keys(keys).filter((action) => !UNGRADED.has(action));
+  for (const from of [keys, defaults]) {
+    for (const action of others) if (!(action in used) && isFree(from[action])) used[action] = from[action];
   }
   return used;
 }
