@@ -41,6 +41,16 @@ def browsers(campaign: Campaign) -> list[Browser]:
     return [Browser(campaign, member.annotator) for member in members]
 
 
+def gold_of(pair: tuple[int, int], answer: str, why: str = "") -> GoldPair:
+    return GoldPair(pair[0], pair[1], answer, why)
+
+
+def grades_of(campaign: Campaign) -> list[int]:
+    found = labels(campaign).grades
+    assert found is not None
+    return list(found.tolist())
+
+
 def judge_one(campaign: Campaign, grades: str) -> None:
     """Let each judge give the one pair a grade."""
     for browser, grade in zip(browsers(campaign), grades, strict=True):
@@ -103,18 +113,20 @@ def test_the_scale_is_fixed_once_the_campaign_is_open_and_while_there_is_gold(gr
     for wrong in ({"similar_from": 4}, {"grades": "one"}, {"grades": "a\na"}):
         with pytest.raises(CampaignError, match="Grades: "):
             change_settings(campaign=draft, by=None, **wrong)
-    assert change_settings(campaign=draft, by=None, similar_from=3).kind.scale.similar_from == 3
+    assert change_settings(campaign=draft, by=None, similar_from=3).kind.scale == Scale(
+        SCALE.words, 3
+    )
     [pair] = pairs(1, 1)
     with pytest.raises(CampaignError, match="it takes Different or A little or Alike"):
-        add_gold(campaign=draft, purpose="gold", pairs=[GoldPair(*pair, "similar")])
-    add_gold(campaign=draft, purpose="gold", pairs=[GoldPair(*pair, "similar:3")])
+        add_gold(campaign=draft, purpose="gold", pairs=[gold_of(pair, "similar")])
+    add_gold(campaign=draft, purpose="gold", pairs=[gold_of(pair, "similar:3")])
     with pytest.raises(CampaignError, match="1 pairs have a known answer"):
         change_settings(campaign=draft, by=None, similar_from=2)
 
 
 def test_checks_and_repeats_are_met_by_the_next_grade_on_the_same_side(graded, pairs):
     draft = graded(1, 1, 1, is_open=False)
-    gold = [GoldPair(*pair, "similar:3") for pair in pairs(1, 4)]
+    gold = [gold_of(pair, "similar:3") for pair in pairs(1, 4)]
     add_gold(campaign=draft, purpose="gold", pairs=gold)
     campaign = open_campaign(campaign=draft)
     [browser] = browsers(campaign)
@@ -132,7 +144,7 @@ def test_checks_and_repeats_are_met_by_the_next_grade_on_the_same_side(graded, p
 def test_training_says_that_the_next_grade_is_near_enough(graded, pairs):
     draft = graded(1, 1, 1, is_open=False)
     [pair] = pairs(1, 1)
-    add_gold(campaign=draft, purpose="training", pairs=[GoldPair(*pair, "similar:3", "Same cut.")])
+    add_gold(campaign=draft, purpose="training", pairs=[gold_of(pair, "similar:3", "Same cut.")])
     [browser] = browsers(open_campaign(campaign=draft))
     [question] = browser.next()
     _, reply = browser.send(answer_to(question["uid"], "similar:2"))
@@ -141,7 +153,7 @@ def test_training_says_that_the_next_grade_is_near_enough(graded, pairs):
 
 def test_a_qualification_round_is_passed_by_near_grades(graded, pairs):
     draft = graded(1, 1, 2, is_open=False)
-    gold = [GoldPair(*pair, "similar:3") for pair in pairs(1, 3)]
+    gold = [gold_of(pair, "similar:3") for pair in pairs(1, 3)]
     add_gold(campaign=draft, purpose="qualification", pairs=gold)
     campaign = open_campaign(campaign=draft)
     for browser, answer in zip(browsers(campaign), ("similar:2", "different:1"), strict=True):
@@ -167,7 +179,7 @@ def test_pairs_of_different_grades_are_ruled_on_by_grade_and_become_gold_of_like
         campaign=campaign, question_uid=question.uid, answer="different:1", reason="x", by=chief
     )
     table = labels(campaign)
-    assert (table.grades.tolist(), table.is_similar.tolist()) == ([1], [False])
+    assert (grades_of(campaign), table.is_similar.tolist()) == ([1], [False])
     plain = campaign_of(1, 1, 1, is_open=False)
     with pytest.raises(CampaignError, match="has other grades"):
         gold_from_ruling(
@@ -204,7 +216,7 @@ def test_files_of_gold_and_of_judgements_hold_grades(graded, people, tmp_path, i
         call_command("import_judgements", campaign.slug, file)
     file.write_text(header + f"{rows[0]},3\n{rows[1]},cant_tell\n")
     call_command("import_judgements", campaign.slug, file)
-    assert labels(campaign).grades.tolist() == [3]
+    assert grades_of(campaign) == [3]
 
 
 def test_the_settings_form_takes_and_refuses_a_scale(graded, campaign_of, people):

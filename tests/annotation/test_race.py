@@ -225,9 +225,9 @@ def test_nothing_is_lost_and_no_question_has_more_than_k_votes(
     else:
         campaign = choices_of(kind, n_questions, people(N_JUDGES))
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]
-    votes = list(scale.answers) if scale else ["similar", "different"]
+    words = list(scale.answers) if scale else ["similar", "different"]
     tabs = [
-        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid, votes)
+        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid, words)
         for number in range(N_TABS)
     ]
     for tab in tabs:
