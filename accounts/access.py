@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.utils.translation import gettext
 
 from accounts.models import Role, User
 
@@ -48,7 +49,7 @@ def role_required(*roles: Role) -> Callable[[type_of_view], type_of_view]:
             if signed_in(request).role not in roles:
                 raise PermissionDenied
             if request.headers.get(PERSON_HEADER, str(request.user.pk)) != str(request.user.pk):
-                error = (
+                error = gettext(
                     "Somebody else is signed in here now. Sign in as yourself in another tab, "
                     "then try again here."
                 )

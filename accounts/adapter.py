@@ -11,7 +11,10 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.translation import gettext as _
 
+from accounts import languages
 from accounts.devices import known_device, remember_device
 from accounts.models import User
 from accounts.refusal import refusal
@@ -68,6 +71,7 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
         """Go on to the page that was asked for, and know this browser the next time."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
         remember_device(request, response, cast(User, user))
+        languages.after_sign_in(request, response, cast(User, user))
         return response
 
     def pre_login(
@@ -91,14 +95,19 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             return None
         if SocialAccount.objects.filter(user=user).exists():
             return refusal(
-                request, f"Your account is signed in through {settings.OIDC.name} alone."
+                request,
+                _("Your account is signed in through %(name)s alone.")
+                % {"name": settings.OIDC.name},
             )
         return None
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail; a failure is logged, as an error page would tell who has an account."""
+        person = context.get("user")
+        language = languages.language_of(person) if person and person.language else None
         try:
-            super().send_mail(template_prefix, email, context)
+            with translation.override(language or translation.get_language()):
+                super().send_mail(template_prefix, email, context)
         except OSError:
             logger.exception("No mail could be sent; see EMAIL_URL.")
 

@@ -7,7 +7,9 @@ from typing import Any
 from allauth.account.forms import LoginForm
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
+from django.utils.translation import gettext_lazy as _
 
+from accounts.languages import choices
 from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes
 
@@ -17,7 +19,7 @@ class SignInForm(LoginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = "User name or e-mail"
+        self.fields["login"].label = _("User name or e-mail")
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none"}
         self.fields["password"].help_text = ""
         for field in self.fields.values():
@@ -31,12 +33,24 @@ def roles_to_give(actor: User) -> list[tuple[str, str]]:
     ]
 
 
-class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Name and address of a person."""
+class LanguageForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What asks for a person's language, too."""
+
+    language = forms.ChoiceField(required=False, label=_("Language"))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "language" in self.fields:
+            unset = ("", _("As the browser asks"))
+            self.fields["language"].choices = [unset, *choices()]  # type: ignore[attr-defined]
+
+
+class DetailsForm(LanguageForm):
+    """Name and address of a person, and the language of the pages and mails they get."""
 
     class Meta:
         model = User
-        fields = ["first_name", "last_name", "email"]
+        fields = ["first_name", "last_name", "email", "language"]
         labels = {"email": "E-mail"}
 
     def clean_email(self) -> str:
@@ -44,12 +58,14 @@ class DetailsForm(forms.ModelForm):  # type: ignore[type-arg]
         email: str = self.cleaned_data["email"].lower()
         others = User.objects.exclude(pk=self.instance.pk)
         if email and others.filter(email__iexact=email).exists():
-            raise forms.ValidationError("Another account has this e-mail address.")
+            raise forms.ValidationError(_("Another account has this e-mail address."))
         return email
 
 
 class AdminForm(DetailsForm, UserCreationForm):  # type: ignore[type-arg]
     """An admin who was not invited: the first of a site, or one made on its machine."""
+
+    language = None  # type: ignore[assignment]  # takes the field away
 
     class Meta(DetailsForm.Meta):
         fields = ["username", "email"]
@@ -79,7 +95,7 @@ class InvitationForm(DetailsForm):
     )
 
     class Meta(DetailsForm.Meta):
-        fields = ["username", "first_name", "last_name", "email"]
+        fields = ["username", "first_name", "last_name", "email", "language"]
 
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -105,12 +121,12 @@ class RoleForm(forms.Form):
         self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
 
 
-class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
+class ProfileForm(LanguageForm):
     """What people may change about themselves."""
 
     class Meta:
         model = User
-        fields = ["first_name", "last_name"]
+        fields = ["first_name", "last_name", "language"]
 
 
 class TokenForm(forms.Form):

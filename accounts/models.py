@@ -10,14 +10,15 @@ from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
     """What somebody does here; each role has its own home page."""
 
-    ANNOTATOR = "annotator", "Annotator"
-    ADMIN = "admin", "Admin"
-    RESEARCHER = "researcher", "Researcher"
+    ANNOTATOR = "annotator", _("Annotator")
+    ADMIN = "admin", _("Admin")
+    RESEARCHER = "researcher", _("Researcher")
 
 
 class People(UserManager["User"]):
@@ -37,6 +38,8 @@ class User(AbstractUser):
     is_simulated = models.BooleanField(
         default=False, help_text="Answers are made by a program, and are marked so everywhere."
     )
+    # as in LANGUAGES; "" until somebody has chosen, then the browser decides
+    language = models.CharField(max_length=16, blank=True, default="")
 
     objects: ClassVar[People] = People()
 

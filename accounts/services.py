@@ -10,7 +10,9 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 
+from accounts.languages import language_of
 from accounts.models import Role, User
 from audit.actions import Action
 from audit.services import record
@@ -26,7 +28,14 @@ def may_change(*, actor: User, person: User) -> bool:
 
 @transaction.atomic
 def invite_person(
-    *, actor: User, username: str, email: str, first_name: str, last_name: str, role: Role
+    *,
+    actor: User,
+    username: str,
+    email: str,
+    first_name: str,
+    last_name: str,
+    role: Role,
+    language: str = "",
 ) -> User:
     """Make an account without a password; `password_link` lets its owner choose one.
 
@@ -39,6 +48,7 @@ def invite_person(
         email=email,
         first_name=first_name,
         last_name=last_name,
+        language=language,
         role=role,
         is_staff=role == Role.ADMIN,
     )
@@ -95,7 +105,7 @@ def set_active(*, actor: User, person: User, is_active: bool) -> None:
 
 @transaction.atomic
 def change_details(
-    *, actor: User, person: User, first_name: str, last_name: str, email: str
+    *, actor: User, person: User, first_name: str, last_name: str, email: str, language: str = ""
 ) -> None:
     """Correct a name or an address; links sent to the old address stop working.
 
@@ -107,11 +117,17 @@ def change_details(
         EmailAddress.objects.filter(user=person).delete()
     changed = [
         name
-        for name, value in (("first name", first_name), ("last name", last_name), ("e-mail", email))
-        if getattr(person, {"e-mail": "email"}.get(name, name.replace(" ", "_"))) != value
+        for name, before, value in (
+            ("first name", person.first_name, first_name),
+            ("last name", person.last_name, last_name),
+            ("e-mail", person.email, email),
+            ("language", person.language, language),
+        )
+        if before != value
     ]
     person.first_name, person.last_name, person.email = first_name, last_name, email
-    person.save(update_fields=["first_name", "last_name", "email"])
+    person.language = language
+    person.save(update_fields=["first_name", "last_name", "email", "language"])
     if changed:
         record(actor, Action.PERSON_CHANGED, person, changed=changed)
 
@@ -150,9 +166,13 @@ def mail_password_link(*, person: User, link: str) -> None:
     """
     if not person.email:
         raise Refused("", f"{person.username} has no e-mail address; hand over the link yourself.")
-    text = render_to_string("accounts/email/password_link.txt", {"person": person, "link": link})
+    with translation.override(language_of(person)):
+        subject = translation.gettext("Your Lookalike account")
+        text = render_to_string(
+            "accounts/email/password_link.txt", {"person": person, "link": link}
+        )
     try:
-        send_mail("Your Lookalike account", text, None, [person.email])
+        send_mail(subject, text, None, [person.email])
     except OSError as problem:
         raise Refused(
             "", f"No mail could be sent to {person.email} ({problem}); hand over the link yourself."

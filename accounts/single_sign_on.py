@@ -18,6 +18,7 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import get_random_string
+from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
 from accounts.refusal import refusal
@@ -85,7 +86,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
                     reply.raise_for_status()
             except OSError as problem:
                 logger.warning("The OpenID Connect provider fails: %s", problem)
-                words = "Your institution's sign-in does not answer. Try again in a minute."
+                words = _("Your institution’s sign-in does not answer. Try again in a minute.")
                 raise ImmediateHttpResponse(refusal(context.request, words, 503)) from problem
             return reply
 
@@ -103,18 +104,27 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         can set addresses at the provider must not become an admin here by that.
         """
         name = sociallogin.provider.name
+        said = {"name": name}
         claims, person = sociallogin.account.extra_data, sociallogin.user
         is_linked = sociallogin.account.pk is not None
         if sociallogin.state.get("process") != "login":
-            _refuse(request, f"Accounts are not linked by hand: sign in through {name} instead.")
+            _refuse(
+                request,
+                _("Accounts are not linked by hand: sign in through %(name)s instead.") % said,
+            )
         if not claims["nonce"] or claims["nonce"] != sociallogin.state.get("nonce"):
-            _refuse(request, f"This answer of {name} belongs to another sign-in. Try again.")
+            _refuse(
+                request, _("This answer of %(name)s belongs to another sign-in. Try again.") % said
+            )
         role = role_of(claims.get("groups"), sociallogin.provider.app.settings["roles"])
         if role is None:
             _refuse(
                 request,
-                f"{name} knows you, but none of your groups may use this site. Ask an admin of "
-                "this site which group it must be.",
+                _(
+                    "%(name)s knows you, but none of your groups may use this site. Ask an admin "
+                    "of this site which group it must be."
+                )
+                % said,
             )
         if not sociallogin.is_existing:
             person.role, person.is_staff = role, role == Role.ADMIN
@@ -122,8 +132,11 @@ class SingleSignOn(DefaultSocialAccountAdapter):
         if not is_linked and (person.is_admin or person.is_staff or person.is_superuser):
             _refuse(
                 request,
-                f"An admin of this site has your e-mail address, and is not linked to {name}. "
-                "If it is you, sign in with your password.",
+                _(
+                    "An admin of this site has your e-mail address, and is not linked to "
+                    "%(name)s. If it is you, sign in with your password."
+                )
+                % said,
             )
         if not is_linked:
             person.set_unusable_password()

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from accounts import views
+from accounts import languages, views
 from accounts.first_admin.views import first_admin
 from accounts.invitations.views import invite_many
 from accounts.sessions import views as sessions_views
@@ -10,6 +10,7 @@ from accounts.tokens import views as tokens_views
 
 pages = [
     path("profile/", views.profile, name="profile"),
+    path("language/", languages.choose, name="language"),
     path("profile/sessions/", sessions_views.sessions, name="sessions"),
     path("profile/sessions/<int:pk>/end/", sessions_views.end, name="end_session"),
     path("profile/sessions/end/", sessions_views.end_all, name="end_sessions"),

@@ -10,9 +10,10 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import translation
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts import queries, services
+from accounts import languages, queries, services
 from accounts.access import admin_required, signed_in
 from accounts.forms import DetailsForm, InvitationForm, ProfileForm, RoleForm
 from accounts.models import Role, User
@@ -44,8 +45,12 @@ def profile(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             form.save()
             record(request, Action.PERSON_CHANGED, user, changed=form.changed_data)
-        messages.success(request, "Saved.")
-        return redirect("accounts:profile")
+        response = redirect("accounts:profile")
+        with translation.override(user.language or translation.get_language()):
+            messages.success(request, translation.gettext("Saved."))
+        if user.language:
+            languages.keep(response, user.language)
+        return response
     kinds = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     has_totp = Authenticator.Type.TOTP in kinds
     return render(request, "accounts/profile.html", {"form": form, "has_totp": has_totp})

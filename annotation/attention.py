@@ -13,6 +13,7 @@ from accounts.attention import Attention, Urgency
 from annotation.models import Campaign, CampaignState, PanelMember, Stage
 from annotation.queries.adjudication import contested
 from annotation.queries.careless import flagged_judges
+from annotation.queries.comments import open_comments
 from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.numbers import campaign_numbers
 
@@ -24,6 +25,7 @@ AT_WORK = (CampaignState.OPEN, CampaignState.PAUSED)
 def attention() -> Iterator[Attention]:
     """Yield what is the matter with campaigns that are at work, and drafts."""
     campaigns = list(Campaign.objects.filter(state__in=AT_WORK))
+    yield from _questions()
     for campaign in campaigns:
         yield from _flagged(campaign)
         yield from _not_qualified(campaign)
@@ -50,6 +52,18 @@ def _line(
 ) -> Attention:
     url = reverse(f"annotation:{page}", args=[campaign.slug])
     return Attention(kind, campaign.name, text, url, urgency)
+
+
+def _questions() -> Iterator[Attention]:
+    """Yield a line for each campaign in which judges wait for a reply; never what they ask."""
+    waiting: dict[int, list[tuple[str, int]]] = {}
+    for campaign_id, judge, n in open_comments():
+        waiting.setdefault(campaign_id, []).append((judge, n))
+    for pk, campaign in Campaign.objects.in_bulk(waiting).items():
+        n = sum(n for _, n in waiting[pk])
+        names = ", ".join(judge for judge, _ in waiting[pk])
+        text = f"{n:,} from {names}, who go{'es' if len(waiting[pk]) == 1 else ''} on judging."
+        yield _line(campaign, "Questions", text, "questions", Urgency.NOW)
 
 
 def _flagged(campaign: Campaign) -> Iterator[Attention]:

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class CampaignError(Exception):
     """The request does not fit the campaign; nothing was changed."""
+
+
+class ChangedMeanwhileError(CampaignError):
+    """Somebody else has changed the same thing since the form was shown."""

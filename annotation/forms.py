@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
-from annotation.services.settings import IN_DRAFT, MAX_GUIDELINE, has_fixed_ties
+from annotation.services.guidelines import MAX_GUIDELINE
+from annotation.services.settings import IN_DRAFT, has_fixed_ties
 
 GRADES_HELP = (
     "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
@@ -29,14 +30,15 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "grades", "similar_from", "tie_rule", "serving", "k", "lease_minutes",
-            "closes_settled",
+            "name", "notion", "grades", "similar_from", "tie_rule", "serving", "k",
+            "lease_minutes", "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
         widgets = {"grades": forms.Textarea(attrs={"rows": 5})}
         labels = {
             "grades": "Grades, one a line",
             "similar_from": "Similar from grade",
+            "notion": "Similar in what",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Minutes a pair is lent to a judge",
             "closes_settled": "Close pairs early",
@@ -57,7 +59,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
         self.fields["similar_from"].required = False
         if self.instance.kind.is_choice:
-            for name in ("tie_rule", "mirror_percent", "grades", "similar_from"):
+            for name in ("tie_rule", "mirror_percent", "grades", "similar_from", "notion"):
                 del self.fields[name]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
@@ -76,7 +78,9 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
 def campaigns_like(campaign: Campaign) -> QuerySet[Campaign]:
     """Return the campaigns that take the same answers, so that gold of one is gold of another."""
-    same = Campaign.objects.filter(task_kind=campaign.task_kind, grades=campaign.grades)
+    same = Campaign.objects.filter(
+        task_kind=campaign.task_kind, notion=campaign.notion, grades=campaign.grades
+    )
     return same.filter(similar_from=campaign.similar_from) if campaign.grades else same
 
 
@@ -118,6 +122,7 @@ class GuidelinesForm(forms.Form):
         required=False,
         strip=True,
         label="Guidelines (markdown)",
+        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](<coats/3.jpg>)",
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
 

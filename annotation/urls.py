@@ -2,12 +2,13 @@ from django.urls import path
 
 from annotation.views import campaign_changes as changes
 from annotation.views import campaigns as pages
-from annotation.views import judging, review
+from annotation.views import comments, judging, review
 
 app_name = "annotation"
 urlpatterns = [
     # the judge
     path("judge/", judging.home, name="home"),
+    path("judge/inbox/", comments.inbox, name="inbox"),
     path("judge/preferences", judging.preferences, name="preferences"),
     path("judge/<uuid:campaign_uid>/", judging.judge_page, name="judge"),
     path("judge/<uuid:campaign_uid>/next", judging.questions, name="next"),
@@ -15,6 +16,10 @@ urlpatterns = [
     path("judge/<uuid:campaign_uid>/recent", judging.recent, name="recent"),
     path("judge/<uuid:campaign_uid>/stops", judging.stops, name="stops"),
     path("judge/<uuid:campaign_uid>/guidelines", judging.guidelines, name="guidelines"),
+    path("judge/<uuid:campaign_uid>/guidelines/read", comments.read, name="read"),
+    path("judge/<uuid:campaign_uid>/comments", comments.comments, name="comments"),
+    path("judge/<uuid:campaign_uid>/replies", comments.replies, name="replies"),
+    path("judge/<uuid:campaign_uid>/replies/seen", comments.replies_seen, name="replies_seen"),
     path(
         "judge/<uuid:campaign_uid>/images/<slug:key>/<str:size>",
         judging.image,
@@ -31,6 +36,18 @@ urlpatterns = [
     path("campaigns/<slug:slug>/panel/", pages.panel, name="panel"),
     path("campaigns/<slug:slug>/guidelines/", pages.guidelines, name="edit_guidelines"),
     path("campaigns/<slug:slug>/gold/", pages.gold, name="gold"),
+    path("campaigns/<slug:slug>/questions/", comments.questions, name="questions"),
+    path("campaigns/<slug:slug>/questions/<uuid:comment>/", comments.question, name="question"),
+    path(
+        "campaigns/<slug:slug>/questions/<uuid:comment>/pictures/<int:slot>/<str:size>",
+        comments.question_picture,
+        name="question_picture",
+    ),
+    path(
+        "campaigns/<slug:slug>/guidelines/changes",
+        comments.guideline_changes,
+        name="guideline_changes",
+    ),
     path("campaigns/<slug:slug>/answers/", review.answers, name="answers_given"),
     path("campaigns/<slug:slug>/answers/change", review.change_answers, name="change_answers"),
     path("campaigns/<slug:slug>/pairs/<uuid:uid>/", review.pair, name="pair"),

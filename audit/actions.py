@@ -46,6 +46,8 @@ class Action(TextChoices):
     CAMPAIGN_CLOSED = "campaign_closed"
     SETTINGS_CHANGED = "settings_changed"
     GUIDELINES_PUBLISHED = "guidelines_published"
+    GUIDELINES_READ = "guidelines_read"
+    COMMENT_ANSWERED = "comment_answered"
     QUESTIONS_ADDED = "questions_added"
     PANEL_ADDED = "panel_added"
     PANEL_REMOVED = "panel_removed"

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.urls import reverse_lazy
 from django.utils.text import slugify
 
+from catalog.images.remote_originals import is_open
 from catalog.importing.origins import Origin, allowed_folder, offered_folders
 from catalog.importing.uploads import keep_upload
 from catalog.models import Catalog
@@ -38,6 +39,14 @@ class ImportForm(forms.Form):
         required=False,
         max_length=500,
         help_text="For example 2026/autumn. Leave empty for the whole folder.",
+    )
+    manifest = forms.FileField(
+        label="or a manifest of pictures that stay where they are",
+        required=False,
+        help_text="CSV, JSON lines or parquet with the column url (http, https or s3://); "
+        "product_id, sha256 and attributes beside it. Previews are made here, originals are read "
+        "where they are.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.jsonl,.json,.parquet"}),
     )
     metadata = forms.FileField(
         label="Metadata",
@@ -69,6 +78,8 @@ class ImportForm(forms.Form):
             self.fields["folder"].choices = choices.choices  # type: ignore[attr-defined]
         else:
             del self.fields["folder"], self.fields["inside"]
+        if not is_open():
+            del self.fields["manifest"]
 
     def clean_upload(self) -> UploadedFile[bytes] | None:
         """Refuse at once what is no zip file."""
@@ -91,7 +102,10 @@ class ImportForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check that there is exactly one source, and at most one that describes it."""
         cleaned = super().clean() or {}
-        described = cleaned.get("metadata") or cleaned.get("layout")
+        manifest = cleaned.get("manifest")
+        described = cleaned.get("metadata") or cleaned.get("layout") or manifest
+        if manifest and (cleaned.get("metadata") or cleaned.get("layout")):
+            self.add_error("manifest", "A manifest says it all; leave out the metadata and set.")
         if cleaned.get("metadata") and cleaned.get("layout"):
             self.add_error("layout", "A published data set says it all; leave out the metadata.")
         if cleaned.get("layout") == "hugging-face" and cleaned.get("upload"):
@@ -100,14 +114,15 @@ class ImportForm(forms.Form):
             self.add_error("where", "Write attribute=value, such as split=test.")
         elif cleaned.get("where") and not described and "metadata" not in self.errors:
             self.add_error("where", "Only metadata or a published data set know attributes.")
-        upload, folder = cleaned.get("upload"), cleaned.get("folder")
-        if "upload" in self.errors or "folder" in self.errors:
+        folder = cleaned.get("folder")
+        if self.errors.keys() & {"upload", "folder", "manifest"}:
             return cleaned
-        if not upload and not folder:
+        given = [name for name in ("upload", "folder", "manifest") if cleaned.get(name)]
+        if not given:
             either = " or choose a folder" if settings.IMPORT_FOLDERS else ""
             self.add_error("upload", f"Choose a zip file{either}.")
-        elif upload and folder:
-            self.add_error("folder", "Choose either a zip file or a folder, not both.")
+        elif len(given) > 1:
+            self.add_error(given[1], "Choose one of zip file, folder and manifest, not both.")
         elif folder:
             try:
                 cleaned["real_folder"] = allowed_folder(str(Path(folder) / cleaned["inside"]))
@@ -124,6 +139,13 @@ class ImportForm(forms.Form):
         """
         upload, metadata = self.cleaned_data["upload"], self.cleaned_data["metadata"]
         folder: Path = self.cleaned_data.get("real_folder", Path())
+        if manifest := self.cleaned_data.get("manifest"):
+            return Origin(
+                upload=keep_upload(manifest, "meta", MAX_BYTES),
+                source_name=manifest.name,
+                where=self.cleaned_data["where"],
+                is_manifest=True,
+            )
         return Origin(
             path="" if upload else str(folder),
             upload=keep_upload(upload, "zip") if upload else "",
@@ -164,7 +186,7 @@ class NewCatalogForm(ImportForm):
     )
     field_order = [
         *("name", "slug", "description", "upload", "folder", "inside"),
-        *("metadata", "layout", "where"),
+        *("manifest", "metadata", "layout", "where"),
     ]
 
     def clean_slug(self) -> str:

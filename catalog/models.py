@@ -74,6 +74,13 @@ class SourceFile(models.Model):
     catalog = models.ForeignKey(Catalog, on_delete=models.CASCADE, related_name="source_files")
     image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="source_files")
     path = models.CharField(max_length=1000, help_text="Relative, with forward slashes.")
+    url = models.CharField(
+        max_length=2000,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Where the original stays, for one of a manifest; the site keeps no copy.",
+    )
 
     class Meta:
         ordering = ["path"]

@@ -12,6 +12,8 @@ from celery.signals import setup_logging, worker_process_init
 from config.reporting import start_reporting
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Django's checks load every page: a server's start makes them, and a worker shows none
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("lookalike")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
+import grp
 import hashlib
 import os
 import pwd
@@ -41,6 +42,7 @@ from config.postgres_programs import (
 
 DATABASE_NAME = "lookalike"
 ACCOUNT = "pgserver"  # runs PostgreSQL when we are root
+ACCOUNT_SECONDS = 10
 START_SECONDS = 90
 ANSWER_SECONDS = 5
 _FIND_DATABASE = "select 1 from pg_database where datname = %s"
@@ -252,21 +254,29 @@ def _owner() -> str | None:
     """Return the account that runs PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return None
-    with contextlib.suppress(KeyError):
-        pwd.getpwnam(ACCOUNT)
-        return ACCOUNT
-    added = subprocess.run(
-        ["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT],
-        capture_output=True,
-        text=True,
-        check=False,  # another process may have added it since
-    )
+    deadline = time.monotonic() + ACCOUNT_SECONDS
+    while not _account_exists():
+        added = subprocess.run(
+            ["useradd", "--system", "--shell", "/usr/sbin/nologin", ACCOUNT],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        # another process may be adding it: `useradd` then fails before the account is there
+        if added.returncode and not _account_exists() and time.monotonic() > deadline:
+            message = f"The account {ACCOUNT} could not be added: {added.stderr.strip()}"
+            raise ServiceError(message)
+        time.sleep(0.1)
+    return ACCOUNT
+
+
+def _account_exists() -> bool:
     try:
         pwd.getpwnam(ACCOUNT)
+        grp.getgrnam(ACCOUNT)
     except KeyError:
-        message = f"The account {ACCOUNT} could not be added: {added.stderr.strip()}"
-        raise ServiceError(message) from None
-    return ACCOUNT
+        return False
+    return True
 
 
 def _as_postgres(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Role, User
 
@@ -26,7 +27,7 @@ _READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
 
 # label, name of the URL, who sees it
 ENTRIES = (
-    ("Judge", "annotation:home", _ANNOTATORS),
+    (_("Judge"), "annotation:home", _ANNOTATORS),
     ("Overview", "overview", _ADMINS),
     ("Catalogs", "catalog:home", _READERS),
     ("Notions", "learning:home", _READERS),
@@ -51,6 +52,6 @@ def links_for(person: object, path: str) -> list[Link]:
     """Return the header's links for a person, with the one that `path` lies under marked."""
     if not isinstance(person, User):
         return []
-    links = [(label, reverse(name)) for label, name, roles in ENTRIES if person.role in roles]
+    links = [(str(label), reverse(name)) for label, name, roles in ENTRIES if person.role in roles]
     current = max((url for _, url in links if path.startswith(url)), key=len, default=None)
     return [Link(label, url, url == current) for label, url in links]

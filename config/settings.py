@@ -191,6 +191,7 @@ MIDDLEWARE = [
     "config.health.probes",
     "audit.middleware.request_ids",
     "config.metrics.measured",
+    "accounts.languages.ByBrowser",
     "config.errors.second_reading",
     "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
@@ -199,6 +200,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "accounts.languages.ByPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -223,7 +225,10 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.navigation.header_links",
+                "config.words.words_url",
+                "accounts.languages.language_choices",
             ],
+            "builtins": ["django.templatetags.i18n"],
         },
     }
 ]
@@ -315,6 +320,14 @@ UPLOADS_AN_HOUR = env.integer("UPLOADS_AN_HOUR", 30)  # of one person on pages; 
 # Of the front, which then sends the files of releases itself, e.g. /data/ (deploy/nginx.conf).
 X_ACCEL_PREFIX = env.text("X_ACCEL_PREFIX", "")
 IMPORT_FOLDERS = [Path(name).resolve() for name in env.names("IMPORT_FOLDERS")]
+# Where originals may stay that manifests name; with none of these no manifest is read.
+REMOTE_HOSTS = env.names("REMOTE_HOSTS")  # public: name, name:port, *.name
+REMOTE_PRIVATE_HOSTS = env.names("REMOTE_PRIVATE_HOSTS")  # of the institution's own network
+REMOTE_S3_BUCKETS = env.names("REMOTE_S3_BUCKETS")
+REMOTE_S3_ENDPOINT_URL = env.text("REMOTE_S3_ENDPOINT_URL", "")
+REMOTE_S3_REGION = env.text("REMOTE_S3_REGION", "us-east-1")
+REMOTE_S3_ACCESS_KEY_ID = env.text("REMOTE_S3_ACCESS_KEY_ID", "")  # none: public buckets
+REMOTE_S3_SECRET_ACCESS_KEY = env.text("REMOTE_S3_SECRET_ACCESS_KEY", "")
 # Dotted paths of models of your own that may propose for pools; they run as workers do.
 POOL_PLUGINS = env.names("POOL_PLUGINS")
 
@@ -379,7 +392,11 @@ UNFOLD = {
 }
 
 # ---- language, time, logs ----
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
+LANGUAGE_COOKIE_HTTPONLY = True
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
 LOG_FORMAT = env.text("LOG_FORMAT", "plain")

@@ -12,6 +12,7 @@ from config.audit_page import audit_file, audit_page
 from config.metrics import metrics
 from config.overview import attention_fragment, overview_page
 from config.security_txt import security_txt
+from config.words import words
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -22,6 +23,7 @@ handler500 = "config.errors.server_error"
 urlpatterns = [
     path(".well-known/security.txt", security_txt, name="security_txt"),
     path("metrics", metrics, name="metrics"),
+    path("words/<slug:language>-<slug:version>.js", words, name="words"),
     path("overview/", overview_page, name="overview"),
     path("overview/attention/", attention_fragment, name="attention"),
     path("audit/", audit_page, name="audit"),

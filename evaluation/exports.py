@@ -124,6 +124,8 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
     paths, hashes = _named(table)
     judges = "simulated" if campaign.is_simulated else "people"
     grades = table.grades
+    notion = (campaign.notion,) if campaign.notion else ()
+    more = (*(("notion",) if notion else ()), *(() if grades is None else ("grade",)))
     rows = (
         (
             paths[int(table.query_ids[row])],
@@ -135,11 +137,12 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
             hashes[int(table.query_ids[row])],
             hashes[int(table.candidate_ids[row])],
             judges,
+            *notion,
             *(() if grades is None else (int(grades[row]) if table.is_decided[row] else "",)),
         )
         for row in range(len(table))
     )
-    return _encoded(csv_pieces(rows, CSV_HEADER if grades is None else (*CSV_HEADER, "grade")))
+    return _encoded(csv_pieces(rows, (*CSV_HEADER, *more)))
 
 
 FORMATS = {

@@ -11,13 +11,12 @@ PATIENCE_SECONDS = 240  # ten times what the slowest needs on a quiet machine
 def wait_until(is_true: Callable[[], bool], pause: float = 0.1) -> None:
     """Return once it is true; fail after PATIENCE_SECONDS.
 
-    What is waited for needs the processors more: asking takes a fifth of the time at most.
+    What is waited for needs the processors more: asking takes a fifth of a processor at most.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        asked = time.monotonic()
+        used = time.thread_time()
         if is_true():
             return
-        now = time.monotonic()
-        assert now < deadline, "waited too long"
-        time.sleep(max(pause, 4 * (now - asked)))
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(max(pause, 4 * (time.thread_time() - used)))

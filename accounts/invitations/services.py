@@ -32,7 +32,13 @@ class Outcome:
 
 
 def invite_people(
-    *, actor: User, lines: Iterable[Line], role: Role, site: str, sends_mail: bool
+    *,
+    actor: User,
+    lines: Iterable[Line],
+    role: Role,
+    site: str,
+    sends_mail: bool,
+    language: str = "",
 ) -> list[Outcome]:
     """Make an account for each line that can have one, and a link for each account.
 
@@ -44,7 +50,7 @@ def invite_people(
     """
     outcomes = []
     for line in lines:
-        outcome = _invited(actor, line, role, site)
+        outcome = _invited(actor, line, role, site, language)
         if sends_mail and outcome.person is not None and outcome.person.email:
             outcome = _mailed(outcome, outcome.person)
             sends_mail = outcome.is_mailed
@@ -52,13 +58,14 @@ def invite_people(
     return outcomes
 
 
-def _invited(actor: User, line: Line, role: Role, site: str) -> Outcome:
+def _invited(actor: User, line: Line, role: Role, site: str, language: str) -> Outcome:
     fields = {
         "username": line.username or free_username(line.stem),
         "email": line.email,
         "first_name": line.first_name,
         "last_name": line.last_name,
         "role": role,
+        "language": language,
     }
     form = InvitationForm(fields, actor=actor)
     if not form.is_valid():

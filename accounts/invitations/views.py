@@ -12,6 +12,7 @@ from accounts.access import admin_required, signed_in
 from accounts.forms import roles_to_give
 from accounts.invitations.lines import MAX_LINES, Line, parse_lines
 from accounts.invitations.services import Outcome, invite_people
+from accounts.languages import choices
 from accounts.models import Role, User
 
 
@@ -26,11 +27,14 @@ class InvitationsForm(forms.Form):
         "over the link yourself.",
     )
     role = forms.ChoiceField()
+    language = forms.ChoiceField(required=False, help_text="Of the mail and of their pages.")
     sends_mail = forms.BooleanField(required=False, label="Send each link by e-mail")
 
     def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
+        unset = ("", "As the browser asks")
+        self.fields["language"].choices = [unset, *choices()]  # type: ignore[attr-defined]
 
     def clean_people(self) -> list[Line]:
         """Return the lines, of which there are not too many."""
@@ -55,6 +59,7 @@ def invite_many(request: HttpRequest) -> HttpResponse:
             role=Role(asked["role"]),
             site=f"{request.scheme}://{request.get_host()}",
             sends_mail=asked["sends_mail"],
+            language=asked["language"],
         ):
             (refused if outcome.person is None else invited).append(outcome)
         left = "\n".join(outcome.line.text for outcome in refused)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 # the word in the header, the name; many browsers name others too, so the order counts
 BROWSERS = {
     "Edg": "Edge",
@@ -25,7 +27,9 @@ SYSTEMS = {
 
 
 def device_name(user_agent: str) -> str:
-    """Return what a device is in few words, such as “Firefox on Linux”."""
+    """Return what a device is in few words of the active language, such as “Firefox on Linux”."""
     browser = next((name for word, name in BROWSERS.items() if word in user_agent), "")
     system = next((name for word, name in SYSTEMS.items() if word in user_agent), "")
-    return " on ".join(filter(None, [browser, system])) or user_agent[:40] or "Unknown"
+    if browser and system:
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or system or user_agent[:40] or _("Unknown")

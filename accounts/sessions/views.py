@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import signed_in
@@ -32,11 +34,14 @@ def end(request: HttpRequest, pk: int) -> HttpResponse:
     """End one of the own sessions; somebody else's looks as if there were none."""
     person = signed_in(request)
     session = get_object_or_404(UserSession, user=person, pk=pk)
-    record(request, Action.SESSION_ENDED, person, device=device_name(session.user_agent))
+    with override("en"):  # the log has one language
+        record(request, Action.SESSION_ENDED, person, device=device_name(session.user_agent))
     if session.is_current():
         get_adapter(request).logout(request)
     else:
-        messages.success(request, f"{device_name(session.user_agent)} is signed out.")
+        messages.success(
+            request, _("%(device)s is signed out.") % {"device": device_name(session.user_agent)}
+        )
     session.end()
     return redirect("accounts:sessions")
 

@@ -12,6 +12,7 @@ DEFAULT_KEYS = {
     "cant_tell": "c",
     "skip": "s",
     "later": "l",
+    "comment": "q",
     "undo": "u",
     "zoom": "z",
     "blink": "b",
@@ -41,6 +42,10 @@ def key_map(stored: object) -> dict[str, str]:
         if not isinstance(key, str) or key not in ALLOWED_KEYS:
             raise KeyMapError(f"The key of “{action}” is not one of the keys on offer.")
     chosen = {**DEFAULT_KEYS, **stored}
+    if "comment" not in stored:  # came later: it takes no key that somebody had chosen
+        others = {key for action, key in chosen.items() if action != "comment"}
+        free = (key for key in (chosen["comment"], *ALLOWED_KEYS) if key not in others)
+        chosen["comment"] = next(free)
     taken: dict[str, str] = {}
     for action, key in chosen.items():
         if key in taken:

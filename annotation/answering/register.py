@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from annotation.answering.submissions import RejectedError, Submission
 
 UNFINISHED = frozenset({"later", "withdrawn"})
@@ -90,7 +92,7 @@ def fold(
         stored: events of anybody that have one of the batch's UUIDs.
         member_id: the judge.
         last_place: end of the judge's queue.
-        guideline_version: the newest there is.
+        guideline_version: the newest that the judge has read.
         closed: why nothing new is taken now, or None. A duplicate is still a duplicate.
         now: times after it are set back to it.
     """
@@ -102,20 +104,22 @@ def fold(
             if isinstance(submission, RejectedError):
                 raise submission
             if submission.question not in served:
-                raise RejectedError("not_served", "This question was not given to you.")
+                raise RejectedError("not_served", _("This question was not given to you."))
             register = registers[served[submission.question].question_id]
             event = StoredEvent(
                 member_id, register.question_id, submission.answer, submission.undoes
             )
             if submission.uuid in seen:
                 if seen[submission.uuid] != event:
-                    raise RejectedError("uuid_reused", "This UUID belongs to another answer.")
+                    raise RejectedError("uuid_reused", _("This UUID belongs to another answer."))
                 outcome.results.append("duplicate")
                 continue
             if closed is not None:
                 raise closed
             if submission.guideline_version > guideline_version:
-                raise RejectedError("bad_value", "There is no such version of the guidelines.")
+                raise RejectedError(
+                    "bad_value", _("You have not read that version of the guidelines.")
+                )
             decided_at = min(submission.decided_at, now)  # a clock that runs ahead is set back
             shown_at = min(submission.shown_at, decided_at)
             timed = replace(submission, decided_at=decided_at, shown_at=shown_at)
@@ -141,7 +145,7 @@ def _after(submission: Submission, register: Register, outcome: Outcome) -> Regi
     if submission.undoes is not None and (
         submission.undoes != register.last_uuid or not register.answer
     ):
-        raise RejectedError("not_current", "That answer does not hold any more.")
+        raise RejectedError("not_current", _("That answer does not hold any more."))
     place = register.place
     if submission.answer == "later":
         outcome.last_place += 1

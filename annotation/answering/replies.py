@@ -10,8 +10,8 @@ from typing import Any
 from django.urls import reverse
 
 from annotation.answering.submissions import RejectedError
-from annotation.markdown import to_html
-from annotation.models import Gold, Guideline, Question
+from annotation.markdown import diff, to_html
+from annotation.models import Comment, Gold, Guideline, Question
 from annotation.models.choices import PICK
 from annotation.picture_keys import seal_picture, seal_place
 from annotation.queries.choices import Choice, read_choices
@@ -37,7 +37,7 @@ def next_reply(
         "questions": questions,
         "is_waiting": not questions and may_be_lent_more(judge),
         "progress": progress_reply(judge, n_done),
-        "guideline_version": judge.guideline_version,
+        **news_reply(judge),
         "state": judge.state_shown,
         "is_own_pause": judge.is_paused,
         "stage": judge.stage,
@@ -109,19 +109,27 @@ def receipt_reply(keys: Sequence[uuid.UUID], receipt: Receipt) -> dict[str, Any]
     """Return what became of each answer, by its UUID; training answers bring their feedback."""
     results = []
     for key, result in zip(keys, receipt.results, strict=True):
-        if isinstance(result, RejectedError):
-            status, code, message = "rejected", result.code, result.message
-        else:
-            status, code, message = result, "", ""
-        row: dict[str, Any] = {
-            "uuid": str(key), "status": status, "code": code, "message": message
-        }  # fmt: skip
+        row = _result(key, result)
         if key in receipt.feedback:
             question, expected, why = receipt.feedback[key]
             known = answer_reply(receipt.judge.campaign_uid, question, expected)
             row["feedback"] = {"expected": known, "why": why}
         results.append(row)
-    return {"results": results, "progress": progress_reply(receipt.judge, receipt.n_done)}
+    return {
+        "results": results,
+        "progress": progress_reply(receipt.judge, receipt.n_done),
+        **news_reply(receipt.judge),
+    }
+
+
+def news_reply(judge: Judge) -> dict[str, Any]:
+    """Return what the judge is to be told: guidelines to read, replies of admins."""
+    return {
+        "guideline_version": judge.guideline_version,
+        "read_version": judge.read_version,
+        "must_read": judge.must_read,
+        "n_replies": judge.n_replies,
+    }
 
 
 def receipt_status(receipt: Receipt) -> int:
@@ -149,16 +157,69 @@ def recent_reply(campaign_uid: uuid.UUID, answers: Iterable[RecentAnswer]) -> di
     }
 
 
-def guidelines_reply(
-    judge: Judge, guideline: Guideline, examples: Iterable[Gold]
+def comment_results(
+    keys: Sequence[uuid.UUID], results: Sequence[str | RejectedError]
+) -> list[dict[str, str]]:
+    """Return what became of each comment, as that of an answer is told."""
+    return [_result(key, result) for key, result in zip(keys, results, strict=True)]
+
+
+def _result(key: uuid.UUID, result: str | RejectedError) -> dict[str, Any]:
+    if isinstance(result, RejectedError):
+        status, code, message = "rejected", result.code, result.message
+    else:
+        status, code, message = result, "", ""
+    return {"uuid": str(key), "status": status, "code": code, "message": message}
+
+
+def comments_reply(
+    campaign_uid: uuid.UUID, judge: Judge, comments: Sequence[Comment]
 ) -> dict[str, Any]:
-    """Return the guidelines as HTML, with the worked examples."""
+    """Return comments of the judge's own with the replies of admins, who stay unnamed."""
+    asked = [(one.question.uid, one.question.subject) for one in comments]
+    choices = read_choices(judge, asked)
+    return {
+        "replies": [
+            {
+                "uuid": str(one.uuid),
+                "question": question_reply(campaign_uid, _example(one.question, choices)),
+                "comment": one.words,
+                "reply": one.reply,
+                "new_version": one.new_version,
+            }
+            for one in comments
+        ]
+    }
+
+
+def guidelines_html(campaign_uid: uuid.UUID, guideline: Guideline) -> str:
+    """Return guidelines with pictures that have an address in this campaign alone."""
+
+    def address_of(name: str) -> str:
+        image_id = guideline.pictures.get(name)
+        if image_id is None:
+            return ""
+        return reverse(
+            "annotation:image", args=[campaign_uid, seal_picture(campaign_uid, image_id), "view"]
+        )
+
+    return to_html(guideline.text, address_of)
+
+
+def guidelines_reply(
+    judge: Judge, guideline: Guideline, examples: Iterable[Gold], last_read: str
+) -> dict[str, Any]:
+    """Return the guidelines as HTML, with the worked examples, and what is new in them.
+
+    `last_read` is the text that the judge read last; "" where that was none.
+    """
     listed = list(examples)
     asked = [(example.question.uid, example.question.subject) for example in listed]
     choices = read_choices(judge, asked)
     return {
         "version": guideline.version,
-        "html": to_html(guideline.text),
+        "html": guidelines_html(judge.campaign_uid, guideline),
+        "changes": diff(last_read, guideline.text) if last_read else [],
         "examples": [
             {
                 "question": question_reply(judge.campaign_uid, _example(example.question, choices)),

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from annotation.models.choices import PICK
 from annotation.task_kinds import ALWAYS
 
@@ -114,7 +116,7 @@ def read_submission(raw: Mapping[str, Any], taken: Taken = ABOUT_PAIRS) -> Submi
     answer = _picked(raw, taken) or _one_of(raw, "answer", taken.answers)
     reason = _one_of(raw, "reason", REASONS | {""}, default="")
     if answer == "skip" and not reason:
-        raise RejectedError("reason_missing", "Say why the question is skipped.")
+        raise RejectedError("reason_missing", _("Say why the question is skipped."))
     if reason and answer not in {"skip", "cant_tell"}:
         raise RejectedError("reason_unwanted", f"“{answer}” takes no reason.")
     undoes = None if raw.get("undoes") is None else read_uuid(raw, "undoes")

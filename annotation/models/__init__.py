@@ -26,6 +26,7 @@ from annotation.models.choices import (
     Stage,
     TieRule,
 )
+from annotation.models.comments import MAX_COMMENT, Comment, GuidelineReading
 from annotation.models.judgements import (
     Adjudication,
     Exclusion,
@@ -39,17 +40,20 @@ from annotation.models.questions import (
 )
 
 __all__ = [
+    "MAX_COMMENT",
     "VOTES",
     "Adjudication",
     "Answer",
     "AskingOrder",
     "Campaign",
     "CampaignState",
+    "Comment",
     "Device",
     "EntryState",
     "Exclusion",
     "Gold",
     "Guideline",
+    "GuidelineReading",
     "Judgement",
     "JudgementEvent",
     "Mode",

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.choices import AskingOrder, CampaignState, Mode, Serving, Stage, TieRule
+from annotation.notions import AskedNotion
 from annotation.task_kinds import PAIR, TaskKind, task_kind
 
 
@@ -67,6 +68,19 @@ class Campaign(models.Model):
     is_simulated = models.BooleanField(
         default=False, help_text="At least one judge of the panel is a program."
     )
+    notion = models.CharField(
+        max_length=80,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="In what pictures are compared, such as colour; empty: as a whole.",
+    )
+    notion_model = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="Its learned model."
+    )
+    notion_prompts = models.TextField(
+        blank=True, default="", db_default="", help_text="Of that model, one in each line."
+    )
     labels_hidden = models.BooleanField(
         default=False,
         db_column="keeps_labels_back",
@@ -106,6 +120,12 @@ class Campaign(models.Model):
         return task_kind(self.task_kind, self.grades, self.similar_from)
 
     @property
+    def asked_notion(self) -> AskedNotion:
+        """What similar means in it."""
+        prompts = tuple(self.notion_prompts.splitlines())
+        return AskedNotion(self.notion, self.notion_model, prompts)
+
+    @property
     def is_open(self) -> bool:
         """Whether judges may answer now."""
         return self.state == CampaignState.OPEN
@@ -138,6 +158,9 @@ class Guideline(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True, help_text="Markdown.")
+    pictures = models.JSONField(
+        default=dict, db_default={}, help_text="Image ids, by what the text calls them."
+    )
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -175,6 +198,12 @@ class PanelMember(models.Model):
     last_place = models.PositiveBigIntegerField(default=0, help_text="End of the queue.")
     claimed_to = models.PositiveIntegerField(
         default=0, help_text="k of n: the question position up to which this judge has claimed."
+    )
+    read_version = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Newest version of the guidelines that was read."
+    )
+    n_replies = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Replies to comments that were not seen yet."
     )
     joined_at = models.DateTimeField(default=timezone.now)
 

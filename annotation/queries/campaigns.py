@@ -77,6 +77,7 @@ def campaign_tabs(campaign: Campaign, current: str) -> list[Tab]:
         ("Panel", "panel"),
         ("Guidelines", "edit_guidelines"),
         ("Gold", "gold"),
+        ("Questions", "questions"),
         ("Answers", "answers_given"),
         ("Quality", "quality"),
         ("Results", page) if (page := campaign.kind.results_page) else ("Agreement", "agreement"),

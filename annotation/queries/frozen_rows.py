@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from annotation.notions import AskedNotion
 from jobs.snapshot import Snapshot
 from lookalike.agreement.grades import Scale
 
 CAMPAIGNS = """
 select id, slug, name, tie_rule, serving, k, seed, guideline_version, is_simulated, n_questions,
-       state, asking_order, grades, similar_from
+       state, asking_order, grades, similar_from, notion, notion_model, notion_prompts
 from annotation_campaign where slug = any(%s) order by slug
 """
 GUIDELINES = """
@@ -87,12 +88,21 @@ class FrozenCampaign(NamedTuple):
     asking_order: str
     grades: str
     similar_from: int
+    notion: str
+    notion_model: str
+    notion_prompts: str
 
     @property
     def scale(self) -> Scale | None:
         """The grades; None where a pair is similar or different."""
         words = tuple(self.grades.splitlines())
         return Scale(words, self.similar_from) if words else None
+
+    @property
+    def asked_notion(self) -> AskedNotion:
+        """What similar means in it."""
+        prompts = tuple(self.notion_prompts.splitlines())
+        return AskedNotion(self.notion, self.notion_model, prompts)
 
 
 class FrozenGuideline(NamedTuple):

@@ -12,6 +12,18 @@ def guideline_in_force(campaign_id: int) -> Guideline:
     return Guideline.objects.filter(campaign_id=campaign_id).order_by("-version")[0]
 
 
+def guideline_text(campaign_id: int, version: int) -> str:
+    """Return the text of a version; "" where there is none."""
+    found = Guideline.objects.filter(campaign_id=campaign_id, version=version)
+    return found.values_list("text", flat=True).first() or ""
+
+
+def is_in_guidelines(campaign_id: int, image_id: int) -> bool:
+    """Return whether any version of a campaign's guidelines shows an image."""
+    versions = Guideline.objects.filter(campaign_id=campaign_id).exclude(pictures={})
+    return any(image_id in shown.values() for shown in versions.values_list("pictures", flat=True))
+
+
 def worked_examples(campaign_id: int) -> QuerySet[Gold]:
     """Return the examples with their images, in the order in which they were added."""
     golds = Gold.objects.filter(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from django.utils.translation import gettext as _
+
 from annotation.answering.submissions import RejectedError
 from annotation.models import Campaign, CampaignState, Serving
 from annotation.queries.prepared import prepared_cursor
@@ -91,6 +93,16 @@ class Judge(CountingRules):
     claimed_to: int
     has_controls: bool
     is_paused: bool
+    read_version: int
+    n_replies: int
+
+    @property
+    def must_read(self) -> bool:
+        """Whether the guidelines changed since the judge last read them; nothing is asked then.
+
+        The first version is shown too, but whoever comes without a browser need not read it.
+        """
+        return self.guideline_version > max(self.read_version, 1)
 
     @property
     def state_shown(self) -> str:
@@ -104,10 +116,10 @@ class Judge(CountingRules):
         if self.state_shown == CampaignState.OPEN:
             return None
         if self.state == CampaignState.OPEN:
-            return RejectedError("paused", "Your judging is paused; send it again later.")
+            return RejectedError("paused", _("Your judging is paused; send it again later."))
         if self.state == CampaignState.PAUSED:
-            return RejectedError("paused", "The campaign is paused; send it again later.")
-        return RejectedError("closed", "The campaign is closed.")
+            return RejectedError("paused", _("The campaign is paused; send it again later."))
+        return RejectedError("closed", _("The campaign is closed."))
 
 
 JUDGE_COLUMNS = """
@@ -128,7 +140,7 @@ JUDGE_COLUMNS = """
     (c.repeat_percent > 0 or c.mirror_percent > 0 or exists (
         select from annotation_question g where g.campaign_id = c.id and g.kind = 'gold'
     )) as has_controls,
-    m.is_paused
+    m.is_paused, m.read_version, m.n_replies
 """
 JUDGE = f"""
 select {JUDGE_COLUMNS}

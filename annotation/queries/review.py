@@ -60,6 +60,8 @@ class AnswerFilter:
         seconds: only pairs looked at for less.
         since: decided then or later.
         until: decided before.
+        version: made under earlier guidelines than this version.
+        query: uid of the query's image.
     """
 
     judge: int | None = None
@@ -70,6 +72,8 @@ class AnswerFilter:
     seconds: float | None = None
     since: datetime | None = None
     until: datetime | None = None
+    version: int | None = None
+    query: UUID | None = None
 
 
 OTHERS = f"""
@@ -116,6 +120,15 @@ left join annotation_exclusion x on x.event_id = v.id and x.ended_at is null
 where v.id = any(%s::bigint[]) order by v.id desc
 """  # noqa: S608  (constants)
 LATEST = 2**62
+SIMPLE = {
+    "query": "q.query_id = %(query)s",
+    "version": "v.guideline_version < %(version)s",
+    "kind": "q.kind = %(kind)s",
+    "answer": "j.answer = %(answer)s",
+    "since": "v.decided_at >= %(since)s",
+    "until": "v.decided_at < %(until)s",
+    "seconds": "v.mode <> 'import' and v.visible_ms < %(ms)s",
+}
 
 
 @dataclass(frozen=True)
@@ -218,6 +231,7 @@ def list_answers(
     values = {
         **vars(wanted),
         "campaign": campaign.pk,
+        "query": Image.objects.filter(uid=wanted.query).values_list("pk", flat=True).first(),
         "ms": None if wanted.seconds is None else wanted.seconds * 1000,
         "members": list(panel.values_list("pk", flat=True)),
         "before": LATEST if before is None else before,
@@ -226,6 +240,18 @@ def list_answers(
         cursor.execute(statement, values)
         ids = [pk for (pk,) in cursor.fetchall()]
     return read_answers(ids[:n]), ids[n - 1] if len(ids) > n else None
+
+
+def matching_answers(campaign: Campaign, wanted: AnswerFilter, *, n: int) -> list[UUID]:
+    """Return the newest answers of a filter that count or could, at most `n`."""
+    found: list[UUID] = []
+    before: int | None = None
+    while len(found) < n:
+        rows, before = list_answers(campaign, wanted, before=before, n=n)
+        found += [row.uuid for row in rows if row.may_be_excluded and not row.is_excluded]
+        if before is None:
+            break
+    return found[:n]
 
 
 def read_answers(events: Sequence[int]) -> list[AnswerRow]:
@@ -251,20 +277,11 @@ def read_answers(events: Sequence[int]) -> list[AnswerRow]:
 def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
     """Return the joins and conditions of a filter; its values are parameters."""
     joins, conditions = [], []
-    if wanted.kind or wanted.shows == Shows.MISSED:
+    if wanted.kind or wanted.query or wanted.shows == Shows.MISSED:
         joins.append("join annotation_question q on q.id = j.question_id")
-    if wanted.since or wanted.until or wanted.seconds is not None:
+    if wanted.since or wanted.until or wanted.version or wanted.seconds is not None:
         joins.append("join annotation_judgementevent v on v.id = j.event_id")
-    if wanted.kind:
-        conditions.append("q.kind = %(kind)s")
-    if wanted.answer:
-        conditions.append("j.answer = %(answer)s")
-    if wanted.since:
-        conditions.append("v.decided_at >= %(since)s")
-    if wanted.until:
-        conditions.append("v.decided_at < %(until)s")
-    if wanted.seconds is not None:
-        conditions.append("v.mode <> 'import' and v.visible_ms < %(ms)s")
+    conditions += [condition for name, condition in SIMPLE.items() if getattr(wanted, name)]
     if wanted.stage:
         conditions.append(
             "exists (select from annotation_queueentry e where e.question_id = j.question_id "

@@ -22,6 +22,7 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.choices import Choice, read_choices
+from annotation.queries.guidelines import is_in_guidelines
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
 from annotation.queries.prepared import prepared_cursor
 from catalog.images.pictures import Picture, read_pictures
@@ -205,15 +206,18 @@ def _recent(
 
 
 def image_for(judge: Judge, image_id: int) -> Image | None:
-    """Return an image of a question in this judge's queue, or of a worked example."""
+    """Return an image of a question in this judge's queue, of a worked example or guidelines."""
     served = QueueEntry.objects.filter(member_id=judge.member_id)
     examples = Question.objects.filter(campaign_id=judge.campaign_id, kind=QuestionKind.EXAMPLE)
-    return Image.objects.filter(
+    found = Image.objects.filter(
         Exists(served.filter(question__query=OuterRef("pk")))
         | Exists(served.filter(question__candidate=OuterRef("pk")))
         | Exists(examples.filter(Q(query=OuterRef("pk")) | Q(candidate=OuterRef("pk")))),
         pk=image_id,
     ).first()
+    if found is None and is_in_guidelines(judge.campaign_id, image_id):
+        return Image.objects.get(pk=image_id)
+    return found
 
 
 def list_standings(annotator_id: int) -> list[Standing]:

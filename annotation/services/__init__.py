@@ -10,8 +10,14 @@ from annotation.services.campaigns import (
     open_campaign,
     pause_campaign,
 )
+from annotation.services.comments import (
+    mark_replies_seen,
+    record_comments,
+    reply_to_comment,
+)
 from annotation.services.exclusions import count_again, exclude_answers
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
+from annotation.services.guidelines import publish_guidelines, read_guidelines
 from annotation.services.imports import import_judgements
 from annotation.services.lent_pairs import claim_questions, reap_leases
 from annotation.services.reconciling import reconcile
@@ -20,7 +26,6 @@ from annotation.services.settings import (
     hide_labels,
     note_stop,
     pause_judge,
-    publish_guidelines,
     resume_judge,
     set_member_active,
 )
@@ -42,15 +47,19 @@ __all__ = [
     "gold_from_ruling",
     "hide_labels",
     "import_judgements",
+    "mark_replies_seen",
     "note_stop",
     "open_campaign",
     "pause_campaign",
     "pause_judge",
     "publish_guidelines",
+    "read_guidelines",
     "reap_leases",
     "reconcile",
     "record_answers",
+    "record_comments",
     "remove_gold",
+    "reply_to_comment",
     "resume_judge",
     "set_member_active",
     "withdraw_ruling",

@@ -156,7 +156,7 @@ def _record(
         stored=_stored_events([key for key, _ in submissions]),
         member_id=judge.member_id,
         last_place=judge.last_place,
-        guideline_version=judge.guideline_version,
+        guideline_version=max(judge.read_version, 1),
         closed=judge.refusal,
         now=now,
     )

@@ -26,6 +26,7 @@ from annotation.models import (
     StateChange,
     TieRule,
 )
+from annotation.notions import AskedNotion
 from annotation.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
@@ -38,6 +39,7 @@ from lookalike.core.arrays import Ints
 
 MAX_PANEL = 500
 MAX_PHASES = 16
+AS_A_WHOLE = AskedNotion()
 
 
 class Pair(NamedTuple):
@@ -77,6 +79,7 @@ def create_campaign(
     k: int = 3,
     seed: int = 0,
     guidelines: str = "",
+    notion: AskedNotion = AS_A_WHOLE,
     owner: User | None = None,
 ) -> Campaign:
     """Store a campaign as a draft with its questions and its panel.
@@ -90,6 +93,7 @@ def create_campaign(
         task_kind: one that is registered.
         scale: grades for pairs; None: a pair is similar or different.
         guidelines: markdown, becomes version 1.
+        notion: in what pictures are compared; of pairs alone.
 
     Raises:
         CampaignError: the slug is taken or not a slug, a pair is repeated or joins an image to
@@ -111,6 +115,8 @@ def create_campaign(
                 owner=owner, task_kind=task_kind,
                 **({"grades": "\n".join(scale.words), "similar_from": scale.similar_from}
                    if scale else {}),
+                notion=notion.name, notion_model=notion.model,
+                notion_prompts="\n".join(notion.prompts),
                 asking_order=AskingOrder.SHUFFLED if phases is None else AskingOrder.PHASES,
             )  # fmt: skip
     except IntegrityError:

@@ -35,7 +35,7 @@ with judge as materialized (
     where c.uid = %(campaign)s and m.annotator_id = %(annotator)s and m.is_active
       and not m.is_paused
       and c.state = 'open' and c.serving = '{{serving}}' and not c.closes_settled
-      and m.stage = 'judging' and c.guideline_version >= %(guideline_version)s
+      and m.stage = 'judging' and greatest(m.read_version, 1) >= %(guideline_version)s
     for no key update of m skip locked
 )"""  # noqa: S608  (the columns are a constant)
 GIVEN = """, moved as (

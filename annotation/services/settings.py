@@ -1,4 +1,4 @@
-"""Change a campaign's rules, guidelines and panel."""
+"""Change a campaign's rules and panel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db.models import F, QuerySet
 
 from accounts.models import User
 from annotation.errors import CampaignError
-from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Serving, StateChange
+from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
 from audit.actions import Action
@@ -18,10 +18,9 @@ from lookalike.agreement.grades import Scale
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 IN_DRAFT = (
-    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed"),
+    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed", "notion"),
     *("grades", "similar_from"),
 )
-MAX_GUIDELINE = 100_000  # characters
 
 
 @transaction.atomic
@@ -104,34 +103,6 @@ def check_scale(campaign: Campaign) -> None:
 def has_fixed_ties(campaign: Campaign) -> bool:
     """Whether pairs may have been closed by the tie rule, so that another cannot hold for them."""
     return campaign.closes_settled and campaign.state != CampaignState.DRAFT
-
-
-@transaction.atomic
-def publish_guidelines(*, campaign: Campaign, text: str, by: User | None) -> Guideline:
-    """Put guidelines in force; judgements from now on are made under the new version.
-
-    A draft has no judgements yet, so its text is simply replaced.
-
-    Raises:
-        CampaignError: nothing was changed, or the text is too long.
-    """
-    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    text = text.replace("\r\n", "\n").strip()
-    if len(text) > MAX_GUIDELINE:
-        raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
-    latest = campaign.guidelines.order_by("-version")[0]
-    if latest.text == text:
-        raise CampaignError("That is the text in force already.")
-    record(by, Action.GUIDELINES_PUBLISHED, campaign, n_characters=len(text))
-    if campaign.state == CampaignState.DRAFT:
-        latest.text, latest.author = text, by
-        latest.save(update_fields=["text", "author"])
-        return latest
-    campaign.guideline_version = latest.version + 1
-    campaign.save(update_fields=["guideline_version"])
-    return Guideline.objects.create(
-        campaign=campaign, version=campaign.guideline_version, text=text, author=by
-    )
 
 
 @transaction.atomic

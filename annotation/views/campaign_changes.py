@@ -26,7 +26,7 @@ from annotation.forms import (
     SettingsForm,
 )
 from annotation.gold_files import read_gold
-from annotation.markdown import to_html
+from annotation.markdown import diff, to_html
 from annotation.models import Campaign, Gold, PanelMember
 from annotation.queries.references import catalog_names
 from annotation.services import (
@@ -47,8 +47,14 @@ from annotation.services import (
     set_member_active,
     withdraw_ruling,
 )
+from annotation.services.guidelines import find_pictures
 from annotation.services.sensitivity import start_comparison
-from annotation.views.campaigns import campaign_named, page_frame
+from annotation.views.campaigns import (
+    admin_html,
+    campaign_named,
+    guidelines_context,
+    page_frame,
+)
 from jobs.services import JobConflictError
 from lookalike.io.numbered_rows import TableError
 
@@ -161,10 +167,17 @@ def member(request: HttpRequest, slug: str, number: int, verb: str) -> HttpRespo
 @admin_required
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """Return guidelines as judges will see them."""
-    campaign_named(slug)
+    campaign = campaign_named(slug)
     form = GuidelinesForm(request.POST)
-    html = to_html(form.cleaned_data["text"]) if form.is_valid() else ""
-    return render(request, "annotation/_preview.html", {"html": html, "form": form})
+    html, problem = "", ""
+    if form.is_valid():
+        text = form.cleaned_data["text"]
+        try:
+            html = admin_html(text, find_pictures(campaign, text))
+        except CampaignError as unknown:
+            html, problem = to_html(text), str(unknown)
+    context = {"html": html, "form": form, "problem": problem}
+    return render(request, "annotation/_preview.html", context)
 
 
 @require_POST
@@ -173,10 +186,26 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
     """Put guidelines in force."""
     campaign, by = campaign_named(slug), signed_in(request)
     form = GuidelinesForm(request.POST)
-    if is_sound(request, form):
-        with telling(request, "The guidelines are in force."):
-            publish_guidelines(campaign=campaign, text=form.cleaned_data["text"], by=by)
-    return redirect("annotation:edit_guidelines", slug)
+    if form.is_valid():
+        try:
+            publish_guidelines(
+                campaign=campaign, text=form.cleaned_data["text"], by=by,
+                seen=request.POST.get("seen", ""),
+            )  # fmt: skip
+        except CampaignError as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, "The guidelines are in force.")
+            return redirect("annotation:edit_guidelines", slug)
+    campaign = campaign_named(slug)
+    context = {
+        **page_frame(campaign, "edit_guidelines"),
+        **guidelines_context(campaign),
+        "form": form,
+        "html": to_html(form["text"].value() or ""),
+    }
+    context["changes"] = diff(context["guideline"].text, form["text"].value() or "")
+    return render(request, "annotation/campaign_guidelines.html", context, status=422)
 
 
 @require_POST

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required
@@ -23,7 +25,7 @@ from annotation.forms import (
     RulingForm,
     SettingsForm,
 )
-from annotation.markdown import to_html
+from annotation.markdown import diff, to_html
 from annotation.models import Campaign, Gold
 from annotation.queries.adjudication import contested, next_case, rulings
 from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_counts
@@ -31,7 +33,9 @@ from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.numbers import campaign_numbers, numbers_of
 from annotation.queries.quality import judge_qualities
+from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import TASK, job_subject
+from catalog.models import Image
 from jobs.models import Job
 
 A_PAGE = 30
@@ -99,12 +103,19 @@ def panel(request: HttpRequest, campaign: Campaign) -> Context:
 @campaign_page("edit_guidelines", "campaign_guidelines")
 def guidelines(request: HttpRequest, campaign: Campaign) -> Context:
     """Show the guidelines in force in an editor, with a preview, and all earlier versions."""
+    return guidelines_context(campaign)
+
+
+def guidelines_context(campaign: Campaign) -> dict[str, Any]:
+    """Return what the page of the guidelines shows."""
     current = guideline_in_force(campaign.pk)
     return {
         "guideline": current,
         "form": GuidelinesForm(initial={"text": current.text}),
-        "html": to_html(current.text),
-        "versions": campaign.guidelines.select_related("author").order_by("-version"),
+        "seen": text_digest(current.text),
+        "html": admin_html(current.text, current.pictures),
+        "versions": _with_changes(campaign),
+        "readers": campaign.panel.filter(is_active=True).select_related("annotator"),
         "examples": _described(campaign, list(worked_examples(campaign.pk))),
     }
 
@@ -168,6 +179,25 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "keys": DEFAULT_KEYS,
         "page": page,
     }
+
+
+def _with_changes(campaign: Campaign) -> list[Any]:
+    """Return all versions of the guidelines, the newest first, each with what it changed."""
+    versions: list[Any] = list(campaign.guidelines.select_related("author").order_by("-version"))
+    for version, before in itertools.zip_longest(versions, versions[1:]):
+        version.changes = diff(before.text, version.text) if before else []
+    return versions
+
+
+def admin_html(text: str, pictures: Mapping[str, int]) -> str:
+    """Return guidelines as judges see them, with the pictures where admins find them."""
+    uids = dict(Image.objects.filter(pk__in=pictures.values()).values_list("pk", "uid"))
+
+    def address_of(name: str) -> str:
+        uid = uids.get(pictures.get(name, 0))
+        return reverse("catalog:picture", args=[uid, "view"]) if uid else ""
+
+    return to_html(text, address_of)
 
 
 def _described(campaign: Campaign, known: Iterable[Any]) -> Iterable[Any]:

@@ -11,6 +11,7 @@ import json
 import uuid
 from typing import Any
 
+from django.db.models import Sum
 from django.http import (
     Http404,
     HttpRequest,
@@ -27,6 +28,7 @@ from accounts.access import annotator_required, signed_in
 from annotation.answering.keys import ALLOWED_KEYS, DEFAULT_KEYS, KeyMapError
 from annotation.answering.preferences import preferred, save_preference
 from annotation.answering.replies import (
+    guidelines_html,
     guidelines_reply,
     next_reply,
     receipt_reply,
@@ -34,11 +36,10 @@ from annotation.answering.replies import (
     recent_reply,
 )
 from annotation.answering.submissions import MalformedError, read_batch
-from annotation.markdown import to_html
 from annotation.models import Campaign, Mode, Stage
 from annotation.picture_keys import open_picture
 from annotation.queries.choices import answers_taken, picture_of
-from annotation.queries.guidelines import guideline_in_force, worked_examples
+from annotation.queries.guidelines import guideline_in_force, guideline_text, worked_examples
 from annotation.queries.judges import Judge, NotOnPanelError, find_judge
 from annotation.queries.serving import (
     WINDOW,
@@ -56,6 +57,9 @@ from catalog.images.serving import image_response
 
 AHEAD = WINDOW
 MAX_AHEAD = 200
+PAGE_ADDRESSES = (
+    "next", "answers", "recent", "guidelines", "stops", "comments", "replies", "read",
+)  # fmt: skip
 private = cache_control(private=True, no_store=True)
 
 
@@ -77,7 +81,9 @@ def home(request: HttpRequest) -> HttpResponse:
         }
         for standing in list_standings(person.pk)
     ]
-    return render(request, "annotation/home.html", {"campaigns": campaigns})
+    n_replies = person.memberships.aggregate(n=Sum("n_replies"))["n"]
+    context = {"campaigns": campaigns, "n_replies": n_replies}
+    return render(request, "annotation/home.html", context)
 
 
 @annotator_required
@@ -85,22 +91,26 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_GET
 def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
     """Show the judging page; the questions come by `next`."""
-    judge = _judge(request, campaign_uid)
+    judge = judge_of(request, campaign_uid)
     campaign = Campaign.objects.get(pk=judge.campaign_id)
     done, total = progress(judge)
+    guideline = guideline_in_force(judge.campaign_id)
     keys, mode = preferred(signed_in(request).pk)
     addresses = {
-        f"{name}_url": reverse(f"annotation:{name}", args=[campaign_uid])
-        for name in ("next", "answers", "recent", "guidelines", "stops")
+        f"{name}_url": reverse(f"annotation:{name}", args=[campaign_uid]) for name in PAGE_ADDRESSES
     }
     context = {
         "campaign_name": campaign.name,
         "campaign_uid": str(campaign_uid),
+        "notion": campaign.notion,
         "state": judge.state_shown,
         "stage": judge.stage,
         "is_simulated": campaign.is_simulated,
         "guideline_version": judge.guideline_version,
-        "guidelines_html": to_html(guideline_in_force(judge.campaign_id).text),
+        "read_version": max(judge.read_version, 1),
+        "guidelines_html": guidelines_html(campaign_uid, guideline),
+        "is_unread": judge.read_version < guideline.version and bool(guideline.text.strip()),
+        "n_replies": judge.n_replies,
         "n_done": done,
         "n_total": total,
         "preferences_url": reverse("annotation:preferences"),
@@ -125,8 +135,8 @@ def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase
     after = _number(request, "after", 0, 0, 2**62)
     n = _number(request, "n", AHEAD, 1, MAX_AHEAD)
     if after is None or n is None:
-        return _bad_request("“after” and “n” are whole numbers, n at most 200.")
-    judge = _judge(request, campaign_uid)
+        return bad_request("“after” and “n” are whole numbers, n at most 200.")
+    judge = judge_of(request, campaign_uid)
     asked = _asked(request, campaign_uid, judge, after, n)
     return JsonResponse(next_reply(campaign_uid, judge, asked, judge.n_done))
 
@@ -141,13 +151,13 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     taken. With "next": {"after": place, "n": number} the reply brings the next questions too.
     """
     if request.content_type != "application/json":
-        return _bad_request("Send application/json.", status=415)
+        return bad_request("Send application/json.", status=415)
     try:
         body = json.loads(request.body)
         batch = read_batch(body, answers_taken(campaign_uid))
         wanted = _wanted(body)
     except (ValueError, MalformedError, RecursionError) as problem:
-        return _bad_request(str(problem))
+        return bad_request(str(problem))
     except NotOnPanelError:
         raise Http404 from None
     try:
@@ -172,8 +182,8 @@ def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     """Return the judge's own last answers, newest first."""
     n = _number(request, "n", 20, 1, MAX_AHEAD)
     if n is None:
-        return _bad_request("“n” is a whole number from 1 to 200.")
-    judge = _judge(request, campaign_uid)
+        return bad_request("“n” is a whole number from 1 to 200.")
+    judge = judge_of(request, campaign_uid)
     return JsonResponse(recent_reply(campaign_uid, recent_answers(judge, n=n)))
 
 
@@ -182,7 +192,7 @@ def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
 @require_POST
 def stops(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
     """Note that the judge's own page has stopped a held key; admins see how often."""
-    note_stop(member_id=_judge(request, campaign_uid).member_id)
+    note_stop(member_id=judge_of(request, campaign_uid).member_id)
     return JsonResponse({})
 
 
@@ -191,10 +201,12 @@ def stops(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
 @require_GET
 def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
     """Return the guidelines in force as HTML, with the worked examples."""
-    judge = _judge(request, campaign_uid)
+    judge = judge_of(request, campaign_uid)
     guideline = guideline_in_force(judge.campaign_id)
     examples = worked_examples(judge.campaign_id)
-    return JsonResponse(guidelines_reply(judge, guideline, examples))
+    known = judge.read_version or (1 if judge.n_done else 0)
+    last_read = guideline_text(judge.campaign_id, known)
+    return JsonResponse(guidelines_reply(judge, guideline, examples, last_read))
 
 
 @annotator_required
@@ -202,7 +214,7 @@ def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBas
 @require_GET
 def image(request: HttpRequest, campaign_uid: uuid.UUID, key: str, size: str) -> HttpResponseBase:
     """Return a picture of one of the judge's own questions; any other does not exist."""
-    judge = _judge(request, campaign_uid)
+    judge = judge_of(request, campaign_uid)
     image_id = open_picture(campaign_uid, key)
     picture = None if image_id is None else image_for(judge, image_id)
     if picture is None or size not in {"thumb", "view"}:  # originals carry the camera's notes
@@ -217,7 +229,7 @@ def choice_image(
     request: HttpRequest, campaign_uid: uuid.UUID, *, question_uid: uuid.UUID, key: str, size: str
 ) -> HttpResponseBase:
     """Return a picture of a question from whose images one is picked, cut out of its image."""
-    found = picture_of(_judge(request, campaign_uid), question_uid, key)
+    found = picture_of(judge_of(request, campaign_uid), question_uid, key)
     if found is None or size not in {"thumb", "view"}:
         raise Http404
     picture, box, how = found
@@ -232,7 +244,7 @@ def choice_image(
 def preferences(request: HttpRequest) -> HttpResponseBase:
     """Store the judge's own keys and mode; the person is always the one signed in."""
     if request.content_type != "application/json":
-        return _bad_request("Send application/json.", status=415)
+        return bad_request("Send application/json.", status=415)
     try:
         body = json.loads(request.body)
         if not isinstance(body, dict):
@@ -243,11 +255,11 @@ def preferences(request: HttpRequest) -> HttpResponseBase:
             mode=body.get("mode", Mode.PAIR),
         )
     except (ValueError, RecursionError) as problem:
-        return _bad_request(str(problem))
+        return bad_request(str(problem))
     return JsonResponse({"keys": keys, "mode": mode})
 
 
-def _judge(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
+def judge_of(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
     try:
         return find_judge(campaign_uid, signed_in(request).pk)
     except NotOnPanelError:
@@ -257,12 +269,12 @@ def _judge(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
 def _asked(
     request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int
 ) -> list[AskedQuestion]:
-    """Return the next open questions; none while the campaign is not open.
+    """Return the next open questions; none while the campaign is not open, or guidelines unread.
 
     Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
     anew when half of the time is over.
     """
-    if judge.refusal is not None:
+    if judge.refusal is not None or judge.must_read:
         return []
     n = min(n, WINDOW)
     asked = next_questions(judge, after=after, n=n)
@@ -295,5 +307,5 @@ def _number(request: HttpRequest, name: str, default: int, low: int, high: int) 
     return int(raw) if low <= int(raw) <= high else None
 
 
-def _bad_request(message: str, status: int = 400) -> JsonResponse:
+def bad_request(message: str, status: int = 400) -> JsonResponse:
     return JsonResponse({"error": message}, status=status)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -19,8 +19,15 @@ from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
 from annotation.queries.adjudication import votes_wanted
 from annotation.queries.choices import subject_of
 from annotation.queries.labels import label_of
-from annotation.queries.review import AnswerFilter, Shows, list_answers, review_pair
+from annotation.queries.review import (
+    AnswerFilter,
+    Shows,
+    list_answers,
+    matching_answers,
+    review_pair,
+)
 from annotation.services import count_again, exclude_answers
+from annotation.services.exclusions import MAX_AT_ONCE
 from annotation.views.campaign_changes import is_sound, telling
 from annotation.views.campaigns import Context, campaign_named, campaign_page, page_frame
 
@@ -53,6 +60,10 @@ class AnswersForm(forms.Form):
     )
     since = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="From")
     until = forms.DateField(required=False, widget=forms.DateInput({"type": "date"}), label="To")
+    version = forms.IntegerField(
+        required=False, min_value=1, max_value=2**31 - 1, label="Before guidelines version"
+    )
+    query = forms.UUIDField(required=False, widget=forms.HiddenInput)
     before = forms.IntegerField(
         required=False, min_value=1, max_value=MAX_ID, widget=forms.HiddenInput
     )
@@ -65,7 +76,7 @@ class AnswersForm(forms.Form):
             words = [*kind.answers.items(), (Answer.SKIP.value, Answer.SKIP.label)]
             self.fields["answer"].choices = _any(words)  # type: ignore[attr-defined]
         self.fields["judge"].choices = [("", "Anybody"), *panel]  # type: ignore[attr-defined]
-        for name in ("since", "until", "seconds"):
+        for name in ("since", "until", "seconds", "version"):
             self.fields[name].widget.attrs["class"] = "narrow"
 
     @property
@@ -88,11 +99,13 @@ class ChangeForm(forms.Form):
     answers = forms.TypedMultipleChoiceField(
         coerce=UUID, error_messages={"required": "Tick answers first."}
     )
+    every = forms.BooleanField(required=False)
     reason = forms.CharField(max_length=500, required=False)
     do = forms.ChoiceField(choices=[(name, name) for name in ("exclude", "ask_again", "count")])
 
     def __init__(self, data: object) -> None:
         super().__init__(data)  # type: ignore[arg-type]
+        self.fields["answers"].required = "every" not in self.data
         given = self.data.getlist("answers")  # type: ignore[attr-defined]
         self.fields["answers"].choices = [(value, value) for value in given]  # type: ignore[attr-defined]
 
@@ -154,7 +167,11 @@ def change_answers(request: HttpRequest, slug: str) -> HttpResponse:
     form = ChangeForm(request.POST)
     if is_sound(request, form):
         events, reason = form.cleaned_data["answers"], form.cleaned_data["reason"]
-        does, n = form.cleaned_data["do"], len(form.cleaned_data["answers"])
+        if form.cleaned_data["every"]:
+            chosen = AnswersForm(QueryDict(request.POST.get("query", "")), campaign=campaign)
+            chosen.is_valid()
+            events = matching_answers(campaign, chosen.wanted, n=MAX_AT_ONCE)
+        does, n = form.cleaned_data["do"], len(events)
         answers = "1 answer" if n == 1 else f"{n} answers"
         if does == "count":
             with telling(request, f"{answers} counted again."):

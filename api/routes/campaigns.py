@@ -59,6 +59,17 @@ class CampaignOut(Schema):
     similar_from: int | None = Field(
         description="The least grade that counts as similar; null without grades."
     )
+    notion: str = Field(
+        validation_alias="campaign.notion",
+        description="In what pictures are compared, as judges read it; empty: as a whole.",
+    )
+    notion_model: str = Field(
+        validation_alias="campaign.notion_model",
+        description="Spec of the learned model of that notion; may be empty.",
+    )
+    notion_prompts: list[str] = Field(
+        validation_alias="campaign.asked_notion.prompts", description="What it was fitted to."
+    )
     serving: str = Field(
         validation_alias="campaign.serving",
         description="everyone, or k_of_n of the panel judge each pair.",

@@ -7,7 +7,9 @@ ever becomes a path here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import io
+import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
@@ -17,10 +19,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
 
+from catalog.images.remote_originals import read_remote, remote_places
 from catalog.models import Image
 from lookalike.core.atomic_files import write_atomically
 from lookalike.images.decode import Picture, PictureError, is_preview, read_picture
-from lookalike.images.formats import ENDINGS, sniffed_format
 
 SIZES = ("thumb", "view", "original")
 PREVIEWS = ("thumb", "view")
@@ -51,20 +53,26 @@ def blob_path(sha256: str, size: str) -> Path:
     return Path(settings.DATA_DIR) / "blobs" / blob_name(sha256, size)
 
 
-def has_blobs(sha256: str) -> bool:
-    """Whether the original and its previews are all stored."""
-    return all(default_storage.exists(blob_name(sha256, size)) for size in SIZES)
+def has_blobs(sha256: str, sizes: Sequence[str] = SIZES) -> bool:
+    """Whether sizes of a picture, by default the original and its previews, are all stored."""
+    return all(default_storage.exists(blob_name(sha256, size)) for size in sizes)
 
 
 def open_blob(sha256: str, size: str) -> BinaryIO:
-    """Return one size of a picture, open for reading.
+    """Return one size of a picture, open for reading; the original may have stayed elsewhere.
 
     Raises:
-        FileNotFoundError: it is not stored.
-        OSError: the disk or the object storage failed.
+        FileNotFoundError: it is not stored; an original that stayed elsewhere is gone or changed.
+        OSError: the disk, the object storage or the host of the original failed.
         ValueError: as `blob_name`.
     """
-    return cast(BinaryIO, default_storage.open(blob_name(sha256, size), "rb"))
+    try:
+        return cast(BinaryIO, default_storage.open(blob_name(sha256, size), "rb"))
+    except FileNotFoundError:
+        places = remote_places([sha256]).get(sha256) if size == "original" else None
+        if places is None:
+            raise
+    return io.BytesIO(read_remote(sha256, places))
 
 
 def read_blob(sha256: str, size: str) -> bytes:
@@ -114,11 +122,10 @@ def make_previews(sha256: str) -> None:
         OSError: as `open_blob`.
     """
     content = read_blob(sha256, "original")
-    image_format = sniffed_format(content)
-    if hashlib.sha256(content).hexdigest() != sha256 or image_format not in ENDINGS:
+    if hashlib.sha256(content).hexdigest() != sha256:
         raise DamagedBlobError(f"The original {sha256} was changed.")
     try:
-        picture = read_picture(content, f"original{ENDINGS[image_format][0]}")
+        picture = read_picture(content)
     except PictureError as problem:
         raise DamagedBlobError(str(problem)) from problem
     for size, data in (("view", picture.view), ("thumb", picture.thumb)):
@@ -128,24 +135,33 @@ def make_previews(sha256: str) -> None:
 def original_on_disk(sha256: str) -> Path:
     """Return a file of this machine with the original's bytes, for code that needs a path.
 
-    From an object storage it is fetched once and kept; it may be deleted at any time.
+    From elsewhere it is fetched once and kept under `fetched`; it may be deleted at any time.
 
     Raises:
         OSError: as `open_blob`.
     """
     path = blob_path(sha256, "original")
+    if not path.exists() and remote_places([sha256]):
+        path = _fetched() / sha256[:2] / sha256
     if not path.exists():
         content = read_blob(sha256, "original")
         write_atomically(path, lambda file: file.write(content))
     return path
 
 
-def store_blobs(sha256: str, content: bytes, picture: Picture) -> None:
+def _fetched() -> Path:
+    return Path(settings.DATA_DIR) / "fetched"
+
+
+def store_blobs(
+    sha256: str, content: bytes, picture: Picture, sizes: Sequence[str] = SIZES
+) -> None:
     """Store the original and its previews, each whole or not at all; twice is once."""
-    for size, data in (("original", content), ("view", picture.view), ("thumb", picture.thumb)):
+    data = {"original": content, "view": picture.view, "thumb": picture.thumb}
+    for size in sizes:
         name = blob_name(sha256, size)
         if not default_storage.exists(name):
-            default_storage.save(name, ContentFile(data))
+            default_storage.save(name, ContentFile(data[size]))
 
 
 @contextmanager
@@ -163,7 +179,8 @@ def blobs_in_use() -> Iterator[None]:
 def remove_unused_blobs() -> int:
     """Delete the files of pictures that are in no catalog; how many pictures that were.
 
-    While an import runs nothing is deleted; the next call finds the leftovers.
+    What was fetched from elsewhere for a plug-in goes, too. While an import runs nothing is
+    deleted; the next call finds the leftovers.
     """
     with connection.cursor() as cursor:
         cursor.execute("select pg_try_advisory_lock(%s)", [_IN_USE])
@@ -177,6 +194,7 @@ def remove_unused_blobs() -> int:
 
 
 def _remove_unused() -> int:
+    shutil.rmtree(_fetched(), ignore_errors=True)
     used = set(Image.objects.values_list("sha256", flat=True).iterator())
     unused = set()
     for name in _stored_names():

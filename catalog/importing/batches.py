@@ -2,7 +2,8 @@
 
 Every file is dealt with on its own: its bytes are hashed; unknown ones are checked and stored
 by content hash; then the rows of a batch are written in one transaction. A second run finds
-what the first has done and does the rest, so that killed and undisturbed runs end alike.
+what the first has done and does the rest, so that killed and undisturbed runs end alike. Of a
+picture that stays elsewhere the previews alone are stored, and it is read once.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.images.blobs import blobs_in_use, has_blobs, store_blobs
+from catalog.images.blobs import PREVIEWS, blobs_in_use, has_blobs, store_blobs
 from catalog.models import Catalog, Image, NearDuplicate, SourceFile
 from jobs.services import JobError, JobProgress
 from lookalike.images.decode import Picture, PictureError, checked_format, read_picture
+from lookalike.images.manifest import RemoteSource
 from lookalike.images.metadata import Metadata, Row
 from lookalike.images.near_duplicates import near_pairs
 from lookalike.images.pairing import Pairing, pair
@@ -95,6 +97,8 @@ class _Import:
         self.described: dict[str, str] = {}  # sha256 -> the path whose row is used
         self.without_row: dict[str, str] = {}  # path -> sha256
         self.n_stored = 0
+        self.remote = source if isinstance(source, RemoteSource) else None
+        self.fetched = self._fetched() if self.remote else {}
         self.problems: list[Problem] = []
         self.warnings: list[Problem] = []
 
@@ -108,9 +112,17 @@ class _Import:
             self.problems += [Problem(i.path, i.problem) for i in prepared if i.problem]
         self.progress.update(len(paths), len(paths), "Comparing pictures", is_long=True)
 
+    def _fetched(self) -> dict[tuple[str, str], tuple[str, int]]:
+        """Return hash and length of the originals that were read before, by path and address."""
+        rows = SourceFile.objects.filter(catalog=self.catalog).exclude(url="")
+        values = rows.values_list("path", "url", "image__sha256", "image__n_bytes")
+        return {(path, url): (sha256, n) for path, url, sha256, n in values.iterator()}
+
     def _prepare(self, path: str) -> _Prepared:
         """Read, check and store one file; runs in a thread and touches no database."""
         try:
+            if self.remote:
+                return self._prepare_remote(self.remote, path)
             content = self.source.read(path)
             checked_format(content, path)
             sha256 = hashlib.sha256(content).hexdigest()
@@ -120,6 +132,23 @@ class _Import:
             store_blobs(sha256, content, picture)
         except (PictureError, UnreadableFileError) as problem:
             return _Prepared(path, problem=str(problem))
+        return _Prepared(path, sha256, len(content), picture)
+
+    def _prepare_remote(self, source: RemoteSource, path: str) -> _Prepared:
+        stated = source.sha256_of.get(path)
+        sha256, n_bytes = self.fetched.get((path, source.urls[path]), ("", 0))
+        if sha256 and stated in {None, sha256} and has_blobs(sha256, PREVIEWS):
+            return _Prepared(path, sha256, n_bytes)
+        content = source.read(path)
+        sha256 = hashlib.sha256(content).hexdigest()
+        if stated not in {None, sha256}:
+            reason = f"{source.place(path)}: its bytes have the sha256 {sha256}, not {stated}"
+            raise UnreadableFileError(f"{reason}: the picture was changed.")
+        try:
+            picture = read_picture(content)
+        except PictureError as problem:
+            raise PictureError(f"{source.place(path)}: {problem}") from problem
+        store_blobs(sha256, content, picture, PREVIEWS)
         return _Prepared(path, sha256, len(content), picture)
 
     def _store(self, prepared: list[_Prepared]) -> None:
@@ -146,12 +175,17 @@ class _Import:
             found = {i.sha256: i for i in self.catalog.images.filter(sha256__in=hashes)}
             SourceFile.objects.bulk_create(
                 [
-                    SourceFile(catalog=self.catalog, image=found[item.sha256], path=item.path)
+                    SourceFile(
+                        catalog=self.catalog,
+                        image=found[item.sha256],
+                        path=item.path,
+                        url=self.remote.urls[item.path] if self.remote else "",
+                    )
                     for item in prepared
                 ],
                 update_conflicts=True,
                 unique_fields=["catalog", "path"],
-                update_fields=["image"],
+                update_fields=["image", "url"],
             )
             self._describe(prepared, found)
             Catalog.objects.filter(pk=self.catalog.pk).update(changed_at=timezone.now())

@@ -7,19 +7,26 @@ from pathlib import Path
 
 from django.conf import settings
 
+from catalog.images.remote_originals import is_open, remote
 from catalog.importing.uploads import upload_path
 from lookalike.images.layouts.read import LAYOUTS, layout_metadata
+from lookalike.images.manifest import RemoteSource
 from lookalike.images.metadata import MAX_BYTES, Metadata, MetadataError, read_metadata
 from lookalike.images.sources import Source, SourceError, open_source
+
+CLOSED = (
+    "This site reads no pictures from elsewhere. Name the hosts in REMOTE_HOSTS, or the buckets "
+    "in REMOTE_S3_BUCKETS (docs/importing.md), and start it again."
+)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A folder or zip, and metadata if there are any.
+    """A folder, zip or manifest, and metadata if there are any.
 
     Attributes:
         path: absolute path on the server, unless `upload` is set.
-        upload: name of an uploaded zip.
+        upload: name of an uploaded zip or manifest.
         metadata_path: absolute path on the server, unless `metadata_upload` is set.
         metadata_upload: name of an uploaded metadata file.
         source_name: what people call the source.
@@ -27,6 +34,7 @@ class Origin:
         layout: name of the layout in which its authors publish the folder or zip, which then says
             all that metadata would; "" for any other.
         where: `attribute=value`: only images of that value, "" for all.
+        is_manifest: it lists pictures that stay where they are, and what is known of them.
         is_restricted: the path must lie in settings.IMPORT_FOLDERS, because it was chosen in
             a browser.
     """
@@ -39,13 +47,15 @@ class Origin:
     metadata_name: str = ""
     layout: str = ""
     where: str = ""
+    is_manifest: bool = False
     is_restricted: bool = True
 
     def open_source(self) -> Source:
-        """Open the folder or zip.
+        """Open the folder, zip or manifest.
 
         Raises:
             SourceError: it is gone, unreadable, or not allowed.
+            MetadataError: the manifest cannot be used at all.
         """
         if self.upload:
             path = upload_path(self.upload)
@@ -55,6 +65,10 @@ class Origin:
             path = Path(self.path)
             if self.is_restricted:
                 path = allowed_folder(self.path)
+        if self.is_manifest:
+            if not is_open():
+                raise SourceError(CLOSED)
+            return RemoteSource(path, self.source_name or path.name, remote())
         opened = LAYOUTS[self.layout].open if self.layout else open_source
         return opened(path, self.source_name or None)
 
@@ -65,7 +79,12 @@ class Origin:
             MetadataError: unreadable, or not usable at all; or no row is wanted.
             InputError: the source is not laid out so.
         """
-        metadata = layout_metadata(self.layout, source) if self.layout else self._metadata_file()
+        if isinstance(source, RemoteSource):
+            metadata: Metadata | None = source.metadata
+        else:
+            metadata = (
+                layout_metadata(self.layout, source) if self.layout else self._metadata_file()
+            )
         if metadata is not None and self.where:
             return metadata.where(self.where)
         return metadata

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.choices import PICK
 from annotation.task_kinds import Consensus, Subject, TaskKind, pick_place
@@ -20,11 +22,11 @@ TEMPLATE, TRIPLET = "template", "triplet"
 PASSES, FAILS = "passes", "fails"
 UNKNOWN_TARGET = -1  # whether a majority is for the target is not asked
 PROMPTS = {
-    Task.FOCUS_ATTRIBUTE: "Which is like the reference in this:",
-    Task.CHANGE_ATTRIBUTE: "Which is like the reference, but with this:",
-    Task.FOCUS_OBJECT: "Which is like the reference and shows this, too:",
-    Task.CHANGE_OBJECT: "Which is like the reference, but with this added:",
-    Task.COMPOSED: "Which is the reference, changed like this:",
+    Task.FOCUS_ATTRIBUTE: _("Which is like the reference in this:"),
+    Task.CHANGE_ATTRIBUTE: _("Which is like the reference, but with this:"),
+    Task.FOCUS_OBJECT: _("Which is like the reference and shows this, too:"),
+    Task.CHANGE_OBJECT: _("Which is like the reference, but with this added:"),
+    Task.COMPOSED: _("Which is the reference, changed like this:"),
 }
 
 
@@ -59,7 +61,7 @@ class TemplateKind(TaskKind):
     def prompt(self, campaign_id: int) -> str:
         """Return what the task of the set asks."""
         about = SetCampaign.objects.select_related("template_set").get(campaign=campaign_id)
-        return PROMPTS[Task(about.template_set.task)] if about.template_set else ""
+        return str(PROMPTS[Task(about.template_set.task)]) if about.template_set else ""
 
     def words(self, answer: str, subject: Subject | None) -> str:
         """Name a picked image by its place, the target by what it is."""
@@ -119,7 +121,7 @@ class TripletKind(TemplateKind):
 
     def prompt(self, campaign_id: int) -> str:
         """Return the one question that triplets ask."""
-        return "Which of the two below is more like this image?"
+        return gettext("Which of the two below is more like this image?")
 
     def words(self, answer: str, subject: Subject | None) -> str:
         """Name the candidates A and B, as pages for admins do."""

@@ -89,7 +89,8 @@ def assess(
     with ThreadPoolExecutor(1) as beside:
         beside.submit(load_search)  # torch takes as long as the database takes to answer
         inputs = read_inputs(campaign)
-    embedded = models_on(inputs.pool, inputs.sources) if inputs.pool else []
+    notions = [inputs.campaign.notion_model]
+    embedded = models_on(inputs.pool, inputs.sources, notions) if inputs.pool else []
     uploads = list(UploadedRun.objects.filter(campaign=campaign))
     n_steps = len(embedded) + len(uploads) + 2
     progress.start(0, n_steps, "Reading models and runs", is_long=True)

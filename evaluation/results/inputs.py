@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -235,8 +235,19 @@ class EmbeddedModel:
     queries: EmbeddingSet
 
 
-def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
-    """Return every model with complete vectors of a pool's catalogs: sources, then outsiders."""
+def models_on(
+    pool: Pool, sources: Sequence[PoolSource], notions: Collection[str] = ()
+) -> list[EmbeddedModel]:
+    """Return every model with complete vectors of a pool's catalogs: sources, then outsiders.
+
+    A learned model that proposed nothing takes part only where it is asked about: each text
+    space has vectors of its catalog for its own pages, and would stand on every board.
+
+    Args:
+        pool: which.
+        sources: of it.
+        notions: specs of the learned models that campaigns ask about.
+    """
     models: dict[str, EmbeddedModel] = {}
     for source in sources:
         if source.embedding_set is not None:
@@ -249,7 +260,8 @@ def models_on(pool: Pool, sources: Sequence[PoolSource]) -> list[EmbeddedModel]:
         for row in EmbeddingSet.objects.filter(catalog=pool.asking, is_complete=True)
     }
     for row in others.exclude(pk__in=used).order_by("spec", "id"):
-        if row.fingerprint in asking:
+        is_asked = not row.spec.startswith("learned:") or row.spec in notions
+        if row.fingerprint in asking and is_asked:
             name = row.spec if row.spec not in models else f"{row.spec} #{row.fingerprint[:8]}"
             models[name] = EmbeddedModel(name, row, asking[row.fingerprint])
     return list(models.values())

@@ -102,7 +102,8 @@ def _values(
     from lookalike.metrics.scoring import score_runs  # noqa: PLC0415
 
     inputs = read_inputs(campaign, without=without)
-    embedded = models_on(inputs.pool, inputs.sources) if inputs.pool else []
+    notions = [inputs.campaign.notion_model]
+    embedded = models_on(inputs.pool, inputs.sources, notions) if inputs.pool else []
     uploads = list(Run.objects.filter(campaign=campaign))
     models = read_models(inputs, embedded, uploads, progress)
     board = score_runs(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 
-from lookalike.backbones.clip_models import open_clip_backbone
-from lookalike.backbones.descriptors import DescriptorBackbone
-from lookalike.backbones.networks import Precision
 from lookalike.backbones.protocol import Backbone
 from lookalike.backbones.spec import Source, Spec, parse_spec
-from lookalike.backbones.timm_models import file_backbone, timm_backbone
+
+if TYPE_CHECKING:
+    from lookalike.backbones.networks import Precision
 
 _FINE = {"lbp-texture"}  # float16 would change 3 % of the ten nearest neighbours (benchmarks)
 
@@ -48,7 +47,7 @@ def load_backbone(
     wanted = parse_spec(spec) if isinstance(spec, str) else spec
     where = torch.device(device) if device is not None else best_device()
     if precision == "auto" and wanted.precision:
-        precision = cast(Precision, wanted.precision)
+        precision = cast("Precision", wanted.precision)
     backbone = _loaded(wanted, where, precision, weights_folder)
     backbone.spec = str(wanted)
     is_wide = wanted.stored == "float32" or wanted.model in _FINE
@@ -60,12 +59,21 @@ def load_backbone(
 def _loaded(
     wanted: Spec, where: torch.device, precision: Precision, weights_folder: Path | None
 ) -> Backbone:
+    # a family brings packages that take seconds to load: only the one that is asked for
     match wanted.source:
         case Source.TIMM:
+            from lookalike.backbones.timm_models import timm_backbone  # noqa: PLC0415
+
             return timm_backbone(wanted, where, precision, weights_folder)
         case Source.OPEN_CLIP:
+            from lookalike.backbones.clip_models import open_clip_backbone  # noqa: PLC0415
+
             return open_clip_backbone(wanted, where, precision, weights_folder)
         case Source.FILE:
+            from lookalike.backbones.timm_models import file_backbone  # noqa: PLC0415
+
             return file_backbone(wanted, where, precision)
         case Source.DESCRIPTOR:
+            from lookalike.backbones.descriptors import DescriptorBackbone  # noqa: PLC0415
+
             return DescriptorBackbone(wanted.model)

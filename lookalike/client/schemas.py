@@ -111,6 +111,9 @@ class Campaign:
     tie_rule: str
     grades: list[str]
     similar_from: int | None
+    notion: str
+    notion_model: str
+    notion_prompts: list[str]
     serving: str
     k: int
     is_simulated: bool

@@ -44,7 +44,7 @@ class Picture:
     view: bytes
 
 
-def read_picture(content: bytes, name: str) -> Picture:
+def read_picture(content: bytes, name: str | None = None) -> Picture:
     """Check a picture file and make its previews.
 
     The previews are upright, in sRGB on white, free of metadata, and never larger than the
@@ -52,7 +52,8 @@ def read_picture(content: bytes, name: str) -> Picture:
 
     Args:
         content: the file's bytes.
-        name: its file name; the ending must agree with what the bytes are.
+        name: its file name; the ending must agree with what the bytes are. None where a name
+            promises nothing, as a web address.
 
     Returns:
         Width and height in pixels after EXIF orientation; the 64-bit pHash (Zauner 2010, by
@@ -113,8 +114,8 @@ def flattened(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(paper, pixels).convert("RGB")
 
 
-def checked_format(content: bytes, name: str) -> str:
-    """Return JPEG, PNG or WEBP when content and name agree on it; decodes nothing.
+def checked_format(content: bytes, name: str | None = None) -> str:
+    """Return JPEG, PNG or WEBP when content and name (if any) agree on it; decodes nothing.
 
     Raises:
         PictureError: empty, too large, not a picture, of another format, or wrongly named.
@@ -127,7 +128,7 @@ def checked_format(content: bytes, name: str) -> str:
             "Save it smaller."
         )
     found = sniffed_format(content)
-    ending = PurePosixPath(name).suffix.lower()
+    ending = PurePosixPath(name or "").suffix.lower()
     named = next((name for name, endings in ENDINGS.items() if ending in endings), None)
     if found is None:
         if named is not None:
@@ -139,7 +140,7 @@ def checked_format(content: bytes, name: str) -> str:
         raise PictureError(f"{ACCEPTED}. {kind}: save it as one of these.")
     if found not in ENDINGS:
         raise PictureError(f"{ACCEPTED}. It is a {found} file: save it as one of these.")
-    if named != found:
+    if name is not None and named != found:
         what = f"ends in {ending}" if ending else "has no ending"
         raise PictureError(
             f"Wrongly named: it is a {found} picture, but its name {what}. "

@@ -102,7 +102,8 @@ def read_metadata(content: bytes, name: str, *, with_products: bool = True) -> M
     if not body.strip():
         raise MetadataError(f"{name} is empty.")
     is_json = name.lower().endswith(".json") or body.lstrip()[:1] in {b"{", b"["}
-    found = _json_rows(body, name) if is_json else _csv_rows(body, name, with_products)
+    wanted = CSV_COLUMNS if with_products else CSV_COLUMNS[:1]
+    found = _json_rows(body, name) if is_json else _csv_rows(body, name, wanted)
     metadata = Metadata(name)
     for number, row in found:
         if number > MAX_ROWS:
@@ -126,7 +127,7 @@ def make_row(
     try:
         return _row(path, product_id, attributes, number)
     except _RowError as problem:
-        return Problem(shown(path), f"{name} row {number} was left out: {problem}.")
+        return Problem(shown(path) or name, f"{name} row {number} was left out: {problem}.")
 
 
 def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:
@@ -140,17 +141,34 @@ def _add(metadata: Metadata, number: int, row: Row | Problem) -> None:
 
 
 # ---- CSV ----
-def _csv_rows(body: bytes, name: str, with_products: bool) -> Iterator[tuple[int, Row | Problem]]:
+def _csv_rows(body: bytes, name: str, wanted: Sequence[str]) -> Iterator[tuple[int, Row | Problem]]:
+    for number, texts in csv_cells(body, name, wanted):
+        if isinstance(texts, Problem):
+            yield number, texts
+        else:
+            path, product_id = texts.pop("path"), texts.pop("product_id", "")
+            yield number, make_row(path, product_id, texts, number, name)
+
+
+def csv_cells(
+    body: bytes, name: str, wanted: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str] | Problem]]:
+    """Yield the number of each row with its cells by column, or with what is wrong with it.
+
+    Raises:
+        MetadataError: a wanted column is absent, or the file as a whole cannot be used.
+    """
     # Bytes that are no UTF-8 become lone surrogates, which mark the rows to refuse.
     text = io.StringIO(body.decode("utf-8", "surrogateescape"), newline="")
     reader = csv.reader(text, strict=True, skipinitialspace=True)
     try:
         header = [column.strip() for column in next(reader)]
-        _check_header(header, name, CSV_COLUMNS if with_products else CSV_COLUMNS[:1])
+        _check_header(header, name, wanted)
         start = reader.line_num + 1
         for number, cells in enumerate(reader, start=2):
             if any(cells):
-                yield number, _csv_row(header, cells, number, name, start)
+                place = f"{name} line {start}"
+                yield number, _cells(header, cells, number, name, place)
             start = reader.line_num + 1
     except csv.Error as problem:
         raise MetadataError(
@@ -182,23 +200,20 @@ def _check_header(header: list[str], name: str, wanted: Sequence[str]) -> None:
             raise MetadataError(f"{name}: the name of column {position} is too long.")
 
 
-def _csv_row(
-    header: list[str], cells: list[str], number: int, name: str, line: int
-) -> Row | Problem:
+def _cells(
+    header: list[str], cells: list[str], number: int, name: str, place: str
+) -> dict[str, str] | Problem:
     try:
         for cell in cells:
-            _check_utf8(cell, f"{name} line {line}")
-        if len(cells) != len(header):
-            raise _RowError(f"it has {len(cells)} cells where the header has {len(header)}")
-        texts = {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
-        path, product_id = texts.pop("path"), texts.pop("product_id", "")
-        return _row(path, product_id, texts, number)
+            _check_utf8(cell, place)
     except MetadataError as problem:
         return Problem(name, f"Row {number} was left out: {problem}")
-    except _RowError as problem:
-        column = header.index("path")
-        subject = shown(cells[column]) if len(cells) > column and cells[column] else name
-        return Problem(subject, f"{name} row {number} was left out: {problem}.")
+    if len(cells) != len(header):
+        reason = f"it has {len(cells)} cells where the header has {len(header)}"
+        first = dict(zip(header, cells, strict=False))
+        called = first.get("path") or first.get("url") or name
+        return Problem(shown(called), f"{name} row {number} was left out: {reason}.")
+    return {column: cell.strip() for column, cell in zip(header, cells, strict=True)}
 
 
 def _check_utf8(text: str, place: str) -> None:
@@ -245,14 +260,15 @@ def _json_row(entry: Any, number: int, name: str) -> Row | Problem:
                 raise _RowError(f"it has no “{key}”")
         if not isinstance(path, str):
             raise _RowError("its “path” is not text")
-        texts = {str(k): _as_text(v) for k, v in entry.items() if k not in {"path", "id"}}
-        return _row(path, _as_text(entry["id"]), texts, number)
+        texts = {str(k): as_text(v) for k, v in entry.items() if k not in {"path", "id"}}
+        return _row(path, as_text(entry["id"]), texts, number)
     except _RowError as problem:
         subject = shown(path) if isinstance(path, str) and path else name
         return Problem(subject, f"{name} entry {number} was left out: {problem}.")
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """Return a JSON value as an attribute's text: "" for null, lists and objects as JSON."""
     if value is None:
         return ""
     if isinstance(value, str):

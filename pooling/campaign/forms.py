@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.urls import reverse_lazy
@@ -10,6 +10,7 @@ from django.urls import reverse_lazy
 from accounts.models import Role, User
 from annotation.forms import GRADES_HELP, grades_in
 from annotation.models import AskingOrder, TieRule
+from annotation.notions import learned_notions
 from catalog.short_names import typing_attributes
 from lookalike.agreement.grades import MOST_GRADES, Scale
 
@@ -22,6 +23,18 @@ class CampaignForm(forms.Form):
     name = forms.CharField(
         max_length=80,
         widget=forms.TextInput(attrs=typing_attributes(reverse_lazy("pooling:campaign_name"))),
+    )
+    notion = forms.CharField(
+        max_length=80,
+        required=False,
+        label="Similar in what",
+        widget=forms.TextInput(attrs={"placeholder": "colour"}),
+        help_text="Judges read “Similar in colour?” above every pair. Empty: similar as a whole.",
+    )
+    notion_model = forms.ChoiceField(
+        required=False,
+        label="Notion of it",
+        help_text="Kept in labels and releases with its prompts; no judge sees it.",
     )
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
@@ -86,23 +99,21 @@ class CampaignForm(forms.Form):
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
             "is_simulated", "username"
         )
+        notions = [(one.spec, f"{one.name} ({one.spec})") for one in learned_notions()]
+        cast("forms.ChoiceField", self.fields["notion_model"]).choices = [("", "None"), *notions]
+        if not notions:
+            del self.fields["notion_model"]
 
     def clean(self) -> dict[str, Any]:
         """Read the scale, where grades are wanted."""
         cleaned = super().clean() or {}
-        words, similar_from = (
-            grades_in(cleaned.pop("grades", "")),
-            cleaned.pop("similar_from", None),
-        )
+        words = grades_in(cleaned.pop("grades", ""))
+        similar_from = cleaned.pop("similar_from", None) or 0
+        is_graded = cleaned.pop("answers", "") == "graded"
         cleaned["scale"] = None
-        if (
-            cleaned.pop("answers", "") == "graded"
-            and not {"grades", "similar_from"} & self.errors.keys()
-        ):
+        if is_graded and not {"grades", "similar_from"} & self.errors.keys():
             try:
-                cleaned["scale"] = Scale(
-                    tuple(words.split("\n")) if words else (), similar_from or 0
-                )
+                cleaned["scale"] = Scale(tuple(words.splitlines()), similar_from)
             except ValueError as problem:
                 field = "similar_from" if "counts as similar" in str(problem) else "grades"
                 self.add_error(field, f"{str(problem).capitalize()}.")

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from accounts.models import Role, User
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
+from annotation.notions import asked_notion
 from annotation.services import create_campaign, open_campaign
 from catalog.short_names import NameCheck, check_name
 from lookalike.agreement.grades import Scale
@@ -35,6 +36,8 @@ def open_pool_campaign(
     tie_rule: str = TieRule.NEGATIVE,
     asking_order: str = AskingOrder.SHUFFLED,
     guidelines: str = "",
+    notion: str = "",
+    notion_model: str = "",
     seed: int = 0,
     owner: User | None = None,
     is_draft: bool = False,
@@ -45,13 +48,15 @@ def open_pool_campaign(
         scale: grades that judges give; None: similar or different.
         asking_order: shuffled, or likely pairs first. The campaign learns the phase of each pair
             and nothing else of what the pool knows.
+        notion: in what pictures are compared, as judges read it; empty: as a whole.
+        notion_model: spec of its learned model.
         is_draft: do not open it yet, so that its rules and its gold can be set before the
             judges' queues are drawn.
 
     Raises:
         Refused: the pool is still being filled or has nothing to judge, a member of the
-            panel is not an annotator or is named twice, the name is taken, or nothing says which
-            pairs are likely.
+            panel is not an annotator or is named twice, the name is taken, nothing says which
+            pairs are likely, or there is no such learned notion.
     """
     if pool.state == PoolState.FILLING:
         raise Refused("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
@@ -78,6 +83,7 @@ def open_pool_campaign(
                 tie_rule=tie_rule,
                 seed=seed,
                 guidelines=guidelines,
+                notion=asked_notion(notion, notion_model),
                 owner=owner,
             )
             PoolCampaign.objects.create(pool=pool, campaign=campaign)

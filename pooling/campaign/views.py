@@ -9,10 +9,12 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, signed_in
 from annotation.models import CampaignState
+from annotation.notions import learned_notions
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
 from pooling.campaign.forms import CampaignForm
 from pooling.campaign.services import campaign_name, open_pool_campaign
+from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
 
 
@@ -24,11 +26,22 @@ def name(request: HttpRequest) -> HttpResponse:
     return name_check_page(request, campaign_name(typed) if typed.strip() else None)
 
 
+def _initial(pool: Pool) -> dict[str, str]:
+    """Return what the form begins with: a pool made with one notion most likely asks about it."""
+    specs = set(pool.sources.values_list("spec", flat=True))
+    learned = [one for one in learned_notions() if one.spec in specs]
+    if len(learned) != 1:
+        return {"name": pool.name}
+    return {
+        "name": pool.name, "notion": learned[0].name.lower(), "notion_model": learned[0].spec,
+    }  # fmt: skip
+
+
 @admin_required
 def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
     pool = get_object_or_404(pools_for_pages(), slug=slug)
-    form = CampaignForm(request.POST or None, initial={"name": pool.name})
+    form = CampaignForm(request.POST or None, initial=_initial(pool))
     if request.method == "POST" and form.is_valid():
         try:
             campaign = open_pool_campaign(

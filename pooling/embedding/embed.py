@@ -8,36 +8,28 @@ transaction that ends the claim.
 
 from __future__ import annotations
 
-import io
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from catalog.embeddings import damaged_shards
-from catalog.images.blobs import blob_name, read_blob
-from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.models import Catalog, EmbeddingSet
 from catalog.projections import derive_set, find_projection
-from jobs.models import Job
 from jobs.services import JobError, JobProgress, PassingError
-from lookalike.backbones.embed import Opener, PictureProblem, embed_in_turn
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
-from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
+from lookalike.backbones.protocol import Backbone
 from lookalike.core.memory import is_out_of_memory
 from lookalike.pooling.source_spec import SourceKind, source_kind
 from pooling.embedding.recruit import ask_for_help, end_help
+from pooling.embedding.shard_work import ShardWork
 from pooling.embedding.shards import (
-    claim_shard,
     n_images,
     plan_shards,
     replan_damaged,
-    store_shard,
     unplanned_images,
 )
 from pooling.models import PlannedShard
@@ -121,7 +113,7 @@ def help_embed(*, embedding_set_id: int, progress: JobProgress) -> dict[str, Any
         )
     note = f"{embedding_set.spec}: helping with “{embedding_set.catalog}”"
     progress.start(0, None, note)
-    return {"images": _embed_open_shards(embedding_set, backbone, progress, note)}
+    return {"images": ShardWork(embedding_set, backbone, progress).go(note)}
 
 
 def ready_backbone(spec: str, progress: JobProgress) -> Backbone:
@@ -174,7 +166,7 @@ def embed_planned_shards(
     ask_for_help(embedding_set=embedding_set, job=progress.job)
     try:
         while True:
-            _embed_open_shards(embedding_set, backbone, progress, note, n_total)
+            ShardWork(embedding_set, backbone, progress, n_total).go(note)
             n_left = n_images(embedding_set.planned_shards.all())
             if n_left == 0:
                 break
@@ -189,96 +181,3 @@ def embed_planned_shards(
     open_plans = PlannedShard.objects.filter(embedding_set=OuterRef("pk"))
     EmbeddingSet.objects.filter(~Exists(open_plans), pk=embedding_set.pk).update(is_complete=True)
     embedding_set.refresh_from_db()
-
-
-@dataclass(frozen=True)
-class _Shard:
-    """A claimed shard and those of its images that are still in the catalog."""
-
-    planned: PlannedShard
-    images: list[Image]
-
-
-def _embed_open_shards(
-    embedding_set: EmbeddingSet,
-    backbone: Backbone,
-    progress: JobProgress,
-    note: str,
-    n_total: int | None = None,
-) -> int:
-    """Claim, embed and store shards until none is open; return how many images that were.
-
-    The next shard is claimed, and its pictures are decoded, while the present one is computed.
-    Given `n_total`, the images of the set, progress counts what other workers have done, too.
-    """
-    in_hand: deque[_Shard] = deque()
-    n_mine = n_before = 0
-
-    def claimed() -> Iterator[list[Opener]]:
-        while (shard := _next_shard(embedding_set, progress.job, in_hand)) is not None:
-            in_hand.append(shard)
-            yield [_Original(image) for image in shard.images]
-
-    def report(n_of_shard: int) -> None:
-        progress.update(n_before + n_of_shard, n_total, note)
-
-    with closing(embed_in_turn(backbone, claimed(), on_batch=report)) as found:
-        while True:
-            n_left = n_images(embedding_set.planned_shards.all())
-            n_before = n_mine if n_total is None else n_total - n_left
-            vectors = _next_vectors(found, backbone, in_hand)
-            if vectors is None:
-                return n_mine
-            shard = in_hand.popleft()
-            progress.hold()
-            store_shard(
-                planned=shard.planned,
-                vectors=vectors.astype(stored_dtype(backbone.card), copy=False),
-            )
-            n_mine += len(shard.images)
-
-
-def _next_shard(embedding_set: EmbeddingSet, job: Job, in_hand: Iterable[_Shard]) -> _Shard | None:
-    held = [shard.planned.pk for shard in in_hand]
-    planned = claim_shard(embedding_set=embedding_set, job=job, besides=held)
-    if planned is None:
-        return None
-    found = Image.objects.in_bulk(planned.image_ids)
-    images = [found[pk] for pk in planned.image_ids if pk in found]
-    planned.image_ids = [image.pk for image in images]
-    return _Shard(planned, images)
-
-
-def _next_vectors(
-    found: Iterator[Vectors], backbone: Backbone, in_hand: Sequence[_Shard]
-) -> Vectors | None:
-    """Return the vectors of the first shard in hand, None after the last."""
-    try:
-        return next(found, None)
-    except OutOfMemoryError as problem:
-        raise PassingError(f"{backbone.spec}: {problem}") from problem
-    except (PictureProblem, ValueError) as problem:
-        images = in_hand[0].images if in_hand else []
-        raise JobError(f"{backbone.spec}: {_by_name(str(problem), images)}") from problem
-
-
-class _Original:
-    """Opens an image's original, from wherever it is stored."""
-
-    def __init__(self, image: Image) -> None:
-        self._sha256 = image.sha256
-        self.__name__ = blob_name(image.sha256, "original")
-
-    def __call__(self) -> BinaryIO:
-        return io.BytesIO(read_blob(self._sha256, "original"))
-
-
-def _by_name(message: str, images: Sequence[Image]) -> str:
-    """Return a message about stored files with the names under which people know them."""
-    for image in images:
-        path = blob_name(image.sha256, "original")
-        if path in message:
-            source = image.source_files.first()
-            name = source.path if source else str(image.uid)
-            message = message.replace(path, f"{name} (stored as {path})")
-    return message

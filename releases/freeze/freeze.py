@@ -244,9 +244,12 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
 
 def _campaign_entry(campaign: FrozenCampaign, pool: str) -> dict[str, Any]:
     entry = campaign._asdict()
-    del entry["id"], entry["state"], entry["grades"], entry["similar_from"]
-    order = entry.pop("asking_order")
-    return entry | {"pool": pool} | ({"asking_order": order} if order != "shuffled" else {})
+    hidden = ("id", "state", "grades", "similar_from", "notion", "notion_model", "notion_prompts")
+    for name in hidden:
+        del entry[name]
+    order, notion = entry.pop("asking_order"), campaign.asked_notion
+    entry |= {"pool": pool} | ({"asking_order": order} if order != "shuffled" else {})
+    return entry | ({"notion": notion.as_json()} if notion.name else {})
 
 
 def _pool_entry(pool: FrozenPool) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def list_models(scope: Scope, *, with_runs: bool) -> list[Entrant]:
     sources = list(done.select_related("embedding_set").order_by("pool__slug", "position"))
     pooled = {source.spec for source in sources}
     families = {model_family(spec) for spec in pooled}
-    embedded = models_on(pools[0], sources) if pools else []
+    notions = {campaign.notion_model for campaign in scope.campaigns}
+    embedded = models_on(pools[0], sources, notions) if pools else []
     asked = PoolQuery.objects.filter(pool__in=pools).values_list("image__sha256", flat=True)
     queries = set(asked)
     for model in embedded:

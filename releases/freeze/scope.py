@@ -158,6 +158,10 @@ def _campaigns(view: Snapshot, request: FreezeRequest) -> list[FrozenCampaign]:
         raise ReleaseError("The campaigns decide ties differently; release them apart.")
     if len({campaign.scale for campaign in campaigns}) > 1:
         raise ReleaseError("The campaigns have different grades; release them apart.")
+    notions = sorted({campaign.notion for campaign in campaigns})
+    if len(notions) > 1:
+        told = " and ".join(f"in {name}" if name else "as a whole" for name in notions)
+        raise ReleaseError(f"The campaigns ask what is similar {told}; release them apart.")
     return campaigns
 
 

@@ -14,6 +14,7 @@ from annotation.models import (
     Judgement,
     Question,
 )
+from annotation.notions import AskedNotion
 from annotation.services import create_campaign, exclude_answers, open_campaign
 from annotation.services.exclusions import MAX_AT_ONCE
 from annotation.services.imports import ImportedJudgement, import_judgements
@@ -77,6 +78,7 @@ def make_campaign(
         k=min(entry["k"], len(panel)),
         seed=entry["seed"],
         guidelines=guidelines[0]["text"] if guidelines else "",
+        notion=_notion(entry),
     )
     for later in guidelines[1:]:
         Guideline.objects.create(campaign=campaign, version=later["version"], text=later["text"])
@@ -87,6 +89,12 @@ def make_campaign(
     campaign = open_campaign(campaign=campaign)
     _store_sample(folder, entry, campaign, images)
     return campaign
+
+
+def _notion(entry: dict[str, Any]) -> AskedNotion:
+    """Return what similar meant; the learned model is that of the site that released it."""
+    told = entry.get("notion", {})
+    return AskedNotion(told.get("name", ""), told.get("model", ""), tuple(told.get("prompts", ())))
 
 
 def _rows(folder: Folder, table: str, entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -151,6 +151,14 @@ def triplets_of(given: list[tuple[int, int]], panel: list[User]) -> Campaign:
     return found
 
 
+def ask_triplets(
+    pairs: Callable[[int, int], list[tuple[int, int]]], people: Callable[[int], list[User]]
+) -> tuple[Campaign, User]:
+    """A campaign of triplets, one of whose judges has answered; return it and the other."""
+    judge, other = people(2)
+    return triplets_of(pairs(4, 12), [judge, other]), judge
+
+
 def answer_triplets(found: Campaign, judge: User, what: str) -> None:
     """Answer all triplets that are left to a judge with the same; "pick" picks the left one."""
     browser = Browser(found, judge)

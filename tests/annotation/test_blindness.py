@@ -43,8 +43,8 @@ pytestmark = pytest.mark.django_db
 
 OPEN_TO_JUDGES = {
     "home", "annotation:home", "annotation:judge", "annotation:next", "annotation:recent",
-    "annotation:guidelines", "annotation:image", "annotation:choice_image", "accounts:profile",
-    "accounts:sessions", "api:openapi-json",
+    "annotation:guidelines", "annotation:image", "annotation:choice_image", "annotation:inbox",
+    "annotation:replies", "accounts:profile", "accounts:sessions", "api:openapi-json",
     "releases:home",  # the list of public releases, none of a campaign that is still judged
 }  # fmt: skip
 

@@ -231,8 +231,9 @@ def test_guidelines_are_versioned_and_judgements_keep_theirs(admin, campaign):
     assert "Look at the seams" in judge.get("guidelines")["html"]
     assert campaign.guidelines.count() == 2
     assert JudgementEvent.objects.get().guideline_version == 1
-    page = post(admin, "save_guidelines", campaign, text=" # Look at the seams\r\n")
-    assert "in force already" in page
+    again = admin.post(url("save_guidelines", campaign), {"text": " # Look at the seams\r\n"})
+    assert again.status_code == 422
+    assert "in force already" in again.content.decode()
     assert guideline_in_force(campaign.pk).author == person_of(admin)
 
 

@@ -52,7 +52,7 @@ def test_controls_and_votes_that_do_not_count_do_not_end_the_work(campaign_of, p
     for _ in range(10):
         assert judge.judge()
     assert judge.get("next")["progress"] == {"n_done": 10, "n_total": 14}
-    assert "Go on judging" in home_of(judge)
+    assert "Continue judging" in home_of(judge)
     while judge.judge():
         pass
     assert judge.get("next")["progress"] == {"n_done": 14, "n_total": 14}
@@ -68,7 +68,7 @@ def test_pairs_that_are_with_others_may_come_back(campaign_of):
     reply = third.get("next", n=200)
     assert (reply["questions"], reply["is_waiting"]) == ([], True)
     assert "All done" not in home_of(third)
-    assert "are with other judges" in home_of(third)
+    assert "is with other judges" in home_of(third)
     first.judge("similar", 6)
     second.judge("similar", 5)
     second.judge("cant_tell")
@@ -97,7 +97,7 @@ def test_a_judge_without_a_share_left_is_done_below_it(campaign_of):
     first.judge("similar", 4)
     page = home_of(second)
     assert "All done" in page
-    assert "0 of 0 pairs" in page
+    assert "0 of 0 answered" in page
 
 
 def test_votes_and_no_other_answers_are_what_an_admin_sees_done(campaign_of, pairs):

@@ -204,7 +204,7 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 @pytest.mark.parametrize(
     ("kind", "n_questions"),
     [
-        ("pair", 1250),
+        ("pair", 750),
         ("graded", 250),
         ("template", 100),
         ("triplet", 300),

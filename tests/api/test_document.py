@@ -79,7 +79,7 @@ def existing(path: str, world: World, result_uid: str) -> dict[str, str]:
 @SCHEMA.parametrize()
 @seed(20261121)
 @settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -19,11 +19,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
 from accounts.first_admin.services import make_admin
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.tokens.services import create_token
-from annotation.models import Campaign, Question
+from annotation.models import Campaign, Comment, Question
 from annotation.services import create_campaign
 from audit.models import Entry
 from catalog.models import Catalog, EmbeddingSet, ProductMerge
@@ -52,9 +53,13 @@ UNRECORDED = {
     "conditional:preview": ASKS,
     "conditional:suggest_preview": ASKS,
     "annotation:answers": EVENTS,
+    "annotation:comments": EVENTS,
+    "annotation:replies_seen": "a judge has seen a reply, which the comment's page says",
+    "annotation:guideline_changes": ASKS,
     "annotation:stops": "a note of the judge's page, which the quality page counts",
     "conditional:answers": EVENTS,
     "annotation:preferences": "how the judge's own page looks",
+    "accounts:language": "how somebody's own pages look",
     "catalog:fill": ENQUEUES,
     "pooling:probe": ENQUEUES,
     "pooling:retry": ENQUEUES,
@@ -95,12 +100,21 @@ UNRECORDED = {
     "evaluation:classes": ENQUEUES,
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
+    "pooling:figures": SHOWS,
+    "pooling:proposals": SHOWS,
+    "pooling:history": SHOWS,
     "pooling:pools": SHOWS,
     "pooling:progress": SHOWS,
     "mfa_index": UNUSED,
     "mfa_view_recovery_codes": UNUSED,
     "mfa_download_recovery_codes": UNUSED,
 }
+
+
+BY_OTHERS = {
+    "account_reset_password_from_key",
+    "annotation:read",
+}  # acts of people who are no admins
 
 
 def patterns(
@@ -312,6 +326,21 @@ def exclude(scene: Scene) -> uuid.UUID:
     return event
 
 
+def read_guidelines(scene: Scene) -> None:
+    scene.post("annotation:save_guidelines", scene.campaign.slug, text="# Look")
+    client = signed_in(scene.world.judges[0])
+    address = reverse("annotation:read", args=[scene.campaign.uid])
+    assert client.post(address, {"version": 2}, content_type="application/json").status_code == 200
+
+
+def reply_to_question(scene: Scene) -> None:
+    asked = Comment.objects.create(
+        uuid=uuid.uuid4(), member=scene.campaign.panel.all()[0], text="Why?", guideline_version=1,
+        question=scene.campaign.questions.all()[0], made_at=timezone.now(),
+    )  # fmt: skip
+    scene.post("annotation:question", scene.campaign.slug, asked.uuid, reply="So.", text="")
+
+
 def by_api(scene: Scene, name: str, *arguments: object, **body: object) -> None:
     name_of_token = uuid.uuid4().hex
     _, token = create_token(owner=scene.admin, name=name_of_token, scopes=[Scope.REVIEW], days=1)
@@ -509,6 +538,8 @@ STEPS: dict[str, Step] = {
         lambda s: s.post("annotation:save_guidelines", s.campaign.slug, text="# Look"),
         "guidelines_published",
     ),
+    "annotation:read": (read_guidelines, "guidelines_read"),
+    "annotation:question": (reply_to_question, "comment_answered"),
     "annotation:gold_from_file": (
         lambda s: s.post(
             "annotation:gold_from_file", s.draft().slug, purpose="gold", file=s.gold_file()
@@ -613,7 +644,7 @@ def test_what_is_done_there_is_recorded(db: None, subtests: pytest.Subtests) -> 
             assert made is not None, list(Entry.objects.values_list("action", flat=True)[:5])
             assert made.address == "127.0.0.1"
             assert made.request_id
-            if name != "account_reset_password_from_key":  # pia chose hers herself
+            if name not in BY_OTHERS:
                 assert made.actor_name == "ada"
         transaction.savepoint_rollback(before)
         assert Entry.objects.count() == n_before

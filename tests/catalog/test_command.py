@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from catalog.importing.origins import Origin
 from catalog.models import Catalog, Image
 from catalog.services import create_catalog, import_job
 from jobs.models import Job, JobState
+from tests.catalog.import_process import process
 from tests.catalog.state import files_in, state_of
-from tests.paths import ROOT
 from tests.pictures import jpeg, write_folder
 from tests.published_sets import write_published_set
 from tests.waiting import wait_until
@@ -101,25 +95,6 @@ def test_an_import_under_way_elsewhere_is_a_conflict(tmp_path: Path):
 
 
 # ---- as a process ----
-def process(data_dir: Path, *arguments: object) -> subprocess.Popen[str]:
-    """Start the command against the test's own database and data folder."""
-    database = connection.settings_dict
-    host = quote(database["OPTIONS"].get("host") or database["HOST"], safe="")
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "import_catalog", *map(str, arguments), "--json"],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?host={host}",
-            "REDIS_URL": django_settings.REDIS_URL,
-            "LOOKALIKE_DATA": str(data_dir),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def test_a_failure_has_an_exit_code(tmp_path: Path, data_dir: Path):
     command = process(data_dir, "shoes", tmp_path / "nowhere")
     out, err = command.communicate(timeout=60)
@@ -191,7 +166,7 @@ def test_a_data_set_that_is_none_leaves_no_catalog(tmp_path: Path):
     for words, reason in (
         (("--layout", "cub"), "CUB-200-2011 has a file images.txt, which is not there"),
         (("--layout", "sop", "--where", "split=val"), "no row has split=val; it is test, train"),
-        (("--where", "split=train"), "--where asks metadata or a layout"),
+        (("--where", "split=train"), "--where asks metadata, a layout or a manifest"),
         (("--layout", "sop", "--metadata", tmp_path / "m.csv"), "give one of them"),
     ):
         with pytest.raises(CommandError, match=reason):

@@ -26,6 +26,8 @@ APPS = ("accounts", "annotation", "api", "audit", "catalog", "conditional", "con
 FETCHES = {"requests", "httpx", "aiohttp", "urllib3", "urllib.request", "http.client"}
 FETCHES_FOR_ADMINS = {
     "notices/webhook.py": "an admin's webhook, at public addresses alone; tests/notices",
+    "lookalike/core/public_http.py": "connects for the two beside it, at the IP that it checked",
+    "lookalike/images/remote.py": "an admin's manifest, at hosts of a setting; tests/lookalike",
     "releases/publishing/zenodo.py": "a command of the admin, to the address of a setting",
 }
 RUNS = {"pickle", "dill", "marshal", "shelve", "yaml", "joblib"}

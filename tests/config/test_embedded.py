@@ -139,3 +139,21 @@ def test_given_urls_are_used_and_nothing_is_started_in_their_place(tmp_path: Pat
 def test_a_long_path_gets_short_sockets(tmp_path: Path) -> None:
     found = embedded.service_urls(tmp_path / ("deep" * 30), database_url=None, redis_url=None)
     assert len(found.redis_url.removeprefix("redis+socket://")) < 100
+
+
+def test_processes_that_add_postgresqls_account_at_once_wait_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    busy = "useradd: cannot lock /etc/passwd; try again later."
+    seen = iter([False, False, False, False, True])
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(embedded, "_account_exists", lambda: next(seen))
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", busy)
+    )
+    assert embedded._owner() == embedded.ACCOUNT
+
+    monkeypatch.setattr(embedded, "_account_exists", lambda: False)
+    monkeypatch.setattr(embedded, "ACCOUNT_SECONDS", 0.2)
+    with pytest.raises(embedded.ServiceError, match="could not be added: useradd: cannot lock"):
+        embedded._owner()

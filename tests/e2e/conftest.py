@@ -107,6 +107,7 @@ def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
         n_queries: int = 3,
         n_candidates: int = 8,
         is_open: bool = True,
+        is_read: bool = True,
         **rules: Any,
     ) -> Campaign:
         images = make_images(n_queries * (1 + n_candidates))
@@ -121,6 +122,8 @@ def make_campaign(transactional_db: None) -> Callable[..., Campaign]:
         campaign = create_campaign(
             name="Coats and bags, autumn", slug=slug, pairs=pairs, panel=panel, **given
         )
+        if is_read:  # the guidelines do not open by themselves
+            campaign.panel.update(read_version=1)
         return open_campaign(campaign=campaign) if is_open else campaign
 
     return make

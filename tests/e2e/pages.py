@@ -53,6 +53,9 @@ in_windows = pytest.mark.parametrize(
         pytest.param("phone", "light", marks=pytest.mark.daily),
     ],
 )
+in_themes = pytest.mark.parametrize(
+    "theme", ["dark", pytest.param("light", marks=pytest.mark.daily)]
+)
 
 
 def sign_in(browser: Browser, site: Site, name: str) -> Page:

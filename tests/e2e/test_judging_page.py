@@ -497,7 +497,7 @@ def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaig
     expect(page.locator(".judge-bar")).to_contain_text("Training")
     press(page, "f")
     feedback = page.locator(".judge-feedback")
-    expect(feedback).to_contain_text("Expected: similar")
+    expect(feedback).to_contain_text("Expected: Similar")
     expect(feedback).to_contain_text("The same cut and the same collar.")
     assert serious_problems(page) == []
     press(page, "Enter")
@@ -506,23 +506,36 @@ def test_training_explains_each_answer_before_it_goes_on(open_page, make_campaig
     expect(page.locator(".judge-bar")).not_to_contain_text("Training")
 
 
-def test_new_guidelines_are_announced_and_named_by_later_answers(open_desk, make_campaign, judge):
+def test_new_guidelines_are_read_before_the_next_pair_and_named_by_later_answers(
+    open_desk, make_campaign, judge
+):
     campaign = make_campaign(judge, n_queries=5, n_candidates=6)
     page, _ = open_desk(campaign=campaign)
     press(page, "j")
     all_saved(page)
     Guideline.objects.create(campaign=campaign, version=2, text="# Stricter now")
     Campaign.objects.filter(pk=campaign.pk).update(guideline_version=2)
-    press(page, *"jfjfjfjfjfjfjfjfjfjf")
-    expect(page.get_by_text("The guidelines have changed.")).to_be_visible()
+    press(page, "f")
+    expect(page.get_by_role("heading", name="Stricter now")).to_be_visible()
+    for key in ("Escape", "Escape", "j"):
+        page.keyboard.press(key)  # neither closes it nor answers
+        page.wait_for_timeout(PAUSE_MS)
+    assert Judgement.objects.count() == 2
+    page.reload()  # nor does this
+    expect(page.get_by_role("heading", name="Stricter now")).to_be_visible()
+    page.get_by_role("button", name="I have read version 2").click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    see_pair(page)
     press(page, "j")
     all_saved(page)
     versions = JudgementEvent.objects.order_by("pk").values_list("guideline_version", flat=True)
-    assert (versions[0], list(versions)[-1]) == (1, 2)
-    press(page, "g")
-    expect(page.get_by_role("heading", name="Stricter now")).to_be_visible()
+    assert list(versions) == [1, 1, 2]
+    page.reload()
+    see_pair(page)
+    expect(page.locator("dialog[open]")).to_have_count(0)
 
 
+@pytest.mark.daily  # a hundred answers, as fast as they are taken
 def test_a_break_is_proposed_after_a_hundred_answers_and_can_be_declined(
     open_desk, make_campaign, judge
 ):

@@ -1,4 +1,4 @@
-"""A notion is typed, the neighbours change, it is kept, and a pool is made with it."""
+"""A notion is typed, kept, pooled and judged; the board and the release say it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.e2e.pages import (
     MINUTES,
     overflow,
     run_command,
+    see_pair,
     serious_problems,
     sign_in,
 )
@@ -49,7 +50,9 @@ def neighbours(chief: Page) -> list[str | None]:
 
 
 @pytest.mark.daily
-def test_a_notion_is_said_seen_kept_and_pooled(browser: Browser, site: Site) -> None:
+def test_a_notion_is_said_seen_kept_pooled_judged_ranked_and_released(
+    browser: Browser, site: Site
+) -> None:
     chief = sign_in(browser, site, "chief")
     chief.goto("/catalogs/shop/words/")
     chief.get_by_role("link", name="Learn a text space").click()
@@ -68,19 +71,78 @@ def test_a_notion_is_said_seen_kept_and_pooled(browser: Browser, site: Site) -> 
     chief.fill("#id_words", "red, green, blue, black, white, yellow")
     neighbours(chief)
 
-    chief.get_by_label("Name, to keep it").fill("By colour")
+    chief.get_by_label("Name, to keep it").fill("Colour")
     chief.get_by_role("button", name="Keep this notion").click()
-    chief.get_by_role("link", name="By colour").click(timeout=2 * MINUTES)
+    chief.get_by_role("link", name="Colour", exact=True).click(timeout=2 * MINUTES)
     neighbours(chief)
     chief.set_viewport_size({"width": 390, "height": 844})
     assert overflow(chief) == 0
     chief.set_viewport_size({"width": 1280, "height": 850})
     chief.get_by_role("link", name="Make a pool with it").click()
-    expect(chief.locator("#id_models")).to_have_value("learned:shop#by-colour")
+    expect(chief.locator("#id_models")).to_have_value("learned:shop#colour")
     chief.fill("#id_name", "Colours")
+    chief.fill("#id_k", "2")
     chief.fill("#id_n_queries", "5")
     chief.get_by_role("button", name="Fill the pool").click()
     chief.wait_for_url("**/pools/colours/")
     settled = chief.locator("#progress:not([hx-get]):not(:has([hx-get]))")
     expect(settled.locator(".badge-good")).to_have_count(1, timeout=2 * MINUTES)
-    expect(settled).to_contain_text(re.compile("learned:shop#by-colour"))
+    expect(settled).to_contain_text(re.compile("learned:shop#colour"))
+
+    chief.get_by_role("link", name="Open a campaign").click()
+    expect(chief.locator("#id_notion")).to_have_value("colour")
+    expect(chief.locator("#id_notion_model")).to_have_value("learned:shop#colour")
+    chief.get_by_label("ann").check()
+    chief.get_by_role("button", name="Open the campaign").click()
+    chief.wait_for_url("**/pools/colours/")
+    judge_ten(sign_in(browser, site, "ann"))
+    close(chief)
+    board_says_it(chief)
+    release_says_it(chief)
+
+
+def judge_ten(ann: Page) -> None:
+    expect(ann.get_by_text("similar in colour")).to_be_visible()
+    ann.get_by_role("link", name="Start judging").click()
+    expect(ann.locator(".judge-notion")).to_have_text("Similar in colour?")
+    for number in range(10):
+        expect(ann.locator("[data-part=count]")).to_have_text(f"{number} of 10")
+        see_pair(ann)
+        ann.wait_for_timeout(250)  # a double strike is not taken
+        ann.keyboard.press("j" if number % 2 else "f")
+    expect(ann.locator("[data-part=saved]")).to_have_text("All answers saved", timeout=MINUTES)
+    assert serious_problems(ann) == []
+    ann.set_viewport_size({"width": 390, "height": 844})
+    assert overflow(ann) == 0
+
+
+def close(chief: Page) -> None:
+    chief.goto("/campaigns/colours/")
+    expect(chief.get_by_text("similar in colour")).to_be_visible()
+    chief.fill("#close-reason", "All pairs are judged.")
+    chief.on("dialog", lambda dialog: dialog.accept())
+    chief.get_by_role("button", name="Close", exact=True).click()
+    expect(chief.get_by_role("button", name="Open again")).to_be_visible()
+
+
+def board_says_it(chief: Page) -> None:
+    chief.goto("/results/colours/")
+    chief.get_by_role("button", name="Evaluate", exact=True).click()
+    board = chief.get_by_role("row", name=re.compile("learned:shop#colour"))
+    expect(board.first).to_be_visible(timeout=2 * MINUTES)
+    expect(
+        chief.get_by_text("Similar in colour, by the notion learned:shop#colour")
+    ).to_be_visible()
+
+
+def release_says_it(chief: Page) -> None:
+    chief.goto("/campaigns/colours/")
+    chief.get_by_role("link", name="Freeze a release").click()
+    chief.fill("#id_title", "Colours")
+    chief.fill("#id_authors", "The curators")
+    chief.get_by_role("button", name="Freeze", exact=True).click()
+    chief.get_by_role("link", name=re.compile("Colours")).first.click(timeout=2 * MINUTES)
+    told = "Labels say what is similar in colour, the notion learned:shop#colour"
+    expect(chief.get_by_text(told)).to_be_visible(timeout=2 * MINUTES)
+    chief.get_by_role("link", name="Datasheet").click()
+    expect(chief.get_by_text("asked what is similar in colour")).to_be_visible()

@@ -92,9 +92,12 @@ def test_the_form_states_its_rules_and_measures_what_each_model_adds(
         expect(page.locator(".lead")).to_contain_text("of another view than the query’s")
         expect(page.locator(".lead")).to_contain_text("one of each group of near-duplicates")
         expect(page.locator("#progress")).to_contain_text("of the 3 exact candidates")
-        page.screenshot(path=tmp_path / f"pool-{size}-{theme}.png", full_page=True)
-        assert serious_problems(page) == []
-        assert overflow(page) <= 0
+        for tab in ("Models", "Figures", "Proposals", "History"):
+            page.get_by_label("Pool").get_by_role("link", name=tab).click()
+            expect(page.locator(".tabs [aria-current=page]")).to_have_text(tab)
+            page.screenshot(path=tmp_path / f"{tab}-{size}-{theme}.png", full_page=True)
+            assert serious_problems(page) == []
+            assert overflow(page) <= 0
 
 
 def test_an_attribute_that_nobody_has_is_named_beside_its_field(

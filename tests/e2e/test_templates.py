@@ -19,7 +19,7 @@ from conditional.models import TemplateSet
 from conditional.tasks import build
 from conditional.template_sets.services import BUILD_TASK
 from jobs.models import Job
-from tests.e2e.pages import overflow, places_on, question_on, serious_problems
+from tests.e2e.pages import in_themes, overflow, places_on, question_on, serious_problems
 
 N_ASKED = 10
 KEYS = "1234567890qwert"
@@ -107,6 +107,7 @@ def judge_all(page: Page, number_of_judge: int) -> None:
     expect(page.get_by_text("All answers saved")).to_be_visible()
 
 
+@pytest.mark.daily
 def test_luma_templates_are_built_judged_by_keyboard_and_pass_or_fail(
     luma: None, make_person: Callable[..., User], open_page: Callable[..., Page]
 ) -> None:
@@ -136,7 +137,7 @@ def test_luma_templates_are_built_judged_by_keyboard_and_pass_or_fail(
     assert serious_problems(chief) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@in_themes
 def test_arrows_and_touch_pick_too_and_pages_fit_a_phone(
     luma: None, make_person: Callable[..., User], open_page: Callable[..., Page], theme: str
 ) -> None:

@@ -22,7 +22,7 @@ from conditional.triplets.suggest import SUGGEST_TASK
 from jobs.models import Job
 from lookalike.conditional.formats.tables import read_matrix
 from tests.catalogs import catalog_of, embedding_set_of, pool_over
-from tests.e2e.pages import overflow, places_on, question_on, serious_problems
+from tests.e2e.pages import in_themes, overflow, places_on, question_on, serious_problems
 from tests.e2e.pictures import make_images
 from tests.pooling.run_command import printed
 
@@ -90,10 +90,9 @@ def judge_all(page: Page, judge: int) -> None:
         question = question_on(page)
         key = key_for(page, question, judge)
         if number == 0:
-            page.keyboard.press("?")
             expect(page.get_by_role("heading", name="What counts")).to_be_visible()
             page.keyboard.press(key)  # no answer while the guidelines are open
-            page.keyboard.press("Escape")
+            page.get_by_role("button", name="Start judging").click()
             expect(page.get_by_role("heading", name="What counts")).to_be_hidden()
             page.keyboard.press(key)
             expect(page.locator("[data-part=count]")).to_have_text(f"1 of {N_QUERIES}")
@@ -146,7 +145,7 @@ def test_triplets_are_suggested_judged_by_keyboard_and_exported(
     assert serious_problems(chief) == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@in_themes
 def test_touch_picks_too_pages_fit_a_phone_and_a_lost_network_loses_nothing(
     catalog: Catalog, make_person: Callable[..., User], open_page: Callable[..., Page], theme: str
 ) -> None:

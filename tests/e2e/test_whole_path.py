@@ -46,6 +46,7 @@ def pictures(tmp_path: Path) -> tuple[Path, Path]:
     return archive, manifest.metadata
 
 
+@pytest.mark.daily
 def test_each_role_does_its_part_from_a_zip_to_downloaded_labels(
     browser: Browser, site: Site, pictures: tuple[Path, Path], tmp_path: Path
 ) -> None:

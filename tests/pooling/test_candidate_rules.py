@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Exists, OuterRef
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,9 +47,11 @@ def make_alike(images: list[Image], pairs: list[tuple[int, int]]) -> None:
         )
 
 
-def groups_of(catalog) -> dict[int, set[int]]:
+def groups_of(catalog) -> dict[int, list[Any]]:
     """Return the group of each image by walking from neighbour to neighbour."""
-    beside: dict[int, set[int]] = {image.pk: set() for image in catalog.images.all()}
+    omitted = Omission.objects.filter(image=OuterRef("pk"))
+    images = {i.pk: i for i in catalog.images.annotate(is_left_out=Exists(omitted))}
+    beside: dict[int, set[int]] = {pk: set() for pk in images}
     for pair in NearDuplicate.objects.filter(catalog=catalog):
         beside[pair.first_id].add(pair.second_id)
         beside[pair.second_id].add(pair.first_id)
@@ -57,11 +62,15 @@ def groups_of(catalog) -> dict[int, set[int]]:
             new = beside[waiting.pop()] - group
             group |= new
             waiting += new
-        found[start] = group
+        found[start] = [images[pk] for pk in sorted(group)]
     return found
 
 
-def may_answer(query: Image, image: Image, pool: Pool, groups: dict[int, set[int]]) -> bool:
+def images_of(groups: dict[int, list[Any]]) -> list[Any]:
+    return [next(image for image in group if image.pk == pk) for pk, group in groups.items()]
+
+
+def may_answer(query: Image, image: Any, pool: Pool, groups: dict[int, list[Any]]) -> bool:
     """Say in plain words whether the pool's rules admit an image, one pair at a time.
 
     Of a group of near-duplicates the first by content among all that may answer this query.
@@ -70,16 +79,16 @@ def may_answer(query: Image, image: Image, pool: Pool, groups: dict[int, set[int
         return False
     if not pool.candidates.one_of_alike:
         return True
-    if image.pk in groups[query.pk]:
+    if any(image.pk == alike.pk for alike in groups[query.pk]):
         return False
-    peers = Image.objects.filter(pk__in=groups[image.pk])
+    peers = groups[image.pk]
     return image.sha256 == min(i.sha256 for i in peers if is_admitted(query, i, pool))
 
 
-def is_admitted(query: Image, image: Image, pool: Pool) -> bool:
+def is_admitted(query: Image, image: Any, pool: Pool) -> bool:
     """Say whether the rules other than that on near-duplicates admit an image."""
     rule = pool.candidates
-    if Omission.objects.filter(image=image).exists():
+    if image.is_left_out:
         return False
     if image.pk == query.pk or (pool.exclude_same_product and image.product_id == query.product_id):
         return False
@@ -99,7 +108,7 @@ def brute_force(pool: Pool, k: int) -> dict[int, list[int]]:
     wide = dict(zip(ids.tolist(), vectors.astype(np.float32), strict=True))
     place = {pk: row for row, pk in enumerate(ids.tolist())}
     groups = groups_of(pool.catalog)
-    images = list(pool.catalog.images.all())
+    images = images_of(groups)
     best = {}
     for row in pool.queries.select_related("image"):
         allowed = [i.pk for i in images if may_answer(row.image, i, pool, groups)]
@@ -128,7 +137,8 @@ def test_the_search_finds_what_sorting_all_admitted_candidates_finds(pool_of, ru
         found[proposal.query_id].append(proposal.candidate_id)
     assert found == expected
     assert min(map(len, found.values())) == 4  # masked before, not after: nobody goes short
-    groups, images = groups_of(catalog), {i.pk: i for i in catalog.images.all()}
+    groups = groups_of(catalog)
+    images = {image.pk: image for image in images_of(groups)}
     n_allowed = [
         sum(may_answer(images[query], image, pool, groups) for image in images.values())
         for query in pool.queries.values_list("image_id", flat=True)

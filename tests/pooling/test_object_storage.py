@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,6 +196,37 @@ def test_a_model_that_needs_a_path_gets_a_file_fetched_once(
         Bucket=BUCKET, Key=f"lookalike/{blob_name(image.sha256, 'original')}"
     )
     assert original_on_disk(image.sha256).exists()
+
+
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_a_manifest_of_objects_is_imported_and_embedded_where_they_are(
+    has_keys: bool, server: str, settings: Any, tmp_path: Path
+):
+    for seed in range(3):
+        _client(server).put_object(Bucket=BUCKET, Key=f"far/a b {seed}.jpg", Body=jpeg(seed))
+    if not has_keys:
+        anybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
+        statement = [{**anybody, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]
+        _client(server).put_bucket_policy(
+            Bucket=BUCKET, Policy=json.dumps({"Statement": statement})
+        )
+    settings.REMOTE_S3_BUCKETS, settings.REMOTE_S3_ENDPOINT_URL = [BUCKET], server
+    settings.REMOTE_S3_ACCESS_KEY_ID = "test" if has_keys else ""
+    settings.REMOTE_S3_SECRET_ACCESS_KEY = "test" if has_keys else ""
+    sheet = tmp_path / "m.csv"
+    lines = [f"s3://{BUCKET}/far/a%20b%20{seed}.jpg" for seed in (0, 1, 2, 7)]
+    sheet.write_text("\n".join(["url", *lines, "s3://other/x.jpg"]))
+    origin = Origin(path=str(sheet), source_name="m", is_manifest=True, is_restricted=False)
+    catalog = create_catalog(slug="far", name="Far")
+    job = run_here(**import_job(catalog, origin), work=import_work)
+    assert job.result["images"] == 3, job.error
+    reasons = sorted(entry["reason"] for entry in job.result["broken"])
+    assert [reason.partition(":")[0] for reason in reasons] == ["m row 5", "m row 6 was left out"]
+    assert "Signature" not in str(reasons)
+    ids, vectors = _embedded(catalog)
+    assert len(ids) == 3
+    assert np.isfinite(vectors).all()
+    assert not [path for path in settings.DATA_DIR.rglob("original/*/*") if path.is_file()]
 
 
 def test_a_missing_object_is_a_missing_file(on_s3: str):

@@ -21,7 +21,7 @@ from lookalike.backbones.descriptors import DescriptorBackbone
 from lookalike.backbones.embed import embed_images, embed_in_turn
 from lookalike.backbones.loading import load_backbone
 from pooling import tasks
-from pooling.embedding import embed, shards
+from pooling.embedding import embed, shard_work, shards
 from pooling.embedding.embed import embed_catalog
 from pooling.embedding.shards import claim_shard, plan_shards, store_shard
 from pooling.models import PlannedShard
@@ -161,7 +161,7 @@ def test_another_backbone_has_a_set_of_its_own(catalog_of):
     assert EmbeddingSet.objects.count() == 2
 
 
-def test_a_broken_image_is_named_by_its_path_and_nothing_of_its_shard_is_stored(
+def test_a_broken_image_is_named_by_its_path_and_all_shards_but_its_own_are_stored(
     catalog_of, backbone
 ):
     catalog = catalog_of(10)
@@ -170,7 +170,7 @@ def test_a_broken_image_is_named_by_its_path_and_nothing_of_its_shard_is_stored(
     with pytest.raises(JobError, match=broken.source_files.get().path) as caught:
         embed_catalog(catalog=catalog, backbone=backbone, progress=JobProgress(running_job()))
     assert COLOUR in str(caught.value)
-    assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
+    assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0, 2]
     assert not EmbeddingSet.objects.get().is_complete
 
 
@@ -235,7 +235,7 @@ def test_shards_in_a_row_are_those_that_each_would_be_alone(
             claims.append(EmbeddingShard.objects.count())
         return found
 
-    monkeypatch.setattr(embed, "claim_shard", claim)
+    monkeypatch.setattr(shard_work, "claim_shard", claim)
     found = embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
     assert len(claims) == 10
     assert all(n_stored < number for number, n_stored in enumerate(claims[1:], start=1))
@@ -265,7 +265,7 @@ def test_a_job_cancelled_while_a_shard_is_computed_stores_it_not(catalog_of, bac
                 Job.objects.filter(pk=job.pk).update(state=JobState.CANCELLED)
             yield vectors
 
-    monkeypatch.setattr(embed, "embed_in_turn", cancelled_at_the_second)
+    monkeypatch.setattr(shard_work, "embed_in_turn", cancelled_at_the_second)
     with pytest.raises(JobLostError):
         embed_catalog(catalog=catalog_of(12), backbone=backbone, progress=JobProgress(job))
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0]
@@ -289,7 +289,7 @@ def test_loading_and_searching_may_be_silent_for_long_and_embedding_may_not(
         monkeypatch.setattr(module, name, and_noted)
 
     noted(embed, "load_backbone")
-    noted(embed, "store_shard")
+    noted(shard_work, "store_shard")
     noted(proposers, "nearest_candidates")
     proposers.propose(pool.sources.get(), 3, progress)
     assert allowed == {"load_backbone": 99, "store_shard": 7, "nearest_candidates": 99}

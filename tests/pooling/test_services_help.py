@@ -8,7 +8,7 @@ from catalog.models import EmbeddingSet, EmbeddingShard
 from jobs.models import Job, JobState, Worker
 from jobs.services import JobError, JobLostError, JobProgress, run_job
 from lookalike.backbones.loading import load_backbone
-from pooling.embedding import embed, recruit, shards
+from pooling.embedding import recruit, shard_work, shards
 from pooling.embedding.embed import embed_catalog, help_embed
 from pooling.embedding.recruit import ask_for_help, end_help
 from pooling.embedding.shards import claim_shard, plan_shards
@@ -102,7 +102,7 @@ def test_helpers_are_called_off_when_the_work_is_cancelled(catalog_of, backbone,
         def cancelled(*_, **__):
             raise JobLostError
 
-        monkeypatch.setattr(embed, "embed_in_turn", cancelled)
+        monkeypatch.setattr(shard_work, "embed_in_turn", cancelled)
         embed_catalog(catalog=catalog, backbone=backbone, progress=progress)
         return {}
 

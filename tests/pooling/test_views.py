@@ -66,9 +66,10 @@ def filled(pool_of):
 
 
 GET_PAGES = ["overview", "pooling:pools", "pooling:new", "pooling:attributes"]
-POOL_PAGES = ["pooling:pool", "pooling:progress", "pooling:new_campaign"]
+TABS = ["pooling:pool", "pooling:figures", "pooling:proposals", "pooling:history"]
+POOL_PAGES = [*TABS, "pooling:progress", "pooling:new_campaign"]
 BUTTONS = ["pooling:start", "pooling:cancel", "pooling:delete"]
-READABLE = {"pooling:pools", "pooling:pool", "pooling:progress"}
+READABLE = {"pooling:pools", *TABS, "pooling:progress"}
 
 
 def every_address(pool):
@@ -153,27 +154,32 @@ def test_the_list_of_pools_is_there_when_it_is_empty_and_when_not(page_of, fille
     assert "No pool yet" in page_of("pooling:pools")
 
 
-def test_the_pool_page_shows_size_overlap_histogram_and_pictures(page_of, filled):
+def test_the_pages_of_a_pool_show_size_overlap_histogram_and_pictures(page_of, filled):
     text = page_of("pooling:pool", filled.slug)
+    for tab in TABS:
+        assert f'href="{reverse(tab, args=[filled.slug])}"' in text
+    assert "every 1s" not in text
     assert re.search(r"<dt>pairs to judge</dt><dd>12</dd>", text)
     assert re.search(r"<dt>proposals</dt><dd>18</dd>", text)
+    text = page_of("pooling:figures", filled.slug)
     assert "67 %" in text
     assert text.count('class="bar"') == 1
+    text = page_of("pooling:proposals", filled.slug)
     uid = filled.queries.first().image.uid
     assert f"/images/{uid}/thumb" in text
     assert "rank 1" in text
-    assert "every 1s" not in text
+    assert "Made" in page_of("pooling:history", filled.slug)
 
 
 def test_expert_hours_follow_the_seconds_for_a_pair(page_of, filled):
-    text = page_of("pooling:pool", filled.slug, seconds="600", n_judges="5")
+    text = page_of("pooling:figures", filled.slug, seconds="600", n_judges="5")
     row = re.search(r"This pool</th>(.*?)</tr>", text, re.DOTALL)
     assert row is not None
     assert re.findall(r">([\d.,]+)<", row.group(1)) == ["12", "2.0", "10.0"]
 
 
 def test_nonsense_seconds_are_refused_and_the_usual_hours_stay(page_of, filled):
-    text = page_of("pooling:pool", filled.slug, seconds="-1", n_judges="3")
+    text = page_of("pooling:figures", filled.slug, seconds="-1", n_judges="3")
     assert "errorlist" in text
     assert re.search(r"This pool</th><td class=\"num\">12</td>", text)
 
@@ -182,6 +188,8 @@ def test_a_pool_that_is_being_filled_asks_for_news_every_second(page_of, pool_of
     pool = pool_of()
     start_pool(pool=pool, owner=None)
     text = page_of("pooling:pool", pool.slug)
+    assert reverse("pooling:figures", args=[pool.slug]) not in text
+    assert page_of("pooling:figures", pool.slug)
     assert 'hx-trigger="every 1s"' in text
     assert len(re.findall("Next in line|jobs? ahead", text)) == len(MODELS)
 

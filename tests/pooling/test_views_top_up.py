@@ -47,12 +47,13 @@ def test_an_admin_tops_up_and_reads_the_difference(filled, admin, annotators):
     assert reply.status_code == 302
     work(filled)
     page = client.get(reverse("pooling:pool", args=[filled.slug])).content.decode()
+    assert "ours.npz" in page
+    assert "not asked yet" not in page
+    page = client.get(reverse("pooling:history", args=[filled.slug])).content.decode()
     assert "Top-up 1" in page
     assert "from k = 3 to 5" in page
     assert "embeddings:ours" in page
-    assert "ours.npz" in page
     assert "questions opened" in page
-    assert "not asked yet" not in page
 
 
 def test_a_top_up_of_more_models_than_one_person_may_have_is_refused(filled, admin, settings):
@@ -113,7 +114,7 @@ def test_researchers_and_annotators_change_nothing(filled, researcher, annotator
 
 def test_the_page_of_a_judged_pool_says_what_each_model_and_depth_found(filled, admin, annotators):
     campaign = open_pool_campaign(pool=filled, name="c", panel=annotators)
-    url = reverse("pooling:pool", args=[filled.slug])
+    url = reverse("pooling:figures", args=[filled.slug])
     client = signed_in(admin)
     assert client.get(url).context["yields"] is None
     import_judgements(campaign=campaign, rows=rows_of(campaign, "sss ddd sss"))
@@ -136,7 +137,7 @@ def test_the_hours_are_counted_by_the_times_that_were_measured(pool_of, admin, a
     rows = rows_of(campaign, "sss ddd sss")
     timed = [ImportedJudgement(*row, visible_ms=ms) for row, ms in zip(rows, times, strict=True)]
     import_judgements(campaign=campaign, rows=timed)
-    address = reverse("pooling:pool", args=[pool.slug])
+    address = reverse("pooling:figures", args=[pool.slug])
     reply = signed_in(admin).get(address, {"seconds": "30", "n_judges": "9"})
     found = reply.context["yields"]
     assert (found.seconds, found.n_timed) == (4, 2)

@@ -59,14 +59,14 @@ start_pool(pool=pool, owner=None)
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)  # as its site: a process may come back here
 def calm(site: Site) -> None:
     site.run(PHOTOS.format(n=N_IMAGES))
     fill(site, "calm")
     wait_until(lambda: has_ended(site, "calm"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
     """A second worker, as `script/worker` starts one, on a queue of its own; killed in the end."""
     process = subprocess.Popen(
@@ -84,14 +84,14 @@ def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
-    fill(site, "killed")
+    fill(site, "killed", SPECS[:1])
     wait_until(lambda: n_shards(site, "killed") >= 2)
     victims = site.processes("--queues device")
     assert victims
     for victim in victims:
         victim.kill()
     assert not has_ended(site, "killed")
-    ends_like_the_calm_one(site, "killed")
+    ends_like_the_calm_one(site, "killed", SPECS[:1])
     assert max(row[0] for row in jobs(site, "killed", "n_attempts")) == 2
 
 
@@ -173,7 +173,7 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     site: Site, second: subprocess.Popen[bytes], lost: str
 ):
     slug = f"without-{lost}"
-    fill(site, slug)
+    fill(site, slug, SPECS[:1])
     wait_until(lambda: len(holders(site)) == 2 or has_ended(site, slug))
     assert not has_ended(site, slug)
     if lost == "second":
@@ -185,7 +185,7 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     for victim in victims:
         victim.kill()
     assert not has_ended(site, slug)
-    ends_like_the_calm_one(site, slug)
+    ends_like_the_calm_one(site, slug, SPECS[:1])
 
 
 def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:

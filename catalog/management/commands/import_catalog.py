@@ -1,4 +1,4 @@
-"""Import a folder or zip of pictures into a catalog."""
+"""Import a folder or zip of pictures, or a manifest, into a catalog."""
 
 from __future__ import annotations
 
@@ -18,18 +18,23 @@ from lookalike.images.sources import SourceError
 
 
 class Command(JobCommand):
-    """Import a folder or zip of pictures, with optional metadata, into a catalog.
+    """Import a folder or zip of pictures, with optional metadata, or a manifest into a catalog.
 
     The catalog is made if there is none of that name. Running the command again goes on where
     it was stopped, and updates products and attributes.
     """
 
-    help = "Import a folder or zip of pictures into a catalog (made if new)."
+    help = "Import a folder or zip of pictures, or a manifest, into a catalog (made if new)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("slug", help="short name of the catalog: letters, digits, - and _")
-        parser.add_argument("source", metavar="DIR_OR_ZIP", type=Path)
+        parser.add_argument("source", metavar="DIR_OR_ZIP", type=Path, nargs="?")
+        parser.add_argument(
+            "--manifest",
+            type=Path,
+            help="CSV, JSON lines or parquet of pictures that stay elsewhere",
+        )
         parser.add_argument("--metadata", type=Path, help="CSV, or JSON of the VSD benchmark")
         parser.add_argument(
             "--layout", choices=sorted(LAYOUTS), help="the folder is a published data set"
@@ -41,7 +46,7 @@ class Command(JobCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         origin = _origin(**{name: options[name] for name in
-                            ("source", "metadata", "layout", "where")})  # fmt: skip
+                            ("source", "manifest", "metadata", "layout", "where")})  # fmt: skip
         catalog, is_new = _catalog(options["slug"], options["name"])
         try:
             result = self.run_work(**import_job(catalog, origin), work=import_work)
@@ -56,19 +61,31 @@ class Command(JobCommand):
             raise CommandError(_nothing(origin, result))
 
 
-def _origin(source: Path, metadata: Path | None, layout: str | None, where: str) -> Origin:
+def _origin(
+    source: Path | None,
+    manifest: Path | None,
+    metadata: Path | None,
+    layout: str | None,
+    where: str,
+) -> Origin:
     """Return the origin, after a look that leaves no catalog behind when it cannot be used."""
+    place = manifest or source
+    if place is None or (manifest and source):
+        raise CommandError("Give a folder or zip, or --manifest FILE.")
+    if manifest and (metadata or layout):
+        raise CommandError("A manifest says all that --metadata or --layout would; leave them out.")
     if layout and metadata:
         raise CommandError("--layout says all that --metadata would; give one of them.")
-    if where and not (layout or metadata):
-        raise CommandError("--where asks metadata or a layout; give one of them.")
+    if where and not (layout or metadata or manifest):
+        raise CommandError("--where asks metadata, a layout or a manifest; give one of them.")
     origin = Origin(
-        path=str(source.absolute()),
+        path=str(place.absolute()),
         metadata_path=str(metadata.absolute()) if metadata else "",
-        source_name=source.resolve().name,
+        source_name=place.resolve().name,
         metadata_name=metadata.name if metadata else "",
         layout=layout or "",
         where=where,
+        is_manifest=manifest is not None,
         is_restricted=False,
     )
     try:

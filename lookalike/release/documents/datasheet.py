@@ -257,7 +257,12 @@ def campaign_rules(facts: Facts) -> Iterator[str]:
             if campaign.get("asking_order") == "phases"
             else ""
         )
-        yield f"{single_line(campaign['name'])}: {served}; a tie is {tie}{order}."
+        notion = campaign.get("notion")
+        meant = f"asked what is similar in {single_line(notion['name'])}; " if notion else ""
+        yield f"{single_line(campaign['name'])}: {meant}{served}; a tie is {tie}{order}."
+        if notion and notion["prompts"]:
+            said = "; ".join(single_line(prompt) for prompt in notion["prompts"])
+            yield f"The notion {single_line(notion['model'])} of it was fitted to: {said}."
 
 
 def _agreement(facts: Facts) -> Iterator[str]:

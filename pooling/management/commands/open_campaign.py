@@ -43,6 +43,12 @@ class Command(JobCommand):
             default=AskingOrder.SHUFFLED.value,
             help="phases: likely pairs first, shuffled within each of four phases",
         )
+        parser.add_argument(
+            "--notion", default="", help="in what pictures are compared, as judges read it"
+        )
+        parser.add_argument(
+            "--notion-model", default="", metavar="SPEC", help="its model, learned:SPACE#NOTION"
+        )
         parser.add_argument("--guidelines", type=Path, help="file with the judges' guidelines")
         parser.add_argument("--seed", type=int, default=0, help="of the judges' orders")
         parser.add_argument(
@@ -58,6 +64,8 @@ class Command(JobCommand):
             tie_rule=options["tie"],
             asking_order=options["order"],
             guidelines=_guidelines(options["guidelines"]),
+            notion=options["notion"],
+            notion_model=options["notion_model"],
             seed=options["seed"],
             is_draft=options["draft"],
         )
@@ -70,6 +78,7 @@ class Command(JobCommand):
             "judgements_wanted": campaign.n_questions * len(panel),
             "tie": campaign.tie_rule,
             "order": campaign.asking_order,
+            "notion": campaign.notion,
             "state": campaign.state,
             "grades": campaign.grades.splitlines(),
         }

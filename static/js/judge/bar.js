@@ -1,8 +1,11 @@
 /* The bar on top: progress, the time that is left, and whether the answers are saved. */
 import { workTime } from "../lib/pace.js";
+import { fill, formatted, gettext, ngettext } from "../lib/words.js";
 
-const number = new Intl.NumberFormat("en-GB");
-const STAGES = { training: "Training: each answer is explained", qualification: "Qualification round" };
+const STAGES = {
+  training: gettext("Training: each answer is explained"),
+  qualification: gettext("Qualification round"),
+};
 
 export class Bar {
   constructor(parts, outbox) {
@@ -10,7 +13,7 @@ export class Bar {
     this.retry = document.createElement("button");
     this.retry.type = "button";
     this.retry.className = "button button-small";
-    this.retry.textContent = "Try now";
+    this.retry.textContent = gettext("Try now");
     this.retry.addEventListener("click", () => outbox.flush());
   }
 
@@ -18,9 +21,9 @@ export class Bar {
     const { progress, count, eta } = this.parts;
     progress.max = Math.max(1, n_total);
     progress.value = n_done;
-    count.textContent = `${number.format(n_done)} of ${number.format(n_total)}`;
+    count.textContent = fill(gettext("{n} of {total}"), { n: formatted(n_done), total: formatted(n_total) });
     const left = pace.left(Math.max(0, n_total - n_done));
-    eta.textContent = left === null || n_done >= n_total ? "" : `${workTime(left)} left at your pace`;
+    eta.textContent = left === null || n_done >= n_total ? "" : fill(gettext("{time} left at your pace"), { time: workTime(left) });
   }
 
   showStage(stage) {
@@ -31,13 +34,17 @@ export class Bar {
   showSaved() {
     const { saved } = this.parts;
     const n = this.outbox.waiting.length;
-    const answers = n === 1 ? "1 answer" : `${number.format(n)} answers`;
     const state = this.outbox.state;
-    const kept = this.outbox.isKept ? "Kept on this device." : "Leave this page open until they are saved.";
+    const kept = this.outbox.isKept
+      ? gettext("Kept on this device.")
+      : gettext("Leave this page open until they are saved.");
     saved.dataset.is = state;
     saved.dataset.n = n;
-    if (state === "saved") saved.replaceChildren("All answers saved");
-    else if (state === "saving") saved.replaceChildren(`Saving ${answers}`);
-    else saved.replaceChildren(`${answers} not saved yet. ${this.outbox.problem} ${kept}`, this.retry);
+    if (state === "saved") saved.replaceChildren(gettext("All answers saved"));
+    else if (state === "saving") saved.replaceChildren(fill(ngettext("Saving {n} answer", "Saving {n} answers", n), { n: formatted(n) }));
+    else {
+      const unsaved = ngettext("{n} answer not saved yet.", "{n} answers not saved yet.", n);
+      saved.replaceChildren(`${fill(unsaved, { n: formatted(n) })} ${this.outbox.problem} ${kept}`, this.retry);
+    }
   }
 }

@@ -1,5 +1,6 @@
 /* Choice mode: an image, and others of which one is picked. */
 import { addressOf, picturesOf } from "./pictures.js";
+import { fill, gettext } from "../lib/words.js";
 import { pickOf } from "./words.js";
 
 const LOOK_AGAIN_MS = 3000; // for pictures that did not come
@@ -16,11 +17,11 @@ export class ChoiceView {
 
   /**
    * `visible` is a VisibleTime, `now` a steady clock, `shelf` an ImageShelf.
-   * @param {object} how names of the pictures ("Image", or one each), the letters of pickKeys, and
-   *   whether arrows move from one to another.
+   * @param {object} how the letters of pickKeys, and whether arrows move from one to another; else
+   *   there are a left and a right one.
    */
-  constructor(root, { shelf, visible, now, names, pickKeys, isMovedIn }) {
-    Object.assign(this, { root, shelf, visible, now, names, pickKeys, isMovedIn });
+  constructor(root, { shelf, visible, now, pickKeys, isMovedIn }) {
+    Object.assign(this, { root, shelf, visible, now, pickKeys, isMovedIn });
     this.reference = root.querySelector('[data-frame="reference"]');
     this.parts = Object.fromEntries([...root.querySelectorAll("[data-choice]")].map((part) => [part.dataset.choice, part]));
   }
@@ -113,14 +114,15 @@ export class ChoiceView {
     const image = new Image();
     const key = index === 0 ? this.question.reference : this.question.images[index - 1];
     image.src = this.shelf.source(index === 0 ? addressOf(this.question, key, "view") : addressOf(this.question, key));
-    image.alt = index === 0 ? "Reference" : this.#name(index - 1);
+    image.alt = index === 0 ? gettext("Reference") : this.#name(index - 1);
     image.draggable = false;
     frame.classList.remove("is-waiting");
     frame.replaceChildren(image);
   }
 
   #name(place) {
-    return this.names.length > 1 ? `${this.names[place]} image` : `${this.names[0]} ${place + 1}`;
+    if (this.isMovedIn) return fill(gettext("Image {n}"), { n: place + 1 });
+    return place === 0 ? gettext("Left image") : gettext("Right image");
   }
 
   #tile(key, place) {

@@ -7,6 +7,7 @@
 import { Gate } from "../lib/keys.js";
 import { Breaks, Pace } from "../lib/pace.js";
 import { afterPaint } from "../lib/watch.js";
+import { fill, formatted, gettext, ngettext } from "../lib/words.js";
 import { SHEET_MAX } from "./queue.js";
 import { STRIP_N, isFinal, isVote } from "./session.js";
 import { wordOf } from "./words.js";
@@ -19,6 +20,7 @@ export class Desk {
   #isLateDue = false;
   #reply = { state: "open", stage: "judging" };
   #isWaiting = true;
+  #comment = null; // {question, uuid}: sent since the last answer, so that undo takes it back
 
   constructor(parts) {
     Object.assign(this, parts); // session, queue, outbox, supply, pair, sheet, panels, mode, now
@@ -49,7 +51,7 @@ export class Desk {
     const question = view?.question;
     if (!question || this.#hold) return false;
     if (isVote(answer) && !view.isReady) {
-      this.panels.say("The pictures are not here yet.");
+      this.panels.say(gettext("The pictures are not here yet."));
       return false;
     }
     if (!this.gate.admits(timeStamp)) return false;
@@ -72,14 +74,16 @@ export class Desk {
       return;
     }
     if (this.sheet.showUnseen()) {
-      this.panels.tell("There is more below. Look at it, then press again.");
+      this.panels.tell(gettext("There is more below. Look at it, then press again."));
       return;
     }
     const left = () => this.sheet.open.filter(({ uid }) => this.queue.has(uid)); // no other tab's
     if (!this.sheet.isTimeFor(left().length)) {
       this.sheet.noteEarly();
       this.brake.refused(timeStamp);
-      this.panels.tell(`Look at the ${left().length} that are left, then press again.`);
+      const n = left().length;
+      const words = ngettext("Look at the one that is left, then press again.", "Look at the {n} that are left, then press again.", n);
+      this.panels.tell(fill(words, { n }));
       return;
     }
     if (left().length > AT_ONCE && !(await this.confirmRest(left().length))) return;
@@ -95,12 +99,25 @@ export class Desk {
       this.#noteAnswer("different", timing.visibleMs);
     }
     this.sheet.noteAct();
-    if (this.sheet.moveOn()) this.panels.say("What is left has no picture yet.");
+    if (this.sheet.moveOn()) this.panels.say(gettext("What is left has no picture yet."));
     else this.advance();
     this.#late();
   }
 
+  /** Ask an admin about the question on screen; without words it is a flag. */
+  comment(question, text) {
+    this.#comment = { question, uuid: this.session.comment(question, text) };
+    const said = text ? gettext("Sent to the admins.") : gettext("Flagged.");
+    this.panels.tell(`${said} ${gettext("Undo takes it back.")}`);
+  }
+
   undo({ device }) {
+    if (this.#comment) {
+      this.session.withdrawComment(this.#comment.question, this.#comment.uuid);
+      this.#comment = null;
+      this.panels.tell(gettext("Your question is taken back."));
+      return;
+    }
     this.closeHold({ isSilent: true });
     this.#reopened(this.session.undo({ device, mode: this.mode }));
   }
@@ -113,7 +130,7 @@ export class Desk {
 
   #reopened(question) {
     if (!question) {
-      this.panels.say("There is nothing to take back.");
+      this.panels.say(gettext("There is nothing to take back."));
       return;
     }
     this.#isPeeking = false;
@@ -124,7 +141,7 @@ export class Desk {
       this.sheet.hide();
       this.advance();
     }
-    this.panels.say("Taken back. Judge it again.");
+    this.panels.say(gettext("Taken back. Judge it again."));
     this.#late();
   }
 
@@ -196,7 +213,8 @@ export class Desk {
     this.pair.hide();
     this.sheet.hide();
     const { state, stage } = this.#reply;
-    if (state === "paused" && this.#reply.is_own_pause) this.panels.showState("own_pause");
+    if (this.#reply.must_read) this.panels.showState("loading");
+    else if (state === "paused" && this.#reply.is_own_pause) this.panels.showState("own_pause");
     else if (state !== "open") this.panels.showState(state);
     else if (stage === "not_qualified") this.panels.showState("not_qualified");
     else if (this.supply.isDry && this.#reply.is_waiting) this.panels.showState("waiting");
@@ -234,8 +252,9 @@ export class Desk {
   // ---- what others say ----
 
   /** The server's reply to answers, whichever tab has sent them. */
-  heardOfAnswers({ results, progress }) {
+  heardOfAnswers({ results, progress, ...news }) {
     this.session.countedByServer(progress);
+    this.#hearNews(news);
     const mine = results.find(({ uuid }) => uuid === this.#hold?.uuid);
     if (mine?.feedback) this.panels.showFeedback({ ...this.#hold, ...mine.feedback });
     else if (mine) this.closeHold();
@@ -254,7 +273,7 @@ export class Desk {
     this.#reply = reply;
     this.session.countedByServer(reply.progress);
     this.panels.showStage(reply.stage);
-    if (reply.guideline_version !== this.session.guidelineVersion) this.#newGuidelines();
+    this.#hearNews(reply);
     if (this.#isWaiting) this.advance();
     this.#late();
   }
@@ -278,25 +297,36 @@ export class Desk {
     }
     const shown = this.view?.question;
     if (fresh.length === 0 || !shown || this.queue.has(shown.uid) || this.#hold) return;
-    this.panels.say("This was answered in another tab.");
+    this.panels.say(gettext("This was answered in another tab."));
     this.sheet.hide();
     this.advance();
   }
 
-  async #newGuidelines() {
-    const version = await this.panels.reloadGuidelines();
-    if (version !== null) this.session.guidelineVersion = version;
+  #hearNews({ read_version, must_read, guideline_version, n_replies }) {
+    if (read_version > this.session.guidelineVersion) this.hasRead(read_version); // in another tab
+    if (must_read) this.panels.guidelines.openToRead(guideline_version);
+    if (n_replies > 0) this.panels.replies.show();
+  }
+
+  /** The judge has read a version of the guidelines: answers are made under it from now on. */
+  hasRead(version) {
+    this.session.guidelineVersion = version;
+    this.panels.guidelines.wasRead(version);
+    this.#reply = { ...this.#reply, must_read: false };
+    this.supply.isDry = false;
+    if (this.#isWaiting) this.advance();
   }
 
   // ---- afterwards ----
 
   #noteAnswer(answer, visibleMs) {
+    this.#comment = null;
     if (isFinal(answer)) this.pace.add(visibleMs);
     this.supply.noteAnswer();
     const due = this.breaks.note(this.now());
     if (due) this.panels.proposeBreak(due);
     const { n_done, n_total } = this.session.progress;
-    this.panels.say(`${wordOf(answer)}. ${n_done} of ${n_total}.`);
+    this.panels.say(`${wordOf(answer)}. ${fill(gettext("{n} of {total}"), { n: formatted(n_done), total: formatted(n_total) })}.`);
   }
 
   /** Do what can wait until the pair is on the screen. */

@@ -1,58 +1,41 @@
-/* Guidelines, the reasons for skipping, and the keys. */
+/* What is asked in between: a comment, why a pair is skipped, the keys. */
 import { SendError } from "../lib/outbox.js";
 import { deviceOf, refusalOf } from "../lib/keys.js";
-import { picturesIn } from "./pictures.js";
-import { ACTIONS, keyLabel, markOf, placeOf, wordOf } from "./words.js";
+import { fill, gettext, ngettext } from "../lib/words.js";
+import { ACTIONS, keyLabel } from "./words.js";
 
-/** The guidelines with their worked examples; fetched when opened, at hand without network. */
-export class Guidelines {
-  #loaded = null;
+/** What a judge asks about a question, or "" for a flag; words that were not sent are kept. */
+export class AskDialog {
+  #question = null;
 
-  constructor(dialog, api) {
-    Object.assign(this, { dialog, api });
-    this.part = (name) => dialog.querySelector(`[data-part="${name}"]`);
-  }
-
-  async open() {
-    if (!this.dialog.open) this.dialog.showModal();
-    await this.load().catch(() => {}); // what the page came with is shown meanwhile
-  }
-
-  /** Fetch the version in force and show it; returns its number. */
-  async load() {
-    this.#loaded ??= this.api.guidelines().catch((error) => {
-      this.#loaded = null;
-      throw error;
+  /** @param parts.onSend (question, text) => void. */
+  constructor(dialog, { onSend }) {
+    Object.assign(this, { dialog, onSend });
+    this.field = dialog.querySelector("textarea");
+    const form = dialog.querySelector("form");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
     });
-    const { version, html, examples } = await this.#loaded;
-    this.part("guidelines-version").textContent = version;
-    this.part("guidelines-text").innerHTML = html; // sanitised by the server, and by our CSP
-    this.part("examples").hidden = examples.length === 0;
-    this.part("examples-list").replaceChildren(...examples.map(example));
-    return version;
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (!event.repeat) form.requestSubmit();
+    });
   }
 
-  forget() {
-    this.#loaded = null;
+  open(question) {
+    this.#question = question;
+    this.dialog.showModal();
+    this.field.focus();
   }
-}
 
-function example({ question, answer, why }) {
-  const row = document.createElement("li");
-  for (const [index, { thumb_url }] of picturesIn(question, answer).entries()) {
-    const image = new Image();
-    image.src = thumb_url;
-    image.alt = index === 0 ? "Query" : "Candidate";
-    row.append(image);
+  #send() {
+    const text = this.field.value.trim();
+    this.field.value = "";
+    this.dialog.close();
+    this.onSend(this.#question, text);
   }
-  const text = document.createElement("div");
-  const title = document.createElement("strong");
-  title.append(markOf(answer), ` ${placeOf(answer, question) < 0 ? wordOf(answer) : "This one"}`);
-  const reason = document.createElement("p");
-  reason.textContent = why;
-  text.append(title, reason);
-  row.append(text);
-  return row;
 }
 
 /** Ask why a pair is skipped; resolves with the reason, or "" if it is not skipped after all. */
@@ -106,7 +89,8 @@ export function confirmRest(dialog, n) {
     dialog.addEventListener("click", onClick);
     dialog.addEventListener("keydown", onKey);
     dialog.addEventListener("close", onClose);
-    dialog.querySelector("[data-n]").textContent = n;
+    const words = ngettext("Is this one different?", "Are all {n} different?", n);
+    dialog.querySelector("h2").textContent = fill(words, { n });
     dialog.showModal();
     dialog.querySelector("[data-closes]").focus();
   });
@@ -153,7 +137,7 @@ export class KeysDialog {
 
   async #save(keys) {
     for (const [action, key] of Object.entries(keys)) {
-      const refusal = refusalOf(keys, action, key, this.allowed);
+      const refusal = refusalOf(keys, action, key, this.allowed, (name) => ACTIONS[name] ?? name);
       if (refusal) {
         this.#complain(`${ACTIONS[action]}: ${refusal}`);
         return;
@@ -163,7 +147,7 @@ export class KeysDialog {
       await this.onSave(keys);
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
-      this.#complain(`The keys are not saved. ${error.message}`);
+      this.#complain(`${gettext("The keys are not saved.")} ${error.message}`);
       return;
     }
     this.keys = keys;

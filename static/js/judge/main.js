@@ -3,12 +3,13 @@ import { ImageShelf } from "../lib/images.js";
 import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
 import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
+import { gettext } from "../lib/words.js";
 import { Api } from "./api.js";
 import { Brake } from "./brake.js";
 import { ChoiceView, NO_SHEET } from "./choice.js";
 import { keyMapOf } from "./choice_keys.js";
 import { Desk } from "./desk.js";
-import { KeysDialog, askReason, confirmRest } from "./dialogs.js";
+import { AskDialog, KeysDialog, askReason, confirmRest } from "./dialogs.js";
 import { PairView } from "./pair.js";
 import { Panels } from "./panels.js";
 import { usePictures } from "./pictures.js";
@@ -36,6 +37,9 @@ const urls = {
   recent: given.recentUrl,
   guidelines: given.guidelinesUrl,
   stops: given.stopsUrl,
+  comments: given.commentsUrl,
+  replies: given.repliesUrl,
+  read: given.readUrl,
   preferences: given.preferencesUrl,
 };
 const api = new Api(urls, given.person);
@@ -45,7 +49,7 @@ const queue = new QuestionQueue();
 const shelf = new ImageShelf();
 
 const outbox = await pageOutbox(scope, {
-  send: (bodies) => api.answers(bodies),
+  send: (bodies) => api.send(bodies),
   keeps: new Set(["paused"]),
   onReply: (reply) => desk.heardOfAnswers(reply),
   onAddedElsewhere: (body) => desk.follow([body]),
@@ -55,7 +59,7 @@ const session = new Session({
   outbox,
   now,
   progress: { n_done: Number(given.nDone), n_total: Number(given.nTotal) },
-  guidelineVersion: Number(given.guidelineVersion),
+  guidelineVersion: Number(given.readVersion),
 });
 const supply = new Supply({
   api,
@@ -65,12 +69,18 @@ const supply = new Supply({
   onReply: (reply) => desk.heardOfQuestions(reply),
   onTrouble: (words) => desk.view || panels.showState("offline", words),
 });
-const panels = new Panels(root, { api, outbox, shelf, onTakeBack: (uuid, how) => desk.takeBack(uuid, how) });
+const panels = new Panels(root, {
+  ...{ api, outbox, shelf },
+  onTakeBack: (uuid, how) => desk.takeBack(uuid, how),
+  onRead: (version) => {
+    desk.hasRead(version);
+    supply.fill();
+  },
+});
 const part = (name) => root.querySelector(`[data-view="${name}"]`);
 const seen = { shelf, visible, now };
 if (isChoice) usePictures({ base: given.imagesUrl, size: given.picture });
 const choosing = isChoice && {
-  names: given.names.split(","),
   pickKeys: given.pickKeys,
   isMovedIn: given.arrows === "move",
 };
@@ -79,7 +89,7 @@ const sheet = isChoice
   ? NO_SHEET
   : new SheetView(part("sheet"), { ...seen, onPick: (question) => desk.peek(question) });
 const brake = new Brake(() => {
-  panels.tell("Holding a key answers nothing. Look at the pictures, then press once.");
+  panels.tell(gettext("Holding a key answers nothing. Look at the pictures, then press once."));
   api.stopped().catch(() => {}); // a note, not an answer
 });
 const desk = new Desk({
@@ -113,6 +123,10 @@ const keysDialog = new KeysDialog(document.getElementById("help"), {
   },
 });
 
+const askDialog = new AskDialog(document.getElementById("ask"), {
+  onSend: (question, text) => desk.comment(question, text),
+});
+
 // ---- acts ----
 async function skip(device) {
   const question = desk.view?.question;
@@ -120,6 +134,10 @@ async function skip(device) {
   const chosen = await askReason(document.getElementById("skip"));
   if (!chosen.reason || desk.view?.question !== question) return;
   desk.answer("skip", { device: chosen.device ?? device, reason: chosen.reason, timeStamp: performance.now() });
+}
+
+function ask() {
+  if (desk.view?.question) askDialog.open(desk.view.question);
 }
 
 const isAnswer = (action) => ANSWERING.has(action) || action.startsWith("pick ");
@@ -138,6 +156,7 @@ function perform(action, device, timeStamp) {
   } else if (action === "skip") skip(device);
   else if (action === "rest_different") desk.restDifferent({ device, timeStamp });
   else if (action === "undo") desk.undo({ device });
+  else if (action === "comment") ask();
   else if (isChoice && action !== "guidelines") return;
   else if (action === "zoom") desk.zoom();
   else if (action === "blink" && desk.view === pair) pair.toggleBlink();
@@ -220,4 +239,6 @@ api
   })
   .catch(() => {}); // the strip starts empty then
 desk.advance();
+if (given.isUnread) panels.guidelines.openToRead(Number(given.guidelineVersion), { isFirst: given.nDone === "0" });
+if (Number(given.nReplies) > 0) panels.replies.show();
 root.dataset.isLoaded = "yes";

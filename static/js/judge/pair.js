@@ -1,5 +1,6 @@
 /* Pair mode: query and candidate side by side, with linked zoom and pan, and blink comparison. */
 import { FITTED, bindLinkedZoom } from "../lib/zoom.js";
+import { gettext } from "../lib/words.js";
 
 const BLINK_MS = 600;
 const LOOK_AGAIN_MS = 3000; // for a picture that did not come
@@ -144,7 +145,7 @@ export class PairView {
     const frame = this.frames[index];
     const holder = frame.firstElementChild;
     frame.classList.remove("is-waiting", "is-broken");
-    image.alt = index === 0 ? "Query" : "Candidate";
+    image.alt = index === 0 ? gettext("Query") : gettext("Candidate");
     if (holder.firstElementChild === image && holder.childElementCount === 1) return;
     holder.replaceChildren(image);
     // a change must be seen, and must not be waited for

@@ -1,29 +1,44 @@
 /* Everything around the pair: bar, notices, states, strip, explanations. */
 import { deviceOf } from "../lib/keys.js";
+import { fill, gettext } from "../lib/words.js";
 import { agrees, keyLabel, wordOf } from "./words.js";
 import { Bar } from "./bar.js";
-import { Guidelines } from "./dialogs.js";
+import { Guidelines } from "./guidelines.js";
+import { Replies } from "./replies.js";
 import { Parked, Strip } from "./strip.js";
 
 const STATES = {
-  loading: ["Fetching pairs…", ""],
-  offline: ["No connection", "Your answers are kept on this device and are sent when it is back."],
-  finished: ["All done", "You have answered every pair that is yours. Thank you."],
-  waiting: ["Nothing for you just now", "The pairs that are left are with other judges. Some may come back to you; this page looks every 20 seconds and goes on by itself."],
-  paused: ["This campaign is paused", "Your answers are kept. This page goes on by itself once it is open again."],
-  own_pause: ["Your judging is paused", "An admin has paused it for now and will tell you more. What you have answered is kept, and this page goes on by itself once you can judge again."],
-  closed: ["This campaign is closed", "It takes no more answers. What you have answered counts."],
-  not_qualified: ["The qualification round is over", "An admin looks at it now and decides how you go on."],
+  loading: [gettext("Loading…"), ""],
+  offline: [gettext("No connection"), gettext("Your answers are kept on this device and are sent when it is back.")],
+  finished: [gettext("All done"), gettext("You have answered everything that is yours. Thank you.")],
+  waiting: [
+    gettext("You’re all caught up"),
+    gettext("The rest is with other judges. Some may come back to you; this page looks every 20 seconds and goes on by itself."),
+  ],
+  paused: [
+    gettext("This campaign is paused"),
+    gettext("Your answers are kept. This page goes on by itself once it is open again."),
+  ],
+  own_pause: [
+    gettext("Your judging is paused"),
+    gettext("An admin has paused it for now and will tell you more. What you have answered is kept, and this page goes on by itself once you can judge again."),
+  ],
+  closed: [gettext("This campaign is closed"), gettext("It takes no more answers. What you have answered counts.")],
+  not_qualified: [
+    gettext("The qualification round is over"),
+    gettext("An admin looks at it now and decides how you go on."),
+  ],
 };
 const TOAST_MS = 5000;
 
 export class Panels {
-  constructor(root, { api, outbox, shelf, onTakeBack }) {
+  constructor(root, { api, outbox, shelf, onTakeBack, onRead }) {
     this.root = root;
     this.parts = {};
     for (const element of root.querySelectorAll("[data-part]")) this.parts[camel(element)] = element;
     this.bar = new Bar(this.parts, outbox);
-    this.guidelines = new Guidelines(document.getElementById("guidelines"), api);
+    this.guidelines = new Guidelines(document.getElementById("guidelines"), api, { onRead });
+    this.replies = new Replies(this.parts.replies, this.parts.repliesList, { api, shelf });
     this.parked = new Parked(this.parts.parked, this.parts.parkedList, { outbox, shelf });
     this.strip = new Strip(this.parts.strip, {
       shelf,
@@ -62,7 +77,7 @@ export class Panels {
   showMode(mode, isPeeking) {
     this.root.dataset.mode = mode;
     if (!this.parts.modeName) return; // no pairs: there is one way to judge
-    this.parts.modeName.textContent = mode === "pair" ? "Sheet" : "Pair";
+    this.parts.modeName.textContent = mode === "pair" ? gettext("Sheet") : gettext("Pair");
     this.parts.backToSheet.hidden = !isPeeking;
     const isSheet = mode === "sheet" && !isPeeking;
     for (const element of this.root.querySelectorAll('[data-only="sheet"]')) element.hidden = !isSheet;
@@ -82,7 +97,7 @@ export class Panels {
       button.disabled = name !== null && button.dataset.action !== "undo";
     }
     if (name === null) return;
-    const [title, text] = STATES[name].map((said) => said.replaceAll("pair", this.root.dataset.noun));
+    const [title, text] = STATES[name];
     stateTitle.textContent = title;
     stateText.textContent = words ? `${words} ${text}` : text;
     stateRetry.hidden = name !== "offline";
@@ -98,33 +113,22 @@ export class Panels {
     const isRight = expected !== null && agrees(answer, expected);
     panel.dataset.is = expected === null ? "waiting" : isRight ? "right" : "wrong";
     if (expected === null) {
-      feedbackTitle.textContent = "Your answer is on its way";
-      feedbackText.textContent = "The explanation comes with the server’s reply.";
+      feedbackTitle.textContent = gettext("Your answer is on its way");
+      feedbackText.textContent = gettext("The explanation comes with the server’s reply.");
     } else {
-      const verdict = answer === expected ? "Right" : isRight ? "Near enough. Expected" : "Expected";
-      feedbackTitle.textContent = `${verdict}: ${wordOf(expected, question).toLowerCase()}`;
+      const near = isRight ? gettext("Near enough. Expected: {answer}") : gettext("Expected: {answer}");
+      const verdict = answer === expected ? gettext("Correct: {answer}") : near;
+      feedbackTitle.textContent = fill(verdict, { answer: wordOf(expected, question) });
       feedbackText.textContent = why;
     }
     this.parts.feedbackNext.focus();
   }
 
   proposeBreak({ n, minutes }) {
-    const time = minutes > 0 ? ` in ${minutes} min` : "";
-    this.parts.breakText.textContent =
-      `${n} answers${time}. Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.`;
+    const done = minutes > 0 ? gettext("{n} answers in {minutes} min.") : gettext("{n} answers.");
+    const why = gettext("Tired eyes grow strict or lenient without noticing: a short break keeps your judgement even.");
+    this.parts.breakText.textContent = `${fill(done, { n, minutes })} ${why}`;
     this.parts.break.hidden = false;
-  }
-
-  /** Fetch new guidelines and tell of them; returns their version, or null. */
-  async reloadGuidelines() {
-    this.guidelines.forget();
-    try {
-      const version = await this.guidelines.load();
-      this.parts.changed.hidden = false;
-      return version;
-    } catch {
-      return null; // asked again with the next questions
-    }
   }
 
   /** Let the button of an action light up, so that a key press is seen. */

@@ -63,6 +63,7 @@ export class Session {
   resume(records) {
     for (const { body, shown } of records) {
       this.#seen.add(body.uuid);
+      if ("comment" in body) continue;
       if (!shown?.question) continue;
       if (body.answer === "withdrawn") this.#forget(body.undoes);
       else this.#keep({ ...body, question: shown.question });
@@ -108,9 +109,28 @@ export class Session {
     return question;
   }
 
+  /** Send a comment on `question`, or a flag where the text is empty; returns its UUID. */
+  comment(question, text) {
+    return this.#sendComment(question, { comment: text, withdraws: null });
+  }
+
+  /** Take back a comment, if no admin has replied yet. */
+  withdrawComment(question, uuid) {
+    if (this.outbox.parked.some((record) => record.uuid === uuid)) this.outbox.discard(uuid);
+    else this.#sendComment(question, { comment: "", withdraws: uuid });
+  }
+
+  #sendComment(question, about) {
+    const made_at = new Date(this.now()).toISOString();
+    const body = { uuid: this.newUuid(), question: question.uid, made_at, ...about };
+    this.#seen.add(body.uuid);
+    this.outbox.add(body, { question });
+    return body.uuid;
+  }
+
   /** Follow what other tabs have done; returns the bodies that were new to this page. */
   follow(bodies) {
-    const fresh = bodies.filter(({ uuid }) => !this.#seen.has(uuid));
+    const fresh = bodies.filter((body) => !("comment" in body || this.#seen.has(body.uuid)));
     for (const { uuid, question, answer } of fresh) {
       this.#seen.add(uuid);
       if (answer === "withdrawn") this.queue.reopen(question);

@@ -1,4 +1,5 @@
 /* Sheet mode: the query pinned, its candidates in a grid; arrows move, keys answer. */
+import { fill, gettext } from "../lib/words.js";
 import { ANSWERS, markOf } from "./words.js";
 
 const SHEET_MS = 800; // to take in a sheet at all ...
@@ -188,7 +189,7 @@ export class SheetView {
     button.type = "button";
     button.className = "cell";
     button.tabIndex = -1;
-    const name = `Candidate ${index + 1}`;
+    const name = fill(gettext("Candidate {n}"), { n: index + 1 });
     const cell = { question, button, name, answer, isSeen: false };
     const url = question.candidate.thumb_url;
     const image = this.shelf.now(url);
@@ -212,7 +213,7 @@ export class SheetView {
       if (button.querySelector(".missing")) return;
       const words = document.createElement("span");
       words.className = "missing";
-      words.textContent = "Picture missing";
+      words.textContent = gettext("Picture missing");
       button.prepend(words);
     } finally {
       this.#lookAgainLater();
@@ -258,7 +259,7 @@ export class SheetView {
     if (this.#queryUrl === url && this.#hasQuery) return;
     this.#queryUrl = url;
     const image = new Image();
-    image.alt = "Query";
+    image.alt = gettext("Query");
     image.draggable = false;
     this.queryFrame.replaceChildren();
     this.queryFrame.classList.remove("is-broken");

@@ -1,4 +1,5 @@
 /* The last twenty answers, and those that the server did not accept. */
+import { gettext } from "../lib/words.js";
 import { picturesIn } from "./pictures.js";
 import { markOf, wordOf } from "./words.js";
 
@@ -41,7 +42,7 @@ export class Strip {
   #row({ uuid, question, answer }) {
     const row = document.createElement("li");
     const button = document.createElement("button");
-    const said = `${wordOf(answer, question)}. Judge it again`;
+    const said = `${wordOf(answer, question)}. ${gettext("Judge it again")}`;
     button.type = "button";
     button.dataset.uuid = uuid;
     button.setAttribute("aria-label", said);
@@ -62,7 +63,7 @@ export class Parked {
       if (!button) return;
       const { uuid } = button.closest("li").dataset;
       if (button.dataset.do === "again") outbox.release(uuid);
-      else if (window.confirm("Remove this answer? It has not been counted.")) outbox.discard(uuid);
+      else if (window.confirm(gettext("Remove this? It has not been counted."))) outbox.discard(uuid);
     });
   }
 
@@ -78,10 +79,11 @@ export class Parked {
   #row({ uuid, body, shown, parked }) {
     const row = document.createElement("li");
     row.dataset.uuid = uuid;
-    if (shown?.question) row.append(...picturesIn(shown.question, body.answer).map((one) => thumb(one, this.shelf)));
+    if (shown?.question) row.append(...picturesIn(shown.question, body.answer ?? "").map((one) => thumb(one, this.shelf)));
     const text = document.createElement("span");
-    text.textContent = `${wordOf(body.answer, shown?.question)}: ${parked.message || parked.code}`;
-    row.append(text, this.#button("again", "Send again"), this.#button("drop", "Remove"));
+    const what = "comment" in body ? gettext("Your question") : wordOf(body.answer, shown?.question);
+    text.textContent = `${what}: ${parked.message || parked.code}`;
+    row.append(text, this.#button("again", gettext("Send again")), this.#button("drop", gettext("Remove")));
     return row;
   }
 

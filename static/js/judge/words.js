@@ -1,15 +1,16 @@
 /* What answers and keys are called on the page; signs and words together, never colour alone. */
+import { fill, gettext } from "../lib/words.js";
 
 export const ANSWERS = {
-  similar: { sign: "≈", word: "Similar" },
-  different: { sign: "≠", word: "Different" },
-  cant_tell: { sign: "?", word: "Can’t tell" },
-  skip: { sign: "»", word: "Skipped" },
-  none: { sign: "∅", word: "None of them" },
-  several: { sign: "+", word: "Several" },
-  bad_condition: { sign: "!", word: "Bad condition" },
-  later: { sign: "↷", word: "Later" },
-  withdrawn: { sign: "↶", word: "Taken back" },
+  similar: { sign: "≈", word: gettext("Similar") },
+  different: { sign: "≠", word: gettext("Different") },
+  cant_tell: { sign: "?", word: gettext("Can’t tell") },
+  skip: { sign: "»", word: gettext("Skipped") },
+  none: { sign: "∅", word: gettext("None of them") },
+  several: { sign: "+", word: gettext("Several") },
+  bad_condition: { sign: "!", word: gettext("Bad condition") },
+  later: { sign: "↷", word: gettext("Later") },
+  withdrawn: { sign: "↶", word: gettext("Taken back") },
 };
 
 /** Name the grades of this campaign, given as [answer, word] from the lowest. */
@@ -39,18 +40,19 @@ export function gradeKeys(keys, grades, defaults) {
 }
 
 export const ACTIONS = {
-  similar: "Similar",
-  different: "Different",
-  cant_tell: "Can’t tell",
-  skip: "Skip, with a reason",
-  later: "Later",
-  undo: "Undo",
-  zoom: "Zoom, or look closer on a sheet",
-  blink: "Blink comparison",
-  rest_different: "The rest are different",
-  mode: "Pair or sheet",
-  guidelines: "Guidelines",
-  help: "Keys",
+  similar: gettext("Similar"),
+  different: gettext("Different"),
+  cant_tell: gettext("Can’t tell"),
+  skip: gettext("Skip, with a reason"),
+  later: gettext("Later"),
+  comment: gettext("Ask an admin"),
+  undo: gettext("Undo"),
+  zoom: gettext("Zoom, or look closer on a sheet"),
+  blink: gettext("Blink comparison"),
+  rest_different: gettext("The rest are different"),
+  mode: gettext("Pair or sheet"),
+  guidelines: gettext("Guidelines"),
+  help: gettext("Keys"),
 };
 
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
@@ -73,8 +75,9 @@ export function placeOf(answer, question) {
 export function wordOf(answer, question) {
   if (!answer.startsWith(PICK)) return ANSWERS[answer].word;
   const place = placeOf(answer, question);
-  if (place < 0) return "Picked";
-  return question.images.length === 2 ? ["Left", "Right"][place] : `Image ${place + 1}`;
+  if (place < 0) return gettext("Picked");
+  if (question.images.length !== 2) return fill(gettext("Image {n}"), { n: place + 1 });
+  return place === 0 ? gettext("Left") : gettext("Right");
 }
 
 /** A small mark that says an answer: a sign, with its word for screen readers. */

@@ -1,4 +1,5 @@
 /* Buttons that copy the value of a field: `data-copies="id of the field"`. */
+import { gettext } from "./words.js";
 
 /** Bind every copy button below `root`; returns an undo. */
 export function bindCopyButtons(root = document) {
@@ -9,10 +10,10 @@ export function bindCopyButtons(root = document) {
     const said = button.textContent;
     try {
       await navigator.clipboard.writeText(field.value ?? field.textContent);
-      button.textContent = "Copied";
+      button.textContent = gettext("Copied");
     } catch {
       field.select?.();
-      button.textContent = "Press Ctrl+C";
+      button.textContent = gettext("Press Ctrl+C");
     }
     setTimeout(() => {
       button.textContent = said;

@@ -2,6 +2,7 @@
  * Keys to actions: which key means what, and when a key press counts at all.
  * Knows no page; actions are plain strings.
  */
+import { fill, gettext } from "./words.js";
 
 export const DEAD_MS = 180; // a second answer within this time is a stuttering finger
 
@@ -40,11 +41,12 @@ export class KeyMap {
 /**
  * Why `key` cannot be given to `action`, in words, or "" if it can.
  * @param {string[]} allowed the fixed list of keys on offer.
+ * @param nameOf (action) => what it is called.
  */
-export function refusalOf(keys, action, key, allowed) {
-  if (!allowed.includes(key)) return "This key is not on offer.";
+export function refusalOf(keys, action, key, allowed, nameOf = (other) => other.replaceAll("_", " ")) {
+  if (!allowed.includes(key)) return gettext("This key is not on offer.");
   const holder = Object.keys(keys).find((other) => keys[other] === key && other !== action);
-  return holder ? `This key already means “${holder.replaceAll("_", " ")}”.` : "";
+  return holder ? fill(gettext("This key already means “{action}”."), { action: nameOf(holder) }) : "";
 }
 
 /**

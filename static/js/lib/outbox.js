@@ -6,6 +6,7 @@
  * harmless, because the server knows records by their UUID. Refused records are parked, with the
  * server's reason, until a person decides about them.
  */
+import { gettext } from "./words.js";
 
 export const DELAYS_MS = [1000, 2000, 5000, 10_000, 20_000, 30_000];
 
@@ -151,7 +152,7 @@ export class Outbox {
       try {
         const reply = await this.send(batch.map((record) => record.body));
         const isAllTaken = await this.#apply(batch, reply);
-        if (!isAllTaken) return this.#retryLater("The campaign takes no answers at the moment.");
+        if (!isAllTaken) return this.#retryLater(gettext("The campaign takes no answers at the moment."));
       } catch (error) {
         if (!(error instanceof SendError)) throw error;
         if (!error.isFinal) return this.#retryLater(error.message);

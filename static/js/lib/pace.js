@@ -1,6 +1,7 @@
 /*
  * How fast somebody works, leaving out the time they were away, and how long the rest will take.
  */
+import { fill, gettext } from "./words.js";
 
 export const IDLE_MS = 60_000; // longer than this without an answer: they were away
 const WINDOW = 100;
@@ -29,16 +30,18 @@ export class Pace {
   }
 }
 
-/** Say a time span of work: "under a minute", "about 12 min", "about 2 h 10 min". */
+/** A time span of work in words: "under a minute", "about 12 min", "about 2 h 10 min". */
 export function workTime(ms) {
   if (ms === null) return "";
   const minutes = Math.ceil(ms / 60_000);
-  if (ms < 60_000) return "under a minute";
-  if (minutes < 60) return `about ${minutes} min`;
+  if (ms < 60_000) return gettext("under a minute");
+  if (minutes < 60) return fill(gettext("about {minutes} min"), { minutes });
   const rounded = Math.round(minutes / 5) * 5;
   const rest = rounded % 60;
   const hours = (rounded - rest) / 60;
-  return `about ${hours} h${rest ? ` ${rest} min` : ""}`;
+  return rest
+    ? fill(gettext("about {hours} h {minutes} min"), { hours, minutes: rest })
+    : fill(gettext("about {hours} h"), { hours });
 }
 
 /** When to propose a break: after so many answers or minutes of work since the last one. */

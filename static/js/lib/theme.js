@@ -1,4 +1,5 @@
 /* A button that switches between light and dark, and remembers the choice. */
+import { gettext } from "./words.js";
 
 const KEY = "lookalike.theme";
 
@@ -12,8 +13,9 @@ export function currentTheme() {
 export function bindThemeButton(button) {
   const show = () => {
     const other = currentTheme() === "dark" ? "light" : "dark";
-    button.setAttribute("aria-label", `Use the ${other} theme`);
-    button.title = `Use the ${other} theme`;
+    const words = other === "dark" ? gettext("Use the dark theme") : gettext("Use the light theme");
+    button.setAttribute("aria-label", words);
+    button.title = words;
   };
   const flip = () => {
     const theme = currentTheme() === "dark" ? "light" : "dark";

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0005_task_kinds'),
+        ('annotation', '0007_comments'),
     ]
 
     operations = [

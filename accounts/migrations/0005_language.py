@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('accounts', '0004_review_scope'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='user',
+            name='language',
+            field=models.CharField(blank=True, default='', max_length=16),
+        ),
+    ]

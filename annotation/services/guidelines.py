@@ -1,0 +1,122 @@
+"""Put guidelines in force, and note who has read them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from django.db import transaction
+
+from accounts.models import User
+from annotation.errors import CampaignError, ChangedMeanwhileError
+from annotation.markdown import picture_names
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Guideline,
+    GuidelineReading,
+    PanelMember,
+)
+from annotation.queries.judges import find_judge
+from annotation.queries.references import catalog_names
+from audit.actions import Action
+from audit.services import record
+
+MAX_GUIDELINE = 100_000  # characters
+
+
+def text_digest(text: str) -> str:
+    """Return a short name of a text, by which a form says which one it has changed."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@transaction.atomic
+def publish_guidelines(
+    *, campaign: Campaign, text: str, by: User | None, seen: str = ""
+) -> Guideline:
+    """Put guidelines in force; every judge reads them before their next question.
+
+    A draft has no judgements yet, so its text is simply replaced.
+
+    Args:
+        campaign: whose.
+        text: markdown.
+        by: who writes them.
+        seen: the digest of the text that was changed; "" for whichever is in force.
+
+    Raises:
+        ChangedMeanwhileError: another text is in force by now.
+        CampaignError: nothing was changed, the text is too long, or it shows a picture that is
+            not of the campaign's catalogs.
+    """
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > MAX_GUIDELINE:
+        raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
+    latest = campaign.guidelines.select_related("author").order_by("-version")[0]
+    if seen and seen != text_digest(latest.text):
+        raise ChangedMeanwhileError(
+            f"{latest.author or 'Somebody'} has changed the guidelines meanwhile (version "
+            f"{latest.version}). Your text is kept below: compare, then save again."
+        )
+    if latest.text == text:
+        raise CampaignError("That is the text in force already.")
+    pictures = find_pictures(campaign, text)
+    record(by, Action.GUIDELINES_PUBLISHED, campaign, n_characters=len(text))
+    if campaign.state == CampaignState.DRAFT:
+        latest.text, latest.author, latest.pictures = text, by, pictures
+        latest.save(update_fields=["text", "author", "pictures"])
+        return latest
+    campaign.guideline_version = latest.version + 1
+    campaign.save(update_fields=["guideline_version"])
+    return Guideline.objects.create(
+        campaign=campaign, version=campaign.guideline_version, text=text, author=by,
+        pictures=pictures,
+    )  # fmt: skip
+
+
+def find_pictures(campaign: Campaign, text: str) -> dict[str, int]:
+    """Return the ids of the images that guidelines show, by what the text calls them.
+
+    Raises:
+        CampaignError: an image is unknown or ambiguous; all such are named with their lines.
+    """
+    named = picture_names(text)
+    if not named:
+        return {}
+    images, problems = catalog_names(campaign), list[str]()
+    found: dict[str, int] = {}
+    for line, name in named:
+        try:
+            image_id = images.find(name)
+        except LookupError as problem:
+            problems.append(f"line {line}: {problem}")
+            continue
+        if image_id is None:
+            problems.append(f"line {line}: no picture of the campaign's catalogs is “{name}”")
+        else:
+            found[name] = image_id
+    if problems:
+        raise CampaignError(f"Guidelines: {'; '.join(problems[:10])}.")
+    return found
+
+
+@transaction.atomic
+def read_guidelines(*, campaign_uid: uuid.UUID, annotator_id: int, version: int) -> PanelMember:
+    """Note that a judge has read a version of the guidelines; again changes nothing.
+
+    Raises:
+        NotOnPanelError: as `find_judge`.
+        CampaignError: there is no such version.
+    """
+    judge = find_judge(campaign_uid, annotator_id, locked=True)
+    if not 1 <= version <= judge.guideline_version:
+        raise CampaignError(f"There is no version {version} of the guidelines.")
+    member = PanelMember.objects.select_related("campaign").get(pk=judge.member_id)
+    _, is_new = GuidelineReading.objects.get_or_create(member=member, version=version)
+    if version > member.read_version:
+        member.read_version = version
+        member.save(update_fields=["read_version"])
+    if is_new:
+        record(None, Action.GUIDELINES_READ, member.campaign, version=version)
+    return member

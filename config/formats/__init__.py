@@ -1,0 +1,1 @@
+"""Dates and numbers where Django's are not ours."""
