@@ -6,8 +6,9 @@ import math
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -27,14 +28,15 @@ from api.errors import ApiError, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.services import record
+from lookalike.agreement.coefficients import Agreement
 from lookalike.agreement.grades import NO_GRADE, grade_of
 
 router = Router(tags=["Campaigns"], auth=reads)
 Kind = Literal["pair", "gold", "repeat", "mirror", "training", "qualification"]
 
 
-def _none_if_undefined(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _none_if_undefined(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
 
 
 Figure = Annotated[float | None, BeforeValidator(_none_if_undefined)]
@@ -127,6 +129,14 @@ class ProgressOut(Schema):
     n_wanted: int = Field(validation_alias="n_total")
     share_done: float
     judges: list[JudgeOut]
+
+
+@dataclass(frozen=True)
+class PanelAgreement(Agreement):
+    """Agreement with that on grades, None where there are none."""
+
+    ordinal_alpha: float | None
+    within_one: float | None
 
 
 class AgreementOut(Schema):
@@ -238,7 +248,7 @@ def progress(request: HttpRequest, slug: str) -> CampaignNumbers:
     response={200: AgreementOut, **errors(404)},
     summary="Agreement of a panel",
 )
-def agreement(request: HttpRequest, slug: str) -> dict[str, Any]:
+def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
     """Return the panel's agreement on the pairs that vote.
 
     Where labels are hidden, only to admins: figures of few pairs would tell them.
@@ -247,8 +257,8 @@ def agreement(request: HttpRequest, slug: str) -> dict[str, Any]:
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
     graded = labels.grade_agreement(campaign)
-    more = {"ordinal_alpha": graded.alpha, "within_one": graded.within_one} if graded else {}
-    return vars(labels.agreement(campaign)) | more
+    of_grades = (graded.alpha, graded.within_one) if graded else (None, None)
+    return PanelAgreement(*vars(labels.agreement(campaign)).values(), *of_grades)
 
 
 @router.get(

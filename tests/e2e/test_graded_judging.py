@@ -197,7 +197,7 @@ def test_training_tells_a_grade_that_is_near_enough(
     see_pair(page)
     press(page, "2")
     feedback = page.locator(".judge-feedback")
-    expect(feedback).to_contain_text("Near enough. Expected: nearly identical")
+    expect(feedback).to_contain_text("Near enough. Expected: Nearly identical")
     expect(feedback).to_have_attribute("data-is", "right")
 
 
