@@ -9,6 +9,7 @@ An answer is a code: a word of the kind, or `pick:3` for the image at place 3 of
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -30,9 +31,11 @@ class Subject(Protocol):
     """What a question asks about, where it is more than a pair: an image, and some to pick from.
 
     Attributes:
+        uid: all that programs know of it.
         condition: what the judge is to look at; "" for all.
     """
 
+    uid: uuid.UUID
     condition: str
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from lookalike.core.arrays import Floats, Ints
 
 ROUND = 24  # queries, about: all their first visits come, then all their second ones
+ROUND_PAIRS = 144  # that these have, at least
 AS_IT_IS, REPEATED, MIRRORED = range(3)
 
 
@@ -106,24 +107,6 @@ def n_asked_again(n_pairs: int, percent: int) -> int:
     return max(1, round(n_pairs * percent / 100)) if percent and n_pairs else 0
 
 
-def visiting_order(query_ids: Ints, phases: Ints, rng: np.random.Generator) -> Ints:
-    """Return an order of the pairs in which each query is asked in two visits.
-
-    In phases a query has a visit in each, and two where all of it is of one phase.
-
-    Args:
-        query_ids: shape (n_pairs,), any integers.
-        phases: shape (n_pairs,), any integers; lower ones come first.
-        rng: source of the order.
-
-    Returns:
-        Shape (n_pairs,), a permutation of 0..n_pairs-1.
-    """
-    _, query_of = np.unique(query_ids, return_inverse=True)
-    keys = rng.random(query_of.size)
-    return _in_rounds(query_of, phases, _halves(query_of, phases, keys, rng), rng)
-
-
 def judge_order(
     pairs: AskedPairs,
     gold: Ints,
@@ -131,6 +114,7 @@ def judge_order(
     *,
     n_repeats: int = 0,
     n_mirrors: int = 0,
+    makes_up: bool = False,
 ) -> JudgeOrder:
     """Return one judge's whole queue: every pair and gold once, and some pairs again.
 
@@ -145,17 +129,20 @@ def judge_order(
         rng: source of the order.
         n_repeats: how many pairs to ask twice; fewer where too few queries have two pairs.
         n_mirrors: how many to ask the other way round, too; fewer where few can be.
+        makes_up: ask as many pairs twice instead of those that cannot be mirrored.
     """
     n_pairs = pairs.question_ids.size
     queries, query_of = np.unique(np.append(pairs.query_ids, gold[:, 1]), return_inverse=True)
     own, of_gold = query_of[:n_pairs], query_of[n_pairs:]
     phases = _Phases(own, pairs.phases, queries.size)
     sizes, n_controls = phases.sizes, np.bincount(of_gold, minlength=queries.size)
-    free, swapped = _swapped(queries, own, pairs.candidate_ids)
+    free, swapped = swapped_pairs(queries, own, pairs.candidate_ids)
     room = np.bincount(swapped, minlength=queries.size)
     chosen = _sampled(swapped, _shares(sizes, room, n_controls, n_mirrors, rng), rng)
     mirrored, of_mirror = free[chosen], swapped[chosen]
     n_controls += np.bincount(of_mirror, minlength=queries.size)
+    if makes_up:
+        n_repeats += n_mirrors - mirrored.size
     room = np.where(sizes > 1, sizes, 0)
     repeated = _sampled(own, _shares(sizes, room, n_controls, n_repeats, rng), rng)
 
@@ -197,13 +184,20 @@ def _in_rounds(query_of: Ints, phases: Ints, halves: Ints, rng: np.random.Genera
     """Return an order by phases, in each by rounds, in each by halves, in each by queries."""
     n_queries = int(query_of.max(initial=0)) + 1
     rank = rng.permutation(n_queries)[query_of]
-    rounds = rank * max(1, n_queries // ROUND) // n_queries
+    n_rounds = max(1, min(n_queries // ROUND, query_of.size // ROUND_PAIRS))
+    rounds = rank * n_rounds // n_queries
     order: Ints = np.lexsort((rng.random(query_of.size), rank, halves, rounds, phases))
     return order
 
 
-def _swapped(queries: Ints, own: Ints, candidate_ids: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs that can be asked the other way round, and the query of each then."""
+def swapped_pairs(queries: Ints, own: Ints, candidate_ids: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs that can be asked the other way round, and the query of each then.
+
+    Args:
+        queries: shape (n_queries,), ascending ids.
+        own: shape (n_pairs,), index into `queries` of each pair's.
+        candidate_ids: shape (n_pairs,).
+    """
     swapped = np.searchsorted(queries, candidate_ids).clip(max=max(queries.size - 1, 0))
     is_query = (queries[swapped] == candidate_ids) & np.isin(swapped, own)
     codes = own * queries.size + swapped

@@ -178,13 +178,14 @@ def visit(port: int, session: str, until: float, figures: Figures) -> None:
     n = 0
     while time.monotonic() < until:
         began = time.monotonic()
-        figures.time(lambda: _fetch(port, PAGES[n % len(PAGES)], session))  # noqa: B023
+        figures.time(lambda: fetch(port, PAGES[n % len(PAGES)], session))  # noqa: B023
         n += 1
         time.sleep(max(0.0, began + PAGE_SECONDS - time.monotonic()))
 
 
-def _fetch(port: int, path: str, session: str) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HUNG_SECONDS)
+def fetch(port: int, path: str, session: str, timeout: float = HUNG_SECONDS) -> None:
+    """Open a page on a connection of its own; a server's error is an OSError."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         connection.request("GET", path, headers={"Cookie": f"sessionid={session}"})
         reply = connection.getresponse()

@@ -25,6 +25,8 @@ from lookalike.learning.projection import Layer, Layers
 TASK = "learning.answer"
 DAY = 86_400
 ASKED_SECONDS = 45  # then the worker is taken for lost, and another one asked
+WARM_SECONDS = 60
+N_PROCESSES = 2  # of the light worker
 EXPIRES_SECONDS = 90  # nobody waits longer for a preview
 
 
@@ -47,6 +49,16 @@ def text_vector(space: TextSpace, text: str) -> Float32s | None:
     """
     found = _answer(space, {"text": text})
     return None if found is None else found[0]
+
+
+def warm(space: TextSpace) -> None:
+    """Let workers load what answers take, once somebody looks at a space's pages.
+
+    Each of the light worker's two processes loads its own; one that has it does nothing.
+    """
+    if cache.add(f"learning:warm:{space.encoder_fingerprint}", 1, WARM_SECONDS):
+        for _ in range(N_PROCESSES):
+            current_app.send_task(TASK, args=[space.pk, {}], queue=LIGHT, expires=EXPIRES_SECONDS)
 
 
 def _answer(space: TextSpace, question: dict[str, Any]) -> Float32s | None:
@@ -72,11 +84,14 @@ def question_key(space: TextSpace, question: dict[str, Any]) -> str:
 def answer(space_id: int, question: dict[str, Any]) -> None:
     """Answer a question in a worker, which has torch; what is refused is an answer, too."""
     from learning.notions.fit import fit_notion  # noqa: PLC0415 - loads torch
-    from learning.reading import read_texts  # noqa: PLC0415
+    from learning.reading import read_texts, ready_encoder  # noqa: PLC0415
     from lookalike.core.dataclass_json import from_json  # noqa: PLC0415
 
     space = TextSpace.objects.select_related("projection").filter(pk=space_id).first()
     if space is None:
+        return
+    if not question:
+        ready_encoder(space.encoder_spec)
         return
     key = question_key(space, question)
     found: Float32s | list[str]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,10 +17,13 @@ from django.utils import timezone
 from annotation.models import Stage
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.prepared import prepared_cursor
-from annotation.services.controls import mix_in_due_controls
+from annotation.queries.serving import WINDOW
+from annotation.services.controls import batch_order, batch_size
+from annotation.shared_order import MORE, whole_queries
 
 MAX_HELD = 96  # pairs lent to one judge at once
 AT_ONCE = 12  # pairs lent at least, so that most requests find enough
+MAX_HELD_BEFORE = 2 * WINDOW  # questions held by a judge who is lent a batch of `controls`
 
 RENEW = """
 update annotation_queueentry set lease_until = %s
@@ -30,7 +34,7 @@ select count(*), count(*) filter (where place > %s)
 from annotation_queueentry where member_id = %s and state = 'open' and stage = 'judging'
 """
 CLAIM = """
-select q.id, q.position from annotation_question q
+select q.id, q.position, q.query_id from annotation_question q
 where q.campaign_id = %s and q.n_free > 0 and q.position > %s and q.id <> all(%s::bigint[])
   and not exists (select from annotation_queueentry e
                   where e.member_id = %s and e.question_id = q.id and e.state <> 'expired')
@@ -46,9 +50,11 @@ with lent as (
     from unnest(%(questions)s::bigint[]) with ordinality as x(question, number)
     on conflict (member_id, question_id) do update
     set state = 'open', place = excluded.place, lease_until = excluded.lease_until
+    where annotation_queueentry.state = 'expired'
     returning (xmax = 0) as is_new
 ), taken as (
-    update annotation_question set n_free = n_free - 1 where id = any(%(questions)s::bigint[])
+    update annotation_question set n_free = n_free - 1
+    where id = any(%(questions)s::bigint[]) and kind = 'pair'
 )
 update annotation_panelmember
 set last_place = last_place + %(n)s, claimed_to = %(claimed_to)s,
@@ -72,9 +78,17 @@ update annotation_question q
 set n_free = case when q.is_settled then 0
                   else least(q.n_free + returned.n, greatest(0, c.k - q.n_counted)) end
 from returned, annotation_campaign c
-where q.id = returned.question_id and c.id = q.campaign_id
+where q.id = returned.question_id and c.id = q.campaign_id and q.kind = 'pair'
 returning returned.n
 """
+
+
+class FreePair(NamedTuple):
+    """A pair that wants votes: its question, its place in the shared order, its query."""
+
+    question: int
+    position: int
+    query: int
 
 
 @transaction.atomic
@@ -84,7 +98,8 @@ def claim_questions(
     """Lend a judge pairs until `n_wanted` open ones lie behind place `after`; return how many.
 
     What the judge holds is renewed. Nothing is lent while the campaign is not open or the judge
-    is still in training, nor more than `MAX_HELD` at once.
+    is still in training, nor more than `MAX_HELD` at once. Where the campaign checks its judges,
+    a whole batch is lent, in which nothing tells the controls (`annotation.services.controls`).
 
     Raises:
         NotOnPanelError: as `find_judge`.
@@ -97,19 +112,24 @@ def claim_questions(
         cursor.execute(RENEW, [until, judge.member_id])
         cursor.execute(HELD, [after, judge.member_id])
         [(n_held, n_ahead)] = cursor.fetchall()
+    if judge.has_controls:
+        return _lend_batch(judge, until) if n_ahead < n_wanted and n_held < MAX_HELD_BEFORE else 0
     if n_ahead >= n_wanted or n_held >= MAX_HELD:
         return 0
-    n_missing = min(max(n_wanted - n_ahead, AT_ONCE), MAX_HELD - n_held)
-    free = _free_questions(judge, judge.claimed_to - 1, [], n_missing)
-    claimed_to = max((position + 1 for _, position in free), default=judge.claimed_to)
-    if len(free) < n_missing:  # the end: look again for what came back meanwhile
-        reap_leases(campaign_id=judge.campaign_id)
-        taken = [question for question, _ in free]
-        free += _free_questions(judge, -1, taken, n_missing - len(free))
+    free = _free_pairs(judge, min(max(n_wanted - n_ahead, AT_ONCE), MAX_HELD - n_held))
     if free:
-        _lend(judge, [question for question, _ in free], claimed_to, until)
-        if judge.has_controls:
-            mix_in_due_controls(judge=judge)
+        _lend(judge, [pair.question for pair in free], free, until)
+    return len(free)
+
+
+def _lend_batch(judge: Judge, until: datetime) -> int:
+    """Lend some whole queries with their controls; return how many pairs."""
+    size = batch_size(judge.campaign_id)
+    free = _free_pairs(judge, size + MORE)
+    free = free[: whole_queries([pair.query for pair in free], size)]
+    if free:
+        asked = batch_order(judge=judge, claimed=[pair.question for pair in free])
+        _lend(judge, asked, free, until)
     return len(free)
 
 
@@ -123,14 +143,24 @@ def reap_leases(*, campaign_id: int | None = None) -> int:
         return sum(n for (n,) in cursor.fetchall())
 
 
-def _free_questions(judge: Judge, beyond: int, without: list[int], n: int) -> list[tuple[int, int]]:
+def _free_pairs(judge: Judge, n: int) -> list[FreePair]:
+    """Return the pairs to lend next, in the shared order, and hold them."""
+    free = _find_free(judge, judge.claimed_to - 1, [], n)
+    if len(free) < n:  # the end: look again for what came back meanwhile
+        reap_leases(campaign_id=judge.campaign_id)
+        free += _find_free(judge, -1, [pair.question for pair in free], n - len(free))
+    return free
+
+
+def _find_free(judge: Judge, beyond: int, without: list[int], n: int) -> list[FreePair]:
     with prepared_cursor() as cursor:
         statement = CLAIM.format(n=int(n))
         cursor.execute(statement, [judge.campaign_id, beyond, without, judge.member_id])
-        return list(cursor.fetchall())
+        return [FreePair(*row) for row in cursor.fetchall()]
 
 
-def _lend(judge: Judge, questions: list[int], claimed_to: int, until: datetime) -> None:
+def _lend(judge: Judge, questions: list[int], pairs: list[FreePair], until: datetime) -> None:
+    """Lend questions, `pairs` among them, in this order."""
     with prepared_cursor() as cursor:
         cursor.execute(
             LEND,
@@ -139,7 +169,7 @@ def _lend(judge: Judge, questions: list[int], claimed_to: int, until: datetime) 
                 "questions": questions,
                 "n": len(questions),
                 "last_place": judge.last_place,
-                "claimed_to": claimed_to,
+                "claimed_to": max(judge.claimed_to, *(pair.position + 1 for pair in pairs)),
                 "until": until,
             },
         )

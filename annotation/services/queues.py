@@ -26,15 +26,9 @@ from annotation.models import (
     Stage,
 )
 from annotation.ordering import mixed_in, shuffled_by_query
-from annotation.services.controls import Control, make_questions
-from annotation.visits import (
-    AS_IT_IS,
-    MIRRORED,
-    AskedPairs,
-    judge_order,
-    n_asked_again,
-    visiting_order,
-)
+from annotation.services.controls import asked_questions
+from annotation.shared_order import shared_order
+from annotation.visits import AskedPairs, judge_order, n_asked_again
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")
@@ -46,7 +40,7 @@ TEACHING = {
 
 def prepare_questions(*, campaign: Campaign) -> None:
     """Draw every judge's queue, or the order that they share (at the first opening)."""
-    if campaign.serving == Serving.K_OF_N and campaign.asks_again:
+    if campaign.serving == Serving.K_OF_N:
         _draw_shared_order(campaign)
     for member in campaign.panel.all():
         prepare_member(member=member)
@@ -129,11 +123,13 @@ def _mix_shared_order(campaign: Campaign, first_position: int) -> None:
 
 
 def _draw_shared_order(campaign: Campaign) -> None:
-    """Draw the shared order anew, now that it is known that pairs are asked again."""
-    questions, queries, _, phases = _questions(campaign, QuestionKind.PAIR).T
-    blocks = _blocks(campaign, queries)
-    order = visiting_order(blocks, phases, np.random.default_rng([campaign.seed, 0]))
-    _set_positions(questions[order], np.arange(order.size))
+    """Draw the shared order anew where claims come with controls."""
+    if not (campaign.asks_again or campaign.questions.filter(kind=QuestionKind.GOLD).exists()):
+        return
+    pairs = AskedPairs(*_questions(campaign, QuestionKind.PAIR).T)
+    rng = np.random.default_rng([campaign.seed, 0])
+    order = shared_order(pairs, rng, mirror_percent=campaign.mirror_percent)
+    _set_positions(pairs.question_ids[order], np.arange(order.size))
 
 
 def _set_positions(question_ids: Ints, positions: Ints) -> None:
@@ -183,17 +179,4 @@ def _judging_order(campaign: Campaign, rng: np.random.Generator) -> Ints:
         n_repeats=n_asked_again(n_pairs, campaign.repeat_percent),
         n_mirrors=n_asked_again(n_pairs, campaign.mirror_percent),
     )
-    asked = order.question_ids.copy()
-    again = np.flatnonzero(order.ways != AS_IT_IS)
-    index = np.searchsorted(pairs.question_ids, asked[again])
-    images = np.stack([pairs.query_ids[index], pairs.candidate_ids[index]])
-    is_mirror = order.ways[again] == MIRRORED
-    shown = np.where(is_mirror, images[::-1], images)
-    wanted = [
-        Control(QuestionKind.MIRROR if mirror else QuestionKind.REPEAT, query, candidate, pair)
-        for mirror, query, candidate, pair in zip(
-            is_mirror.tolist(), *shown.tolist(), asked[again].tolist(), strict=True
-        )
-    ]
-    asked[again] = make_questions(campaign=campaign, wanted=wanted)
-    return asked
+    return asked_questions(campaign=campaign, pairs=pairs, order=order)

@@ -17,14 +17,20 @@ from pydantic import BeforeValidator, StringConstraints
 
 from accounts.access import signed_in
 from annotation.errors import CampaignError
-from annotation.models import Campaign, Judgement, PanelMember
+from annotation.models import Campaign, PanelMember
 from annotation.queries import labels
 from annotation.queries.campaigns import campaigns_shown_to
-from annotation.queries.judgements import list_judgements
+from annotation.queries.judgements import (
+    JudgementRow,
+    answer_words,
+    is_answer,
+    list_judgements,
+    with_subjects,
+)
 from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
 from annotation.services import count_again, exclude_answers, pause_judge, resume_judge
 from api.access import reads, reads_judgements, reviews_judgements
-from api.errors import ApiError, errors
+from api.errors import ApiError, Detail, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.services import record
@@ -43,13 +49,17 @@ Figure = Annotated[float | None, BeforeValidator(_none_if_undefined)]
 
 
 class CampaignOut(Schema):
-    """A set of pairs put to a panel under one set of rules."""
+    """A set of pairs, templates or triplets put to a panel under one set of rules."""
 
     uid: uuid.UUID = Field(validation_alias="campaign.uid")
     slug: str = Field(validation_alias="campaign.slug")
     name: str = Field(validation_alias="campaign.name")
     state: str = Field(
         validation_alias="campaign.state", description="draft, open, paused or closed."
+    )
+    task_kind: str = Field(
+        validation_alias="campaign.task_kind",
+        description="What is asked about: pair, template or triplet.",
     )
     tie_rule: str = Field(
         validation_alias="campaign.tie_rule",
@@ -83,7 +93,9 @@ class CampaignOut(Schema):
     is_simulated: bool = Field(
         validation_alias="campaign.is_simulated", description="At least one judge is a program."
     )
-    n_pairs: int = Field(validation_alias="campaign.n_questions")
+    n_pairs: int = Field(
+        validation_alias="campaign.n_questions", description="Pairs, templates or triplets."
+    )
     n_judges: int
     n_answers: int = Field(description="Answers that stand, to questions of every kind.")
     n_votes: int = Field(description="Answers to pairs that count for labels.")
@@ -166,39 +178,60 @@ class AgreementOut(Schema):
 
 
 class JudgementOut(Schema):
-    """What one judge says about one pair now."""
+    """What one judge says about one pair, template or triplet now."""
 
-    uid: uuid.UUID = Field(validation_alias="event.uuid")
-    query: uuid.UUID = Field(validation_alias="question.query.uid")
-    candidate: uuid.UUID = Field(validation_alias="question.candidate.uid")
+    uid: uuid.UUID = Field(validation_alias="judgement.event.uuid")
+    query: uuid.UUID = Field(validation_alias="judgement.question.query.uid")
+    candidate: uuid.UUID = Field(validation_alias="judgement.question.candidate.uid")
+    subject: uuid.UUID | None = Field(
+        description="The template or triplet, by its uid in its set; null for a pair."
+    )
+    condition: str = Field(description="What the judge is to look at; empty for all.")
+    choices: list[uuid.UUID] = Field(description="Images to pick from, by place; none of a pair.")
+    picked: uuid.UUID | None = Field(description="The image that was picked, if one was.")
     kind: str = Field(
-        validation_alias="question.kind",
+        validation_alias="judgement.question.kind",
         description="pair, or a control: gold, repeat, mirror, …; only pairs vote.",
     )
-    judge: int = Field(validation_alias="member.number", description="Place on the panel.")
-    annotator: str = Field(validation_alias="member.annotator.username")
-    answer: str = Field(description="similar, different, cant_tell or skip.")
+    judge: int = Field(
+        validation_alias="judgement.member.number", description="Place on the panel."
+    )
+    annotator: str = Field(validation_alias="judgement.member.annotator.username")
+    answer: str = Field(
+        description="Of a pair similar or different. Of a template or triplet pick:N, the image "
+        "at place N (from 0) of `choices`, or of a template none, several or bad_condition. "
+        "Of all cant_tell (but templates) and skip.",
+    )
     grade: int | None = Field(description="Where pairs are graded and this is a vote, the grade.")
-    reason: str = Field(validation_alias="event.reason")
-    is_surplus: bool = Field(description="Came after enough votes: kept, not counted.")
-    is_excluded: bool = Field(description="Excluded from counting by an admin.")
-    is_counted: bool = Field(description="A vote that counts, of a pair for its label.")
-    guideline_version: int = Field(validation_alias="event.guideline_version")
-    mode: str = Field(validation_alias="event.mode")
-    device: str = Field(validation_alias="event.device")
-    decided_at: datetime = Field(validation_alias="event.decided_at")
-    visible_ms: int = Field(validation_alias="event.visible_ms")
-    load_ms: int = Field(validation_alias="event.load_ms")
+    reason: str = Field(validation_alias="judgement.event.reason")
+    is_surplus: bool = Field(
+        validation_alias="judgement.is_surplus",
+        description="Came after enough votes: kept, not counted.",
+    )
+    is_excluded: bool = Field(
+        validation_alias="judgement.is_excluded", description="Excluded from counting by an admin."
+    )
+    is_counted: bool = Field(
+        validation_alias="judgement.is_counted",
+        description="A vote that counts, of a pair for its label.",
+    )
+    guideline_version: int = Field(validation_alias="judgement.event.guideline_version")
+    mode: str = Field(validation_alias="judgement.event.mode")
+    device: str = Field(validation_alias="judgement.event.device")
+    decided_at: datetime = Field(validation_alias="judgement.event.decided_at")
+    visible_ms: int = Field(validation_alias="judgement.event.visible_ms")
+    load_ms: int = Field(validation_alias="judgement.event.load_ms")
 
     @staticmethod
-    def resolve_answer(row: Judgement) -> str:
+    def resolve_answer(row: JudgementRow) -> str:
         """Return the answer without its grade."""
-        return row.answer.partition(":")[0]
+        answer = row.judgement.answer
+        return answer if grade_of(answer) == NO_GRADE else answer.partition(":")[0]
 
     @staticmethod
-    def resolve_grade(row: Judgement) -> int | None:
+    def resolve_grade(row: JudgementRow) -> int | None:
         """Return the grade, if there is one."""
-        return None if (grade := grade_of(row.answer)) == NO_GRADE else grade
+        return None if (grade := grade_of(row.judgement.answer)) == NO_GRADE else grade
 
 
 class JudgementQuery(Schema):
@@ -208,8 +241,8 @@ class JudgementQuery(Schema):
     judge: int | None = Field(
         None, ge=1, le=2**15 - 1, description="Only of the judge with this place on the panel."
     )
-    answer: Literal["similar", "different", "cant_tell", "skip"] | None = Field(
-        None, description="Only with this answer."
+    answer: Annotated[Text, StringConstraints(min_length=1, max_length=15)] | None = Field(
+        None, description="Only with this answer, one of the campaign's kind."
     )
     is_excluded: bool | None = Field(
         None, description="Only those that an admin has excluded, or only the others."
@@ -221,7 +254,7 @@ class JudgementQuery(Schema):
 )
 def campaigns(request: HttpRequest, page: Query[PageQuery]) -> Part[CampaignNumbers]:
     """Return the campaigns, newest first; drafts only to admins."""
-    part = read_part(campaigns_shown_to(signed_in(request)).of_pairs(), page, newest_first=True)
+    part = read_part(campaigns_shown_to(signed_in(request)), page, newest_first=True)
     return Part(campaign_numbers(part.items), part.next)
 
 
@@ -245,15 +278,19 @@ def progress(request: HttpRequest, slug: str) -> CampaignNumbers:
 
 @router.get(
     "/campaigns/{slug:slug}/agreement",
-    response={200: AgreementOut, **errors(404)},
+    response={200: AgreementOut, **errors(404, 409)},
     summary="Agreement of a panel",
 )
 def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
-    """Return the panel's agreement on the pairs that vote.
+    """Return the panel's agreement on the pairs that vote; 409 where none are asked.
 
     Where labels are hidden, only to admins: figures of few pairs would tell them.
     """
     campaign = _row(request, slug).campaign
+    if campaign.kind.is_choice:
+        raise ApiError(
+            409, "conflict", "It asks about no pairs; a template or triplet set tells its results."
+        )
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
     graded = labels.grade_agreement(campaign)
@@ -269,12 +306,17 @@ def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
 )
 def judgements(
     request: HttpRequest, slug: str, wanted: Query[JudgementQuery], page: Query[PageQuery]
-) -> Part[Judgement]:
+) -> Part[JudgementRow]:
     """Return the answers that stand, in the order in which they came. For admins."""
-    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)).of_pairs(), slug=slug)
+    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
+    if wanted.answer and not is_answer(campaign, wanted.answer):
+        told = f"Answers to a {campaign.kind.noun} are {answer_words(campaign)}."
+        detail = Detail(where="query.answer", message=told)
+        raise ApiError(422, "invalid_request", "There is no such answer.", details=[detail])
     if not page.after:  # one line for a whole list, however many parts it is read in
         record(request, Action.EXPORTED, campaign, what="judgements", format="json")
-    return read_part(list_judgements(campaign, **wanted.dict(exclude_none=True)), page)
+    part = read_part(list_judgements(campaign, **wanted.dict(exclude_none=True)), page)
+    return Part(with_subjects(campaign, part.items), part.next)
 
 
 class ExclusionIn(Schema):
@@ -282,7 +324,7 @@ class ExclusionIn(Schema):
 
     judgements: list[uuid.UUID] = Field(min_length=1, max_length=500)
     reason: Annotated[Text, StringConstraints(min_length=1, max_length=500)]
-    asks_again: bool = Field(False, description="Also put the pairs before their judges again.")
+    asks_again: bool = Field(False, description="Also put the questions before their judges again.")
 
 
 class CountedIn(Schema):
@@ -308,7 +350,7 @@ def exclude(request: HttpRequest, slug: str, given: ExclusionIn) -> dict[str, in
 
     An exclusion holds for one judgement: what the judge answers afterwards counts. For admins.
     """
-    campaign = get_object_or_404(Campaign.objects.of_pairs(), slug=slug)
+    campaign = get_object_or_404(Campaign, slug=slug)
     with _refusals():
         n = exclude_answers(
             campaign=campaign,
@@ -328,7 +370,7 @@ def exclude(request: HttpRequest, slug: str, given: ExclusionIn) -> dict[str, in
 )
 def count(request: HttpRequest, slug: str, given: CountedIn) -> dict[str, int]:
     """End the exclusion of judgements, as if it had never been. For admins."""
-    campaign = get_object_or_404(Campaign.objects.of_pairs(), slug=slug)
+    campaign = get_object_or_404(Campaign, slug=slug)
     with _refusals():
         n = count_again(campaign=campaign, events=given.judgements, by=signed_in(request))
     return {"n": n}
@@ -392,5 +434,5 @@ def _refusals() -> Iterator[None]:
 
 def _row(request: HttpRequest, slug: str) -> CampaignNumbers:
     """Return a campaign that this person may know, or answer 404."""
-    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)).of_pairs(), slug=slug)
+    campaign = get_object_or_404(campaigns_shown_to(signed_in(request)), slug=slug)
     return numbers_of(campaign)

@@ -1,11 +1,13 @@
 """Can silent controls be told from the order in which pairs are served? A classifier tries.
 
 Simulated campaigns (other pools, panels and shares of controls each), served by the site's own
-ordering. For every pair served, the attacker knows all that the sequence tells but what the judge
-remembers of the pair itself: where it stands in the queue and in its visit, how long the visit
-and those beside it are, how often, how long ago and with how many pairs the query was there
-before, how many of its pairs came and will come. Gradient boosted trees learn on half of the
-judges of each campaign, and are scored on the other half.
+ordering: where everyone judges every pair, and where three of six do, each at a pace of their
+own, and some go away and leave what they were lent to others. For every pair served, the attacker
+knows all that the sequence tells but what the judge remembers of the pair itself: where it stands
+in the queue and in its visit, how long the visit and those beside it are, how often, how long ago
+and with how many pairs the query was there before, how many of its pairs came and will come.
+Gradient boosted trees learn on half of the judges of each campaign, and are scored on the other
+half.
 
     python docs/simulations/control_classifier.py [--campaigns 20]
 """
@@ -15,7 +17,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +29,24 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from annotation.visits import AS_IT_IS, MIRRORED, AskedPairs, judge_order
+from annotation.shared_order import BATCH, LEAST, MORE, n_due_again, shared_order, whole_queries
+from annotation.visits import (
+    AS_IT_IS,
+    MIRRORED,
+    REPEATED,
+    AskedPairs,
+    JudgeOrder,
+    judge_order,
+    n_asked_again,
+)
 from lookalike.core.arrays import Ints
 
 N_JUDGES = 6
+K = 3  # of them judge each pair, where not all do
 FIRST_GOLD = 10**9
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Serve = Callable[[int, int, int], list["Served"]]
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,18 @@ class Served:
     is_checked: Flags
 
 
-def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
-    """Return what each judge of one campaign is served.
+@dataclass(frozen=True)
+class MadeCampaign:
+    """What a campaign asks; `n_repeats` and `n_mirrors` follow from the percentages."""
+
+    pairs: AskedPairs
+    gold: Ints
+    repeat_percent: int
+    mirror_percent: int
+
+
+def make_campaign(seed: int, n_queries: int, n_phases: int = 1) -> MadeCampaign:
+    """Return a campaign.
 
     Queries are a third of the catalog's images, as where a pool draws them from it; each has 12
     to 45 candidates. 2 to 6 percent of the pairs are gold, repeats and mirrored each.
@@ -64,25 +88,96 @@ def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
         np.arange(query_ids.size), query_ids, np.concatenate(candidates),
         rng.integers(0, n_phases, query_ids.size),
     )  # fmt: skip
-    n_gold, n_repeats, n_mirrors = (rng.integers(2, 7, 3) * query_ids.size // 100).tolist()
+    gold_percent, repeat_percent, mirror_percent = rng.integers(2, 7, 3).tolist()
+    n_gold = gold_percent * query_ids.size // 100
     gold = np.stack([FIRST_GOLD + np.arange(n_gold), rng.choice(query_ids, n_gold)], axis=1)
-    return [
-        _served(pairs, gold, np.random.default_rng([seed, judge]), n_repeats, n_mirrors)
+    return MadeCampaign(pairs, gold, repeat_percent, mirror_percent)
+
+
+def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
+    """Return what each judge of one campaign is served where everyone judges every pair."""
+    made = make_campaign(seed, n_queries, n_phases)
+    n_pairs = made.pairs.question_ids.size
+    orders = [
+        judge_order(
+            made.pairs,
+            made.gold,
+            np.random.default_rng([seed, judge]),
+            n_repeats=n_asked_again(n_pairs, made.repeat_percent),
+            n_mirrors=n_asked_again(n_pairs, made.mirror_percent),
+        )
         for judge in range(N_JUDGES)
+    ]
+    return [_served(made, order.question_ids, order.ways) for order in orders]
+
+
+def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
+    """Return what each judge of one campaign is served where K of them judge each pair.
+
+    Who claims next is drawn, judges being of several paces. One batch in ten is given back and
+    offered again to all, as where a judge goes away and the lease runs out.
+    """
+    made = make_campaign(seed, n_queries, n_phases)
+    rng = np.random.default_rng([seed, n_queries])
+    in_order = shared_order(made.pairs, rng, mirror_percent=made.mirror_percent)
+    is_wanted = np.full((N_JUDGES, in_order.size), True)
+    n_free = np.full(in_order.size, K)
+    is_again = np.isin(  # asked both ways: never mirrored
+        made.pairs.candidate_ids * 10**6 + made.pairs.query_ids,
+        made.pairs.query_ids * 10**6 + made.pairs.candidate_ids,
+    )
+    pairs = replace(made.pairs, candidate_ids=np.where(is_again, -1, made.pairs.candidate_ids))
+    is_query = made.pairs.query_ids == made.gold[:, 1:]
+    gold_pair = (is_query * rng.random((N_JUDGES, *is_query.shape))).argmax(axis=2)
+    n_asked = np.zeros((N_JUDGES, 2), np.int64)
+    n_lent = np.zeros(N_JUDGES, np.int64)
+    queues: list[list[JudgeOrder]] = [[] for _ in range(N_JUDGES)]
+    pace = rng.uniform(0.2, 1, N_JUDGES)
+    while (can_have := (is_wanted & (n_free > 0)).any(axis=1)).any():
+        judge = int(rng.choice(N_JUDGES, p=pace * can_have / (pace * can_have).sum()))
+        open_places = np.flatnonzero((is_wanted[judge] & (n_free > 0))[in_order])
+        size = int(np.clip((n_free > 0).sum() // (2 * N_JUDGES), LEAST, BATCH))
+        ahead = in_order[open_places[: size + MORE]]
+        claimed = ahead[: whole_queries(pairs.query_ids[ahead].tolist(), size)]
+        is_wanted[judge, claimed] = False
+        n_free[claimed] -= 1
+        n_lent[judge] += claimed.size
+        gold = made.gold[np.isin(gold_pair[judge], claimed)]
+        n_repeats, n_mirrors = n_due_again(
+            (made.repeat_percent, made.mirror_percent),
+            (int(n_asked[judge, 0]), int(n_asked[judge, 1])),
+            n_pairs=int(n_lent[judge]),
+            n_claimed=claimed.size,
+        )
+        columns = (pairs.question_ids, pairs.query_ids, pairs.candidate_ids, 0 * pairs.phases)
+        batch = AskedPairs(*(column[claimed] for column in columns))
+        order = judge_order(
+            batch, gold, rng, n_repeats=n_repeats, n_mirrors=n_mirrors, makes_up=n_repeats > 0
+        )
+        n_asked[judge] += [(order.ways == way).sum() for way in (REPEATED, MIRRORED)]
+        if rng.random() < 0.1:
+            n_free[claimed] += 1
+        else:
+            queues[judge].append(order)
+    return [
+        _served(
+            made,
+            np.concatenate([order.question_ids for order in queue]),
+            np.concatenate([order.ways for order in queue]),
+        )
+        for queue in queues
     ]
 
 
-def _served(
-    pairs: AskedPairs, gold: Ints, rng: np.random.Generator, n_repeats: int, n_mirrors: int
-) -> Served:
-    order = judge_order(pairs, gold, rng, n_repeats=n_repeats, n_mirrors=n_mirrors)
-    is_gold = order.question_ids >= FIRST_GOLD
-    index = np.where(is_gold, order.question_ids - FIRST_GOLD, order.question_ids)
-    shown = np.where(order.ways == MIRRORED, pairs.candidate_ids[index], pairs.query_ids[index])
+def _served(made: MadeCampaign, question_ids: Ints, ways: Ints) -> Served:
+    pairs, gold = made.pairs, made.gold
+    is_gold = question_ids >= FIRST_GOLD
+    index = np.where(is_gold, question_ids - FIRST_GOLD, question_ids)
+    shown = np.where(ways == MIRRORED, pairs.candidate_ids[index], pairs.query_ids[index])
     shown[is_gold] = gold[index[is_gold], 1]
-    again = order.question_ids[order.ways != AS_IT_IS]
-    is_control = is_gold | (order.ways != AS_IT_IS)
-    return Served(shown, is_control, is_gold | np.isin(order.question_ids, again))
+    again = question_ids[ways != AS_IT_IS]
+    is_control = is_gold | (ways != AS_IT_IS)
+    return Served(shown, is_control, is_gold | np.isin(question_ids, again))
 
 
 def features(query_ids: Ints) -> Floats:
@@ -140,23 +235,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=20)
     options = parser.parse_args()
-    for n_phases in (1, 4):
-        panels = [
-            simulate(seed, n_queries, n_phases)
-            for seed, n_queries in zip(
-                range(options.campaigns), np.tile([60, 120, 240, 480], options.campaigns),
-                strict=False,
-            )
-        ]  # fmt: skip
-        served = [one.query_ids for panel in panels for one in panel]
-        width = sum(map(len, served)) / sum(int((np.diff(one) != 0).sum()) + 1 for one in served)
-        print(
-            f"{options.campaigns} campaigns in {n_phases} phase(s): AUC "
-            f"{score(panels, 'is_control'):.3f} of controls, "
-            f"{score(panels, 'is_checked'):.3f} of all that is checked; "
-            f"{width:.1f} pairs of a query in a row"
-        )
+    for way, serve in (("everyone", simulate), (f"{K} of {N_JUDGES}", simulate_k_of_n)):
+        for n_phases in (1, 4):
+            _report(way, serve, options.campaigns, n_phases)
     return 0
+
+
+def _report(way: str, serve: Serve, n_campaigns: int, n_phases: int) -> None:
+    """Print the AUC in some campaigns, and how many pairs of a query a judge gets in a row."""
+    sizes = np.resize([60, 120, 240, 480], n_campaigns).tolist()
+    panels = [serve(seed, n_queries, n_phases) for seed, n_queries in enumerate(sizes)]
+    served = [one.query_ids for panel in panels for one in panel]
+    width = sum(map(len, served)) / sum(int((np.diff(one) != 0).sum()) + 1 for one in served)
+    print(
+        f"{n_campaigns} campaigns, {way}, in {n_phases} phase(s): AUC "
+        f"{score(panels, 'is_control'):.3f} of controls, "
+        f"{score(panels, 'is_checked'):.3f} of all that is checked; "
+        f"{width:.1f} pairs of a query in a row; {_share(panels, 'is_control'):.1%} controls",
+        flush=True,
+    )
+
+
+def _share(panels: list[list[Served]], wanted: str) -> float:
+    return float(np.concatenate([getattr(one, wanted) for panel in panels for one in panel]).mean())
 
 
 if __name__ == "__main__":

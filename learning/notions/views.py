@@ -14,7 +14,7 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet, Image
 from catalog.projections import read_layers
-from learning.live import fitted
+from learning.live import fitted, warm
 from learning.models import TextSpace
 from learning.neighbours import neighbours, parent_vectors, pictures_offered, vectors_in
 from learning.notions.forms import NotionForm
@@ -33,6 +33,7 @@ def editor(request: HttpRequest, slug: str) -> HttpResponseBase:
     space = find_space(slug)
     if request.method == "POST":
         return _keep(request, space)
+    warm(space)
     said = request.GET if "words" in request.GET else None
     form = NotionForm.for_space(space)
     if said is not None:

@@ -13,7 +13,7 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.embeddings import EmbeddingError
 from catalog.models import Catalog
 from catalog.pages import page_frame
-from learning.live import text_vector
+from learning.live import text_vector, warm
 from learning.models import TextSpace, TrainingRun
 from learning.neighbours import n_without_vector, nearest_to_text, vectors_in
 from learning.text_spaces.forms import SpaceForm
@@ -30,7 +30,6 @@ from lookalike.core.errors import Refused
 
 N_FOUND = 48
 MAX_TEXT = 300
-ANY = "a photo"
 
 
 @require_safe
@@ -71,6 +70,7 @@ def new(request: HttpRequest) -> HttpResponseBase:
 def space(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a text space: what was learned from what, how well, and its notions."""
     found = find_space(slug)
+    warm(found)
     person = signed_in(request)
     context = {
         "space": found, "run": found.run, "notions": notions_of(found),
@@ -119,7 +119,9 @@ def _found(catalog: Catalog, space: TextSpace, text: str) -> dict[str, Any]:
     context: dict[str, Any] = {}
     try:
         context["n_missing"] = n_without_vector(vectors, catalog)
-        read = text_vector(space, text or ANY)  # a worker that has read once reads at once
+        if not text:
+            warm(space)
+        read = text_vector(space, text) if text else None
         context["waiting"] = bool(text) and read is None
         if text and read is not None and vectors is not None:
             context["found"] = nearest_to_text(vectors, read, N_FOUND)

@@ -52,6 +52,7 @@ CONDITIONAL = {
 LEARN = {
     "text-space": "let texts find pictures, from a catalog's own attributes",
     "notion": "turn prompts into a projection of vectors",
+    "score-triplets": "how well notions cover triplets of several attributes",
     "score-notions": "how well notions tell an attribute's values apart",
 }
 VSD = {

@@ -108,6 +108,7 @@ class Campaign:
     slug: str
     name: str
     state: str
+    task_kind: str
     tie_rule: str
     grades: list[str]
     similar_from: int | None
@@ -169,6 +170,10 @@ class Judgement:
     uid: str
     query: str
     candidate: str
+    subject: str | None
+    condition: str
+    choices: list[str]
+    picked: str | None
     kind: str
     judge: int
     annotator: str

@@ -23,13 +23,11 @@ _CARD = "card"
 
 
 class Projection(Protocol):
-    """A fixed map from vectors to vectors of length 1.
+    """A fixed map from vectors to vectors of length 1."""
 
-    Attributes:
-        card: what it was made from, for people; the fingerprint covers it.
-    """
-
-    card: Mapping[str, Any]
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """What it was made from, for people; the fingerprint covers it."""
 
     @property
     def dim(self) -> int:

@@ -76,12 +76,17 @@ def test_each_pair_is_lent_to_k_judges_at_most(leased):
     assert counters_are_true(campaign)
 
 
-def test_the_shared_order_has_two_visits_of_each_query_where_pairs_are_asked_again(leased):
-    campaign, _ = leased(6, 10, repeat_percent=5)
-    asked = campaign.questions.order_by("position").values_list("query_id", flat=True)
-    visits = [query for query, other in pairwise([*asked, 0]) if query != other]
-    assert visits[:6] == visits[6:]
-    assert len(visits) == 12
+def test_each_batch_has_two_visits_of_each_query_where_pairs_are_asked_again(leased):
+    campaign, [judge, *_] = leased(12, 10, repeat_percent=5)
+    asked = list(campaign.questions.order_by("position").values_list("query_id", flat=True)[:120])
+    assert sum(a != b for a, b in pairwise(asked)) == 11
+    judge.next()
+    entries = QueueEntry.objects.filter(member__annotator=judge.person).order_by("place")
+    lent = list(entries.values_list("question__query_id", flat=True))
+    visits = [query for query, other in pairwise([*lent, 0]) if query != other]
+    assert len(lent) == 50 + 2  # five queries, and controls
+    assert visits[:5] == visits[5:]
+    assert len(visits) == 10
 
 
 def test_a_second_tab_gets_the_same_pairs(leased):
@@ -269,8 +274,8 @@ def test_gold_repeats_and_mirrored_pairs_come_along_with_claims(round_campaign):
     kinds = [kind for kind, _ in entries]
     assert kinds.count(QuestionKind.PAIR) == 240
     assert kinds.count(QuestionKind.GOLD) == 10
-    assert 15 <= kinds.count(QuestionKind.REPEAT) <= 24
     assert 15 <= kinds.count(QuestionKind.MIRROR) <= 24
+    assert 44 <= kinds.count(QuestionKind.REPEAT) + kinds.count(QuestionKind.MIRROR) <= 48
     assert max(place for place, kind in enumerate(kinds) if kind == QuestionKind.GOLD) > 100
     among = [
         query in {before[1], after[1]}
@@ -316,14 +321,45 @@ def test_a_repeat_asks_the_same_pair_again_after_a_while_and_once(round_campaign
     place = {entry.question_id: entry.place for entry in entries}
     again = [entry.question for entry in entries if entry.question.original_id]
     assert len(again) >= 10
+    gaps = []
     for control in again:
         original = control.original
         assert original is not None
-        assert place[control.pk] - place[original.pk] > 20
+        gap = place[control.pk] - place[original.pk]
+        assert control.kind == QuestionKind.MIRROR or abs(gap) > 15
+        gaps.append(gap)
         asked = (control.query_id, control.candidate_id)
         pair = (original.query_id, original.candidate_id)
         assert asked == (pair if control.kind == QuestionKind.REPEAT else pair[::-1])
     assert len({(one.kind, one.original_id) for one in again}) == len(again)
+    assert 0.2 < sum(gap > 0 for gap in gaps) / len(gaps) < 0.8  # either may be the control
+
+
+def test_controls_go_with_the_pairs_that_they_were_lent_with(round_campaign):
+    """Who stays away and comes back is not left with what checks them, and gets it all again."""
+    campaign, judge = round_campaign
+    judge.judge("similar", 3)
+    expire(judge)
+    reap_leases()
+    entries = QueueEntry.objects.filter(member__annotator=judge.person)
+    assert not entries.filter(state=EntryState.OPEN).exists()
+    assert entries.filter(state=EntryState.EXPIRED).exclude(question__kind="pair").exists()
+    assert not Question.objects.exclude(kind="pair").filter(n_free__gt=0).exists()
+    while judge.judge("similar", 10):
+        pass
+    assert not entries.exclude(state=EntryState.DONE).filter(question__kind="pair").exists()
+    assert reconcile(campaign=campaign) == []
+    assert counters_are_true(campaign)
+
+
+def test_nobody_can_have_more_than_a_batch_by_looking_ahead(leased):
+    """Small batches would hold other shares of controls."""
+    _, [judge, *_] = leased(40, 10, k=1, repeat_percent=5)
+    judge.next()
+    n_lent = QueueEntry.objects.count()
+    for _ in range(5):
+        assert judge.next(200, after=10**9) == []
+    assert QueueEntry.objects.count() == n_lent
 
 
 def test_controls_are_counted_by_the_database(leased):

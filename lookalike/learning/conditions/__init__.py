@@ -1,0 +1,1 @@
+"""Similarity under conditions: what compares two images in one respect."""
