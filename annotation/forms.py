@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.db.models import QuerySet
 
+from accounts.languages import choices as language_names
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.services.guidelines import MAX_GUIDELINE
@@ -40,7 +41,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "similar_from": "Similar from grade",
             "notion": "Similar in what",
             "k": "Votes for each pair (k)",
-            "lease_minutes": "Minutes a pair is lent to a judge",
+            "lease_minutes": "Reserve a pair for (minutes)",
             "closes_settled": "Close pairs early",
             "repeat_percent": "Silent repeats, %",
             "mirror_percent": "Mirrored pairs, %",
@@ -125,6 +126,30 @@ class GuidelinesForm(forms.Form):
         help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](<coats/3.jpg>)",
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
+    language = forms.ChoiceField(required=False, label="Language of this text")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        languages = language_names()
+        self.fields["language"].choices = languages  # type: ignore[attr-defined]
+        for code, name in languages:
+            self.fields[f"text_{code}"] = forms.CharField(
+                max_length=MAX_GUIDELINE,
+                required=False,
+                label=name,
+                widget=forms.Textarea(attrs={"rows": 10, "lang": code}),
+            )
+
+    @property
+    def translations(self) -> dict[str, str]:
+        """The texts in other languages, by their codes."""
+        given = {code: self.cleaned_data[f"text_{code}"] for code, _ in language_names()}
+        return {code: text for code, text in given.items() if text}
+
+    @property
+    def translation_fields(self) -> list[forms.BoundField]:
+        """The fields of all languages."""
+        return [self[f"text_{code}"] for code, _ in language_names()]
 
 
 REASONS = (

@@ -36,7 +36,7 @@ ENTRIES = (
     ("Campaigns", "annotation:campaigns", _ADMINS),
     ("Results", "evaluation:home", _READERS),
     ("Releases", "releases:home", _READERS),
-    ("Work", "jobs:jobs", _ADMINS),
+    ("Jobs", "jobs:jobs", _ADMINS),
     ("People", "accounts:people", _ADMINS),
     ("Audit", "audit", _ADMINS),
 )

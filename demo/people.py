@@ -46,7 +46,7 @@ def ensure_logins() -> list[Login]:
             user.save()
     path.touch(mode=0o600)
     path.write_text(json.dumps(passwords, indent=1))
-    return [Login(username, role.label, passwords[username]) for username, role in LOGINS]
+    return [Login(username, str(role.label), passwords[username]) for username, role in LOGINS]
 
 
 def ensure_simulated(usernames: list[str]) -> list[User]:

@@ -61,7 +61,7 @@ class FreezeForm(forms.Form):
     )
     with_images = forms.BooleanField(
         required=False,
-        label="Give the images away with it",
+        label="Include images",
         help_text="Only where their licence allows. Otherwise it names them by SHA-256 and path.",
     )
     with_runs = forms.BooleanField(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import allauth
 import django
@@ -13,7 +14,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from django.conf import settings
 from django.utils.translation import to_locale
-from lxml import html
+from lxml import html  # type: ignore[import-untyped]
 
 LANGUAGE = "en-xa"
 RIGHT_TO_LEFT = "ar-xb"
@@ -53,7 +54,7 @@ def write_language(folder: Path, language: str = LANGUAGE) -> None:
             write_mo(file, made)
 
 
-def _bracketed(text: str) -> str:
+def _bracketed(text: Any) -> str:
     start, end = ("\n" * text.startswith("\n"), "\n" * text.endswith("\n"))
     return f"{start}{OPEN}{text.strip(chr(10))}{CLOSE}{end}"
 

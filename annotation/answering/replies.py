@@ -8,6 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.utils.translation import get_language, get_language_info, gettext
 
 from annotation.answering.submissions import RejectedError
 from annotation.markdown import diff, to_html
@@ -15,6 +18,7 @@ from annotation.models import Comment, Gold, Guideline, Question
 from annotation.models.choices import PICK
 from annotation.picture_keys import seal_picture, seal_place
 from annotation.queries.choices import Choice, read_choices
+from annotation.queries.guidelines import text_in
 from annotation.queries.judges import Judge
 from annotation.queries.serving import AskedQuestion, RecentAnswer, may_be_lent_more, progress
 from annotation.services.answers import Receipt
@@ -193,7 +197,11 @@ def comments_reply(
 
 
 def guidelines_html(campaign_uid: uuid.UUID, guideline: Guideline) -> str:
-    """Return guidelines with pictures that have an address in this campaign alone."""
+    """Return guidelines in the active language, or as they were written, which is said then.
+
+    Their pictures have an address in this campaign alone.
+    """
+    shown = text_in(guideline, get_language() or "")
 
     def address_of(name: str) -> str:
         image_id = guideline.pictures.get(name)
@@ -203,7 +211,14 @@ def guidelines_html(campaign_uid: uuid.UUID, guideline: Guideline) -> str:
             "annotation:image", args=[campaign_uid, seal_picture(campaign_uid, image_id), "view"]
         )
 
-    return to_html(guideline.text, address_of)
+    html = to_html(shown.text, address_of)
+    if not html or shown.language == get_language():
+        return html
+    name = get_language_info(shown.language)["name_translated"]
+    note = gettext("There is no text in your language; this one is in: %(name)s") % {"name": name}
+    cleaned = mark_safe(html)  # noqa: S308  (by `to_html`)
+    said = '<p class="small muted">{}</p><div lang="{}">{}</div>'
+    return format_html(said, note, shown.language, cleaned)
 
 
 def guidelines_reply(
@@ -219,7 +234,9 @@ def guidelines_reply(
     return {
         "version": guideline.version,
         "html": guidelines_html(judge.campaign_uid, guideline),
-        "changes": diff(last_read, guideline.text) if last_read else [],
+        "changes": diff(last_read, text_in(guideline, get_language() or "").text)
+        if last_read
+        else [],
         "examples": [
             {
                 "question": question_reply(judge.campaign_uid, _example(example.question, choices)),

@@ -158,6 +158,15 @@ class Guideline(models.Model):
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="guidelines")
     version = models.PositiveIntegerField()
     text = models.TextField(blank=True, help_text="Markdown.")
+    language = models.CharField(
+        max_length=16, default="en", db_default="en", help_text="Of the text."
+    )
+    translations = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="The same text by code of other languages.",
+    )
     pictures = models.JSONField(
         default=dict, db_default={}, help_text="Image ids, by what the text calls them."
     )

@@ -18,7 +18,8 @@ from annotation_campaign where slug = any(%s) order by slug
 """
 GUIDELINES = """
 select c.slug as campaign, g.version,
-       to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD') as date, g.text
+       to_char(g.created_at at time zone 'UTC', 'YYYY-MM-DD') as date, g.text,
+       g.language, g.translations::text
 from annotation_guideline g join annotation_campaign c on c.id = g.campaign_id
 where g.campaign_id = any(%s) order by c.slug, g.version
 """
@@ -112,6 +113,8 @@ class FrozenGuideline(NamedTuple):
     version: int
     date: str
     text: str
+    language: str
+    translations: str  # JSON: the same text by code of other languages
 
 
 class FrozenJudge(NamedTuple):

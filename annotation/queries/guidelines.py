@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from django.db.models import QuerySet
 
 from annotation.models import Gold, Guideline, QuestionKind
@@ -12,10 +14,24 @@ def guideline_in_force(campaign_id: int) -> Guideline:
     return Guideline.objects.filter(campaign_id=campaign_id).order_by("-version")[0]
 
 
-def guideline_text(campaign_id: int, version: int) -> str:
-    """Return the text of a version; "" where there is none."""
-    found = Guideline.objects.filter(campaign_id=campaign_id, version=version)
-    return found.values_list("text", flat=True).first() or ""
+class GuidelineText(NamedTuple):
+    """What a judge reads, and in which language it is."""
+
+    text: str
+    language: str
+
+
+def text_in(guideline: Guideline, language: str) -> GuidelineText:
+    """Return guidelines in a language, or as they were written where there is no such text."""
+    if language != guideline.language and guideline.translations.get(language):
+        return GuidelineText(guideline.translations[language], language)
+    return GuidelineText(guideline.text, guideline.language)
+
+
+def guideline_text(campaign_id: int, version: int, language: str) -> str:
+    """Return the text of a version in a language; "" where there is none."""
+    found = Guideline.objects.filter(campaign_id=campaign_id, version=version).first()
+    return text_in(found, language).text if found else ""
 
 
 def is_in_guidelines(campaign_id: int, image_id: int) -> bool:

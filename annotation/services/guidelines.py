@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 
 from django.db import transaction
 
@@ -25,14 +26,23 @@ from audit.services import record
 MAX_GUIDELINE = 100_000  # characters
 
 
-def text_digest(text: str) -> str:
-    """Return a short name of a text, by which a form says which one it has changed."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def text_digest(text: str, translations: Mapping[str, str] | None = None) -> str:
+    """Return a short name of texts, by which a form says which ones it has changed."""
+    whole = "\0".join(
+        [text, *(f"{code}\0{other}" for code, other in sorted((translations or {}).items()))]
+    )
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 @transaction.atomic
 def publish_guidelines(
-    *, campaign: Campaign, text: str, by: User | None, seen: str = ""
+    *,
+    campaign: Campaign,
+    text: str,
+    by: User | None,
+    seen: str = "",
+    language: str = "",
+    translations: Mapping[str, str] | None = None,
 ) -> Guideline:
     """Put guidelines in force; every judge reads them before their next question.
 
@@ -41,6 +51,9 @@ def publish_guidelines(
     Args:
         campaign: whose.
         text: markdown.
+        language: of the text, by its code; "" for that of the version in force.
+        translations: the same text by other codes; those of older versions never hold on, as
+            they would say something else.
         by: who writes them.
         seen: the digest of the text that was changed; "" for whichever is in force.
 
@@ -50,29 +63,47 @@ def publish_guidelines(
             not of the campaign's catalogs.
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    text = text.replace("\r\n", "\n").strip()
-    if len(text) > MAX_GUIDELINE:
-        raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
+    text = _tidy(text)
+    others = {code: tidy for code, given in (translations or {}).items() if (tidy := _tidy(given))}
     latest = campaign.guidelines.select_related("author").order_by("-version")[0]
-    if seen and seen != text_digest(latest.text):
+    if seen and seen != text_digest(latest.text, latest.translations):
         raise ChangedMeanwhileError(
             f"{latest.author or 'Somebody'} has changed the guidelines meanwhile (version "
             f"{latest.version}). Your text is kept below: compare, then save again."
         )
-    if latest.text == text:
+    language = language or latest.language
+    if not text and others:
+        raise CampaignError("Write the main text first: it is read where there is no translation.")
+    if language in others:
+        raise CampaignError("The main text is in this language: leave its translation empty.")
+    if (latest.text, latest.language, latest.translations) == (text, language, others):
         raise CampaignError("That is the text in force already.")
-    pictures = find_pictures(campaign, text)
+    pictures = find_pictures(campaign, "\n\n".join([text, *others.values()]))
+    said = {"language": language, "translations": others}
     record(by, Action.GUIDELINES_PUBLISHED, campaign, n_characters=len(text))
     if campaign.state == CampaignState.DRAFT:
         latest.text, latest.author, latest.pictures = text, by, pictures
-        latest.save(update_fields=["text", "author", "pictures"])
+        latest.language, latest.translations = language, others
+        latest.save(update_fields=["text", "author", "pictures", *said])
         return latest
     campaign.guideline_version = latest.version + 1
     campaign.save(update_fields=["guideline_version"])
     return Guideline.objects.create(
         campaign=campaign, version=campaign.guideline_version, text=text, author=by,
-        pictures=pictures,
+        pictures=pictures, **said,
     )  # fmt: skip
+
+
+def _tidy(text: str) -> str:
+    """Return a text as it is stored.
+
+    Raises:
+        CampaignError: it is too long.
+    """
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > MAX_GUIDELINE:
+        raise CampaignError(f"Guidelines have at most {MAX_GUIDELINE:,} characters.")
+    return text
 
 
 def find_pictures(campaign: Campaign, text: str) -> dict[str, int]:

@@ -190,7 +190,8 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             publish_guidelines(
                 campaign=campaign, text=form.cleaned_data["text"], by=by,
-                seen=request.POST.get("seen", ""),
+                seen=request.POST.get("seen", ""), language=form.cleaned_data["language"],
+                translations=form.translations,
             )  # fmt: skip
         except CampaignError as problem:
             form.add_error(None, str(problem))

@@ -111,8 +111,14 @@ def guidelines_context(campaign: Campaign) -> dict[str, Any]:
     current = guideline_in_force(campaign.pk)
     return {
         "guideline": current,
-        "form": GuidelinesForm(initial={"text": current.text}),
-        "seen": text_digest(current.text),
+        "form": GuidelinesForm(
+            initial={
+                "text": current.text,
+                "language": current.language,
+                **{f"text_{code}": text for code, text in current.translations.items()},
+            }
+        ),
+        "seen": text_digest(current.text, current.translations),
         "html": admin_html(current.text, current.pictures),
         "versions": _with_changes(campaign),
         "readers": campaign.panel.filter(is_active=True).select_related("annotator"),

@@ -210,7 +210,7 @@ def question(request: HttpRequest, slug: str, comment: uuid.UUID) -> HttpRespons
     in_force = guideline_in_force(campaign.pk)
     fresh = {
         "last_reply_at": found.replied_at.isoformat() if found.replied_at else "",
-        "seen": text_digest(in_force.text),
+        "seen": text_digest(in_force.text, in_force.translations),
     }
     given = request.POST.copy()
     form = ReplyForm(

@@ -21,6 +21,7 @@ from django.http import (
 )
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
@@ -205,7 +206,7 @@ def guidelines(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBas
     guideline = guideline_in_force(judge.campaign_id)
     examples = worked_examples(judge.campaign_id)
     known = judge.read_version or (1 if judge.n_done else 0)
-    last_read = guideline_text(judge.campaign_id, known)
+    last_read = guideline_text(judge.campaign_id, known, get_language() or "")
     return JsonResponse(guidelines_reply(judge, guideline, examples, last_read))
 
 

@@ -112,5 +112,8 @@ def write_documents(release: Folder, hashes: Mapping[str, str]) -> dict[str, str
     facts = Facts.of(release, hashes)
     texts = {path: write(facts) for path, write in DOCUMENTS.items()}
     for guideline in facts.guidelines:
-        texts[f"guidelines/{guideline['campaign']}-v{guideline['version']}.md"] = guideline["text"]
+        name = f"guidelines/{guideline['campaign']}-v{guideline['version']}"
+        texts[f"{name}.md"] = guideline["text"]
+        for code, text in guideline.get("translations", {}).items():  # releases of before have none
+            texts[f"{name}.{code}.md"] = text
     return texts

@@ -225,9 +225,13 @@ class Release(Folder):
 
     def _check(self, name: str) -> None:
         """Refuse a file that is not what was frozen."""
-        if name in self._right or not (self.path / name).exists():
-            return  # what is missing is refused by its reader
         wanted = self.manifest.files.get(name)
+        if not (self.path / name).exists():
+            if wanted is None:
+                return  # what was never there is refused by its reader
+            raise ReleaseError(f"{self.source}: {name} is missing; {ADVICE}")
+        if name in self._right:
+            return
         try:
             found = make_entry(self.path / name)
         except (pa.ArrowInvalid, OSError) as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -99,7 +100,10 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
             "samples": _samples(view, scope),
             **_write_answers(view, scope, request, files, hidden),
         }
-        guidelines = [row._asdict() for row in frozen_guidelines(view, scope.campaign_ids)]
+        guidelines = [
+            row._asdict() | {"translations": json.loads(row.translations)}
+            for row in frozen_guidelines(view, scope.campaign_ids)
+        ]
     write_runs(scope, entrants, pairs, files, progress)
     for name, content in {
         "release.json": moment,

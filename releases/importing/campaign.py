@@ -82,6 +82,9 @@ def make_campaign(
     )
     for later in guidelines[1:]:
         Guideline.objects.create(campaign=campaign, version=later["version"], text=later["text"])
+    for one in guidelines:
+        said = {name: one[name] for name in ("language", "translations") if name in one}
+        campaign.guidelines.filter(version=one["version"]).update(**said)
     campaign.guideline_version = entry["guideline_version"]
     if entry.get("asking_order") == AskingOrder.PHASES:
         campaign.asking_order = AskingOrder.PHASES

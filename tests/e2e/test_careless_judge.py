@@ -59,7 +59,7 @@ def test_a_held_key_is_stopped_and_flagged_and_the_admin_looks_pauses_and_revers
     desk.goto(f"/results/{campaign.slug}/without/1/")
     expect(desk.locator(".tile", has_text="would become similar").locator("dd")).to_have_text("1")
     desk.goto(f"/campaigns/{campaign.slug}/panel/")
-    desk.get_by_role("button", name="Let go on judith").click()
+    desk.get_by_role("button", name="Resume judith").click()
     expect(desk.get_by_text("judith may go on")).to_be_visible()
     page.reload()
     expect(page.locator("[data-view]:not([hidden])")).to_be_visible()

@@ -107,7 +107,7 @@ def freeze(chief: Page) -> None:
     chief.get_by_label("Short name").fill("luma")
     chief.get_by_label("Authors").fill("The curators")
     chief.get_by_label("Terms of the images").fill("OSL-3.0 / AFL-3.0, Magento sample data")
-    chief.get_by_label("Give the images away with it").check()
+    chief.get_by_label("Include images").check()
     chief.get_by_label("Show it to everybody").check()
     assert serious_problems(chief) == []
     chief.get_by_role("button", name="Freeze", exact=True).click()
@@ -140,7 +140,7 @@ def import_back(chief: Page, archive: Path) -> None:
     chief.get_by_label("Catalog", exact=True).select_option(label="shop")
     chief.get_by_label("Short name").fill("again")
     chief.get_by_role("button", name="Import", exact=True).click()
-    made = chief.get_by_role("region", name="Imported lately")
+    made = chief.get_by_role("group", name="Imported lately")
     expect(made.get_by_role("link", name="Luma")).to_be_visible(timeout=2 * MINUTES)
     assert serious_problems(chief) == []
     made.get_by_role("link", name="Luma").click()
@@ -173,7 +173,7 @@ def submit(reader: Page, run: Path) -> None:
     reader.get_by_label("Name", exact=True).fill("My network")
     reader.get_by_label("Scores or embeddings").set_input_files(run)
     reader.get_by_role("button", name="Submit", exact=True).click()
-    board = reader.get_by_role("region", name="Leaderboard")
+    board = reader.get_by_role("group", name="Leaderboard")
     line = board.get_by_role("row", name="My network")
     for _ in range(60):
         if line.count():
@@ -183,4 +183,4 @@ def submit(reader: Page, run: Path) -> None:
     expect(line).to_contain_text("Only you see it")
     expect(line.get_by_role("cell").nth(1)).to_contain_text("0.")
     reader.get_by_role("button", name="Publish").click()
-    expect(reader.get_by_role("button", name="Take off")).to_be_visible()
+    expect(reader.get_by_role("button", name="Remove")).to_be_visible()

@@ -127,7 +127,7 @@ def test_an_uploaded_run_is_found_on_the_leaderboard(
         page.get_by_role("row", name=re.compile("My own network.*30 vectors of 4"))
     ).to_be_visible()
     page.get_by_role("link", name="Leaderboard").click()
-    board = page.get_by_role("region", name="Leaderboard")
+    board = page.get_by_role("group", name="Leaderboard")
     expect(board.get_by_role("row", name=re.compile("My own network"))).to_contain_text("outsider")
     board.get_by_role("link", name="My own network").click()
     expect(page.get_by_role("heading", level=1, name="My own network")).to_be_visible()

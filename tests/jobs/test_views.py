@@ -143,4 +143,4 @@ def test_the_page_of_work_shows_workers_to_admins_and_their_own_jobs_to_others(
     assert client_of(None).get("/jobs/").status_code == 302
     stranger = client_of(person("rosa", Role.RESEARCHER)).get("/jobs/").content.decode()
     assert "shoes" not in stranger
-    assert "Nothing waits or runs." in stranger
+    assert "No jobs are waiting or running." in stranger

@@ -208,5 +208,6 @@ FILES = {
     "datasheet.md": "The datasheet: why, what, who judged, how well they agree, known biases.",
     "datasheet.html": "The same to read in a browser or to print.",
     "guidelines/CAMPAIGN-vN.md": "The guidelines as shown to the judges.",
+    "guidelines/CAMPAIGN-vN.LANGUAGE.md": "The same in another language, where there is one.",
     "images/IMAGE.ENDING": "An image, where its licence allows.",
 }

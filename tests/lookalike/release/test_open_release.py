@@ -172,6 +172,21 @@ def test_a_cut_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "data/labels.parquet is damaged" in refused(
         capsys, "score", "--release", cut, "--run", run
     )
+    (cut / "data/labels.parquet").unlink()
+    said = refused(capsys, "score", "--release", cut, "--run", run)
+    assert f"{cut}: data/labels.parquet is missing; take a fresh copy" in said
+
+
+def test_a_table_missing_from_a_zip_is_named_by_the_zip(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "given.zip"
+    with zipfile.ZipFile(ZIPS[0]) as whole, zipfile.ZipFile(given, "w") as cut:
+        for name in whole.namelist():
+            if not name.endswith("data/labels.parquet"):
+                cut.writestr(name, whole.read(name))
+    said = refused(capsys, "bias", "--release", given)
+    assert f"{given}: data/labels.parquet is missing" in said
 
 
 def test_what_was_unpacked_goes_with_the_release() -> None:

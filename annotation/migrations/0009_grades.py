@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0007_comments'),
+        ('annotation', '0008_guideline_languages'),
     ]
 
     operations = [
