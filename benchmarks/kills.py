@@ -156,7 +156,7 @@ def _run(site: Any, known: dict[str, Any], seconds: float) -> int:
     worst = 0.0
     for kind, find in processes(site).items():
         n_tries, n_failed = judge.n_tries, judge.n_failed
-        killer = threading.Timer(seconds / 5, lambda find=find: find().kill())  # type: ignore[misc]
+        killer = threading.Timer(seconds / 5, lambda find=find: find().kill())
         killer.start()
         figures = visit(site.port, known["sessions"][0], seconds)
         killer.join()
