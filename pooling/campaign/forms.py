@@ -94,6 +94,8 @@ class CampaignForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "answers" not in self.data:  # a program that knows of no grades
+            self.fields["answers"].required = not self.is_bound
         field = self.fields["panel"]
         assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
