@@ -59,6 +59,8 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
         self.fields["similar_from"].required = False
+        for field in self.fields.values():
+            field.show_hidden_initial = True  # so that two admins do not undo each other
         if self.instance.kind.is_choice:
             for name in ("tie_rule", "mirror_percent", "grades", "similar_from", "notion"):
                 del self.fields[name]
@@ -75,6 +77,42 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean_grades(self) -> str:
         """Take the words without what stands around them."""
         return grades_in(self.cleaned_data["grades"])
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What the settings were when the form was shown, as far as it says."""
+        seen = {}
+        for name, field in self.fields.items():
+            stored = self.data.get(self.add_initial_prefix(name))
+            if stored is not None:
+                seen[name] = (grades_in if name == "grades" else field.to_python)(stored)
+            elif isinstance(field, forms.BooleanField) and self._says_what_was:
+                seen[name] = False
+        return seen
+
+    @property
+    def _says_what_was(self) -> bool:
+        return self.add_initial_prefix("name") in self.data
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What is to be changed; all there is, where the form does not say what it was."""
+        seen = self.seen
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name not in seen or seen[name] != value
+        }
+
+    def see_again(self, campaign: Campaign) -> None:
+        """Show what others have set meanwhile beside what was typed, and take it as seen."""
+        data, seen, changes = self.data.copy(), self.seen, self.changes  # type: ignore[attr-defined]
+        for name in self.fields.keys() & seen.keys():
+            value = getattr(campaign, name)
+            data[self.add_initial_prefix(name)] = value
+            if name not in changes:
+                data[self.add_prefix(name)] = value
+        self.data = data
 
 
 def campaigns_like(campaign: Campaign) -> QuerySet[Campaign]:
@@ -167,15 +205,18 @@ PURPOSES = [
 ]
 
 
+LATER = PURPOSES[2:]  # what gold may be for once the queues are drawn
+
+
 class GoldForm(forms.Form):
-    """What pairs with known answers are for; once the queues are drawn, for examples only."""
+    """What pairs with known answers are for; queues that are drawn take checks and examples."""
 
     purpose = forms.ChoiceField(choices=PURPOSES)
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if campaign.state != CampaignState.DRAFT:
-            cast("forms.ChoiceField", self.fields["purpose"]).choices = PURPOSES[-1:]
+            cast("forms.ChoiceField", self.fields["purpose"]).choices = LATER
 
 
 class GoldFileForm(GoldForm):
@@ -250,7 +291,7 @@ class RulingForm(forms.Form):
 
 
 class GoldFromRulingForm(forms.Form):
-    """What a ruling becomes gold for: an example here, or any purpose in a draft."""
+    """What a ruling or pair becomes gold for: a check or example here, any purpose in a draft."""
 
     use = forms.ChoiceField(label="Use as")
 
@@ -258,16 +299,24 @@ class GoldFromRulingForm(forms.Form):
         super().__init__(*args, **kwargs)
         same = campaigns_like(campaign).filter(state=CampaignState.DRAFT)
         drafts = same.exclude(pk=campaign.pk)
-        here = (f"{campaign.slug}:{QuestionKind.EXAMPLE}", "Worked example here")
+        taken = PURPOSES if campaign.state == CampaignState.DRAFT else LATER[::-1]
+        here = [(f"{campaign.slug}:{kind}", f"{words} here") for kind, words in taken]
         there = [
             (f"{draft.slug}:{kind}", f"{words}, in “{draft}”")
             for draft in drafts[:MAX_DRAFTS]
             for kind, words in PURPOSES
         ]
-        cast("forms.ChoiceField", self.fields["use"]).choices = [here, *there]
+        cast("forms.ChoiceField", self.fields["use"]).choices = [*here, *there]
 
     @property
     def target(self) -> tuple[Campaign, str]:
         """The campaign, and what the pair is for there."""
         slug, _, purpose = self.cleaned_data["use"].rpartition(":")
         return Campaign.objects.get(slug=slug), purpose
+
+
+class GoldFromPairForm(GoldFromRulingForm):
+    """What a question becomes gold for, its answer, and the reason that judges may read."""
+
+    answer = forms.CharField(max_length=15)
+    why = forms.CharField(max_length=500, required=False, label="Reason")

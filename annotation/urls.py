@@ -33,6 +33,7 @@ urlpatterns = [
     # the admin
     path("campaigns/", pages.campaigns, name="campaigns"),
     path("campaigns/<slug:slug>/", pages.campaign, name="campaign"),
+    path("campaigns/<slug:slug>/open/", pages.opening, name="opening"),
     path("campaigns/<slug:slug>/panel/", pages.panel, name="panel"),
     path("campaigns/<slug:slug>/guidelines/", pages.guidelines, name="edit_guidelines"),
     path("campaigns/<slug:slug>/gold/", pages.gold, name="gold"),
@@ -51,6 +52,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/answers/", review.answers, name="answers_given"),
     path("campaigns/<slug:slug>/answers/change", review.change_answers, name="change_answers"),
     path("campaigns/<slug:slug>/pairs/<uuid:uid>/", review.pair, name="pair"),
+    path("campaigns/<slug:slug>/pairs/<uuid:uid>/gold", review.pair_to_gold, name="pair_to_gold"),
     path("campaigns/<slug:slug>/quality/", pages.quality, name="quality"),
     path("campaigns/<slug:slug>/agreement/", pages.agreement, name="agreement"),
     path("campaigns/<slug:slug>/adjudication/", pages.adjudication, name="adjudication"),

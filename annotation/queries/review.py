@@ -231,7 +231,7 @@ def list_answers(
     values = {
         **vars(wanted),
         "campaign": campaign.pk,
-        "query": Image.objects.filter(uid=wanted.query).values_list("pk", flat=True).first(),
+        "query": _image_id(wanted.query),
         "ms": None if wanted.seconds is None else wanted.seconds * 1000,
         "members": list(panel.values_list("pk", flat=True)),
         "before": LATEST if before is None else before,
@@ -240,6 +240,12 @@ def list_answers(
         cursor.execute(statement, values)
         ids = [pk for (pk,) in cursor.fetchall()]
     return read_answers(ids[:n]), ids[n - 1] if len(ids) > n else None
+
+
+def _image_id(uid: UUID | None) -> int | None:
+    if uid is None:
+        return None
+    return Image.objects.filter(uid=uid).values_list("pk", flat=True).first()
 
 
 def matching_answers(campaign: Campaign, wanted: AnswerFilter, *, n: int) -> list[UUID]:

@@ -72,17 +72,53 @@ def gold_from_ruling(
     ruling = rulings.select_related("question").first()
     if ruling is None:
         raise CampaignError("There is no such ruling.")
-    question = ruling.question
+    _make_gold(
+        ruling.question, ruling.answer, ruling.reason, target=target, purpose=purpose,
+        source=Gold.Source.RULING,
+    )  # fmt: skip
+
+
+def gold_from_question(
+    *,
+    campaign: Campaign,
+    question_uid: uuid.UUID,
+    target: Campaign,
+    purpose: str,
+    answer: str,
+    why: str = "",
+) -> None:
+    """Make a question of a campaign one with a known answer, on an admin's word.
+
+    Args:
+        campaign: of the question.
+        question_uid: any that it asks, such as one on which judges disagree.
+        target: as `gold_from_ruling`.
+        purpose: as `add_gold`.
+        answer: as an admin would rule.
+        why: shown in training and examples.
+
+    Raises:
+        CampaignError: no such question, as `add_gold`, or it has that purpose already.
+    """
+    question = Question.objects.filter(campaign=campaign, uid=question_uid).first()
+    if question is None:
+        raise CampaignError("There is no such question.")
+    _make_gold(question, answer, why, target=target, purpose=purpose, source=Gold.Source.ADMIN)
+
+
+def _make_gold(
+    question: Question, ruling: str, why: str, *, target: Campaign, purpose: str, source: str
+) -> None:
+    campaign = question.campaign
     if question.subject and target.task_kind != campaign.task_kind:
         raise CampaignError(f"“{target}” asks about {target.kind.nouns}.")
     if target.kind.scale != campaign.kind.scale:
         raise CampaignError(f"“{target}” has other grades.")
-    answer = campaign.kind.gold_of_ruling(ruling.answer, subject_of(campaign, question))
+    answer = campaign.kind.gold_of_ruling(ruling, subject_of(campaign, question))
     if not answer:
         raise CampaignError("The ruling does not say what is right, and cannot be gold.")
-    images = question.query_id, question.candidate_id
-    pair = GoldPair(*images, answer, ruling.reason, question.subject)
-    if not add_gold(campaign=target, purpose=purpose, pairs=[pair], source=Gold.Source.RULING):
+    pair = GoldPair(question.query_id, question.candidate_id, answer, why, question.subject)
+    if not add_gold(campaign=target, purpose=purpose, pairs=[pair], source=source):
         raise CampaignError("The pair is that already.")
 
 

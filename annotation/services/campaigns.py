@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from annotation.bulk import copy_rows
-from annotation.errors import CampaignError
+from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import (
     AskingOrder,
     Campaign,
@@ -29,6 +29,7 @@ from annotation.models import (
 from annotation.notions import AskedNotion
 from annotation.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.counting import lock_panel, recount_pairs
+from annotation.services.guidelines import find_pictures
 from annotation.services.queues import mix_in_questions, prepare_member, prepare_questions
 from annotation.task_kinds import PAIR
 from audit.actions import Action
@@ -51,6 +52,7 @@ class Pair(NamedTuple):
 
 
 Asked = tuple[int, int] | Pair
+Seen = tuple[str, Callable[[Campaign], str]]
 STEPS = {
     CampaignState.DRAFT: {CampaignState.OPEN},
     CampaignState.OPEN: {CampaignState.PAUSED, CampaignState.CLOSED},
@@ -122,9 +124,12 @@ def create_campaign(
     except IntegrityError:
         raise CampaignError(f"There is a campaign “{slug}” already.") from None
     record(owner, Action.CAMPAIGN_MADE, campaign, slug=slug)
-    Guideline.objects.create(campaign=campaign, version=1, text=guidelines, author=owner)
+    first = Guideline.objects.create(campaign=campaign, version=1, text=guidelines, author=owner)
     if not add_questions(campaign=campaign, pairs=pairs, phases=phases):
         raise CampaignError("A campaign needs at least one pair.")
+    if pictures := find_pictures(campaign, guidelines):
+        first.pictures = pictures
+        first.save(update_fields=["pictures"])
     add_members(campaign=campaign, annotators=panel)
     campaign.refresh_from_db()
     return campaign
@@ -266,13 +271,22 @@ def add_members(*, campaign: Campaign, annotators: Sequence[User]) -> list[Panel
     return members
 
 
-def open_campaign(*, campaign: Campaign, by: User | None = None, reason: str = "") -> Campaign:
+def open_campaign(
+    *, campaign: Campaign, by: User | None = None, reason: str = "", seen: Seen | None = None
+) -> Campaign:
     """Let judges answer; the first time, draw every judge's queue.
 
+    Args:
+        campaign: which.
+        by: who opens it.
+        reason: needed where it was open before.
+        seen: (what the admin has confirmed, how to look it up now); None confirms anything.
+
     Raises:
+        ChangedMeanwhileError: what was confirmed is not so any more.
         CampaignError: it is open, or has no judge.
     """
-    return _move(campaign, CampaignState.OPEN, by, reason)
+    return _move(campaign, CampaignState.OPEN, by, reason, seen)
 
 
 def pause_campaign(*, campaign: Campaign, by: User | None, reason: str) -> Campaign:
@@ -294,8 +308,16 @@ def close_campaign(*, campaign: Campaign, by: User | None, reason: str) -> Campa
 
 
 @transaction.atomic
-def _move(campaign: Campaign, after: CampaignState, by: User | None, reason: str) -> Campaign:
+def _move(
+    campaign: Campaign,
+    after: CampaignState,
+    by: User | None,
+    reason: str,
+    seen: Seen | None = None,
+) -> Campaign:
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    if seen is not None and campaign.state == CampaignState.DRAFT and seen[1](campaign) != seen[0]:
+        raise ChangedMeanwhileError("Somebody has changed the campaign meanwhile; look again.")
     before = CampaignState(campaign.state)
     if after not in STEPS[before]:
         raise CampaignError(f"{campaign} is {before.label.lower()}; it cannot become {after}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from django.db import transaction
@@ -20,9 +19,13 @@ from annotation.models import (
 from annotation.queries.choices import standing_answers
 from annotation.queries.labels import labels
 from annotation.services.campaigns import Pair
+from annotation.services.gold_overlaps import GoldPair, check_overlaps
+from annotation.services.queues import mix_in_gold
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Image
+
+__all__ = ["PURPOSES", "GoldPair", "add_gold", "consensus_gold", "remove_gold"]
 
 PURPOSES = (
     QuestionKind.TRAINING,
@@ -30,21 +33,6 @@ PURPOSES = (
     QuestionKind.GOLD,
     QuestionKind.EXAMPLE,
 )
-
-
-class GoldPair(NamedTuple):
-    """A pair, or another kind's subject, with its known answer, and why it is so."""
-
-    query_id: int
-    candidate_id: int
-    answer: str
-    why: str = ""
-    subject: int = 0
-
-    @property
-    def asked(self) -> Pair:
-        """What is asked."""
-        return Pair(self.query_id, self.candidate_id, self.subject)
 
 
 @transaction.atomic
@@ -57,8 +45,9 @@ def add_gold(
 ) -> int:
     """Add pairs with known answers and return how many are new.
 
-    Examples may be added at any time; the others belong into queues, which are drawn when the
-    campaign is opened for the first time.
+    Training and qualification belong into queues, which are drawn when the campaign is opened for
+    the first time. Silent checks may be added later too, and are mixed into what judges have still
+    to answer; examples at any time.
 
     Args:
         campaign: which.
@@ -68,16 +57,23 @@ def add_gold(
 
     Raises:
         CampaignError: the purpose or an answer is not on its list, an image is unknown or
-            paired with itself, training without a reason, or the queues are drawn already.
+            paired with itself, training without a reason, the queues are drawn already, a pair
+            has another known answer, or one that checks or qualifies judges is shown to them
+            with its answer, or serves both.
     """
     if purpose not in PURPOSES:
         raise CampaignError(f"Gold serves {', '.join(PURPOSES)}, not {purpose!r}.")
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    if purpose != QuestionKind.EXAMPLE and campaign.state != CampaignState.DRAFT:
-        raise CampaignError("The queues are drawn; gold can be added only to a draft.")
+    is_draft = campaign.state == CampaignState.DRAFT
+    if not is_draft and purpose in {QuestionKind.TRAINING, QuestionKind.QUALIFICATION}:
+        raise CampaignError("The queues are drawn; training and qualification need a draft.")
+    if campaign.state == CampaignState.CLOSED and purpose == QuestionKind.GOLD:
+        raise CampaignError(f"{campaign} is closed; nobody would be asked.")
     _check(campaign, purpose, pairs)
+    check_overlaps(campaign, purpose, pairs)
     present = set(campaign.questions.filter(kind=purpose).values_list(*Pair._fields))
     fresh = {pair.asked: pair for pair in reversed(pairs) if pair.asked not in present}
+    made = []
     for pair in reversed(fresh.values()):
         question = Question.objects.create(
             uid=uuid.uuid4(), campaign=campaign, kind=purpose, position=0, **pair.asked._asdict()
@@ -85,6 +81,9 @@ def add_gold(
         Gold.objects.create(
             question=question, answer=pair.answer, why=pair.why.strip()[:500], source=source
         )
+        made.append(question.pk)
+    if made and not is_draft and purpose == QuestionKind.GOLD:
+        mix_in_gold(campaign=campaign, question_ids=made)
     if fresh:
         record(None, Action.GOLD_ADDED, campaign, purpose=purpose, n=len(fresh), source=source)
     return len(fresh)

@@ -77,20 +77,49 @@ def mix_in_questions(*, campaign: Campaign, first_position: int) -> None:
     added = _questions(campaign, QuestionKind.PAIR, first_position)
     for member in campaign.panel.select_for_update():
         rng = np.random.default_rng([campaign.seed, member.number, first_position])
+        _mix_in(member, _waiting(member), added, rng)
+
+
+def mix_in_gold(*, campaign: Campaign, question_ids: list[int]) -> None:
+    """Put new silent checks among what each judge has still to answer.
+
+    Who has nothing left is not asked: a check alone shows itself. Nor is who has still to answer
+    the same pair for the panel. Where k of n judge, checks come with the claims.
+    """
+    if campaign.serving == Serving.K_OF_N:
+        return
+    asked = _questions(campaign, QuestionKind.GOLD)
+    asked = asked[np.isin(asked[:, 0], question_ids)]
+    rows = campaign.questions.filter(kind=QuestionKind.PAIR).values_list(
+        "query_id", "candidate_id", "subject", "id"
+    )
+    wanted = dict(campaign.questions.filter(pk__in=question_ids).values_list("id", "subject"))
+    pair_of = {tuple(key): pk for *key, pk in rows.filter(query_id__in=asked[:, 1].tolist())}
+    twins = np.array([pair_of.get((q, c, wanted[pk]), 0) for pk, q, c, _ in asked.tolist()])
+    for member in campaign.panel.select_for_update():
         waiting = _waiting(member)
-        order = mixed_in(waiting[:, 2], added[:, 1], rng)
-        places = member.last_place + 1 + np.argsort(order)
-        _move(waiting[:, 0], places[: len(waiting)])
-        rows = [
-            (member.pk, question, place, place, Stage.JUDGING.value, EntryState.OPEN.value)
-            for question, place in zip(
-                added[:, 0].tolist(), places[len(waiting) :].tolist(), strict=True
-            )
-        ]
-        copy_rows(QueueEntry, ENTRY_COLUMNS, rows)
-        PanelMember.objects.filter(pk=member.pk).update(
-            n_total=F("n_total") + len(added), last_place=F("last_place") + len(order)
+        added = asked[~np.isin(twins, waiting[:, 1])]
+        if len(waiting) and len(added):
+            rng = np.random.default_rng([campaign.seed, member.number, *sorted(question_ids)])
+            _mix_in(member, waiting, added, rng)
+
+
+def _mix_in(member: PanelMember, waiting: Ints, added: Ints, rng: np.random.Generator) -> None:
+    """Put questions among those that wait for a judge, whose row is held."""
+    campaign = member.campaign
+    order = mixed_in(_blocks(campaign, waiting[:, 2]), _blocks(campaign, added[:, 1]), rng)
+    places = member.last_place + 1 + np.argsort(order)
+    _move(waiting[:, 0], places[: len(waiting)])
+    rows = [
+        (member.pk, question, place, place, Stage.JUDGING.value, EntryState.OPEN.value)
+        for question, place in zip(
+            added[:, 0].tolist(), places[len(waiting) :].tolist(), strict=True
         )
+    ]
+    copy_rows(QueueEntry, ENTRY_COLUMNS, rows)
+    PanelMember.objects.filter(pk=member.pk).update(
+        n_total=F("n_total") + len(added), last_place=F("last_place") + len(order)
+    )
 
 
 def _waiting(member: PanelMember) -> Ints:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, QuerySet
 
 from accounts.models import User
-from annotation.errors import CampaignError
+from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
@@ -24,7 +25,13 @@ IN_DRAFT = (
 
 
 @transaction.atomic
-def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> Campaign:
+def change_settings(
+    *,
+    campaign: Campaign,
+    by: User | None,
+    seen: Mapping[str, object] | None = None,
+    **changes: Any,
+) -> Campaign:
     """Set rules and keep a note of what was changed.
 
     What decides who is asked what is fixed once the queues are drawn.
@@ -32,14 +39,17 @@ def change_settings(*, campaign: Campaign, by: User | None, **changes: Any) -> C
     Args:
         campaign: which.
         by: who changes it.
+        seen: what the settings were when `by` looked at them; none if it does not matter.
         changes: any of `ALWAYS`, and while it is a draft of `IN_DRAFT`.
 
     Raises:
+        ChangedMeanwhileError: somebody else has changed one of these settings since.
         CampaignError: a setting is unknown, out of range, or fixed by now (the tie rule too where
             pairs are closed early).
     """
     campaign = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     changes = {name: value for name, value in changes.items() if getattr(campaign, name) != value}
+    _check_unchanged(campaign, seen or {}, changes)
     is_draft = campaign.state == CampaignState.DRAFT
     fixed = [name for name in changes if name not in (*ALWAYS, *(IN_DRAFT if is_draft else ()))]
     if fixed:
@@ -97,6 +107,24 @@ def check_scale(campaign: Campaign) -> None:
         raise CampaignError(
             f"Grades: {n_known} pairs have a known answer on the scale as it was; remove them "
             "first."
+        )
+
+
+def _check_unchanged(
+    campaign: Campaign, seen: Mapping[str, object], changes: Mapping[str, object]
+) -> None:
+    """Refuse to write over what somebody else has changed since it was seen."""
+    theirs = [
+        f"{name}: {seen[name]} → {getattr(campaign, name)}, yours: {changes[name]}"
+        for name in changes
+        if name in seen and seen[name] != getattr(campaign, name)
+    ]
+    if theirs:
+        last = campaign.state_changes.filter(reason__startswith="Settings: ").first()
+        who = last.changed_by if last and last.changed_by else "Somebody"
+        raise ChangedMeanwhileError(
+            f"{who} has changed the same settings meanwhile ({'; '.join(theirs)}). Nothing is "
+            "saved yet; save again to use yours."
         )
 
 

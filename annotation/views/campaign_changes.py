@@ -28,6 +28,7 @@ from annotation.forms import (
 from annotation.gold_files import read_gold
 from annotation.markdown import diff, to_html
 from annotation.models import Campaign, Gold, PanelMember
+from annotation.queries.opening import opening_digest
 from annotation.queries.references import catalog_names
 from annotation.services import (
     add_gold,
@@ -100,8 +101,15 @@ def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
         raise Http404
     service, told = MOVES[verb]
     campaign = campaign_named(slug)
-    with telling(request, f"“{campaign}” is {told}."):
-        service(campaign=campaign, by=signed_in(request), reason=request.POST.get("reason", ""))
+    given = {"by": signed_in(request), "reason": request.POST.get("reason", "")}
+    if seen := request.POST.get("seen"):
+        given["seen"] = seen, opening_digest
+    try:
+        service(campaign=campaign, **given)
+    except CampaignError as problem:
+        messages.error(request, str(problem))
+        return redirect("annotation:opening", slug)  # leads on where it is no draft
+    messages.success(request, f"“{campaign}” is {told}.")
     return redirect("annotation:campaign", slug)
 
 
@@ -110,12 +118,16 @@ def move(request: HttpRequest, slug: str, verb: str) -> HttpResponse:
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Change the rules."""
     campaign = campaign_named(slug)
-    form = SettingsForm(request.POST, instance=campaign)
+    given = request.POST.copy()
+    form = SettingsForm(given, instance=campaign)
     if form.is_valid():
         try:
-            change_settings(campaign=campaign, by=signed_in(request), **form.cleaned_data)
+            change_settings(
+                campaign=campaign, by=signed_in(request), seen=form.seen, **form.changes
+            )
         except CampaignError as problem:
             form.add_error(None, str(problem))
+            form.see_again(campaign_named(slug))
         else:
             messages.success(request, "The settings are saved.")
             return redirect("annotation:settings", slug)

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -26,12 +26,13 @@ from annotation.forms import (
     SettingsForm,
 )
 from annotation.markdown import diff, to_html
-from annotation.models import Campaign, Gold
+from annotation.models import Campaign, CampaignState, Gold
 from annotation.queries.adjudication import contested, next_case, rulings
 from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_counts
 from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.numbers import campaign_numbers, numbers_of
+from annotation.queries.opening import opening_digest, opening_summary, opening_warnings
 from annotation.queries.quality import judge_qualities
 from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import TASK, job_subject
@@ -89,6 +90,25 @@ def campaign(request: HttpRequest, campaign: Campaign) -> Context:
         "counts": gold_counts(campaign),
         "n_contested": contested(campaign).count(),
     }
+
+
+@require_safe
+@admin_required
+def opening(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show all that a draft's opening fixes, to be confirmed."""
+    campaign = campaign_named(slug)
+    if campaign.state != CampaignState.DRAFT:
+        return redirect("annotation:campaign", slug)
+    guideline = guideline_in_force(campaign.pk)
+    context = {
+        **page_frame(campaign, "campaign"),
+        "summary": opening_summary(campaign),
+        "warnings": opening_warnings(campaign),
+        "digest": opening_digest(campaign),
+        "panel": campaign.panel.filter(is_active=True).select_related("annotator"),
+        "html": admin_html(guideline.text, guideline.pictures),
+    }
+    return render(request, "annotation/campaign_opening.html", context)
 
 
 @campaign_page("panel", "campaign_panel")

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
+from annotation.forms import GoldFromPairForm
 from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
 from annotation.queries.adjudication import votes_wanted
 from annotation.queries.choices import subject_of
@@ -27,6 +28,7 @@ from annotation.queries.review import (
     review_pair,
 )
 from annotation.services import count_again, exclude_answers
+from annotation.services.adjudication import gold_from_question
 from annotation.services.exclusions import MAX_AT_ONCE
 from annotation.views.campaign_changes import is_sound, telling
 from annotation.views.campaigns import Context, campaign_named, campaign_page, page_frame
@@ -152,11 +154,30 @@ def pair(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
         "ruling": kind.words(review.ruling.answer, subject) if review.ruling else "",
         "card": kind.card(subject, Counter(one.answer for one in review.answers)),
         "back": _query_of(request),
+        "gold_form": GoldFromPairForm(campaign=campaign, auto_id="gold_%s"),
+        "gold_answers": kind.rulings(subject),
+        "label_code": label,
     }
     shown: list[Any] = [*review.events, *(exclusion.event for exclusion in review.exclusions)]
     for event in shown:
         event.words = kind.words(event.answer, subject)
     return render(request, "annotation/campaign_pair.html", context)
+
+
+@require_POST
+@admin_required
+def pair_to_gold(request: HttpRequest, slug: str, uid: UUID) -> HttpResponse:
+    """Make gold of a question, by an admin's word."""
+    campaign = campaign_named(slug)
+    form = GoldFromPairForm(request.POST, campaign=campaign)
+    if is_sound(request, form):
+        target, purpose = form.target
+        with telling(request, f"It is gold of “{target}” now."):
+            gold_from_question(
+                campaign=campaign, question_uid=uid, target=target, purpose=purpose,
+                answer=form.cleaned_data["answer"], why=form.cleaned_data["why"],
+            )  # fmt: skip
+    return redirect("annotation:pair", slug, uid)
 
 
 @require_POST

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -10,7 +11,7 @@ from django.db import transaction
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Campaign, TieRule
-from annotation.services import create_campaign, open_campaign
+from annotation.services import change_settings, create_campaign, open_campaign
 from annotation.services.campaigns import Pair
 from conditional.campaigns.kinds import TEMPLATE, TRIPLET
 from conditional.models import SetCampaign, TemplateSet, TripletSet
@@ -33,6 +34,7 @@ def ask_panel(
     is_draft: bool = False,
     slug: str = "",
     is_import: bool = False,
+    rules: Mapping[str, Any] | None = None,
 ) -> Campaign:
     """Ask a panel about a set's templates or triplets, or about a random sample of them.
 
@@ -43,6 +45,7 @@ def ask_panel(
         is_draft: do not open it yet, so that its rules and its gold can be set before.
         slug: if it is not to be made of the name.
         is_import: it was judged elsewhere, by accounts that nobody can sign in to.
+        rules: further ones, as `change_settings` takes them.
 
     Raises:
         Refused: the name is taken or has no letter, nobody or somebody who may not
@@ -74,6 +77,7 @@ def ask_panel(
         )
         made = {"triplet_set" if is_of_triplets else "template_set": asked_set}
         SetCampaign.objects.create(campaign=campaign, **made)
+        campaign = change_settings(campaign=campaign, by=owner, **(rules or {}))
         return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:
         raise Refused("campaign", str(problem)) from problem

@@ -48,11 +48,15 @@ def _open(request: HttpRequest, asked_set: TemplateSet | TripletSet) -> HttpResp
     form = PanelForm(request.POST or None, asked_set=asked_set)
     if request.method == "POST" and form.is_valid():
         try:
-            found = ask_panel(asked_set=asked_set, owner=signed_in(request), **form.cleaned_data)
+            found = ask_panel(
+                asked_set=asked_set, owner=signed_in(request), is_draft=True, rules=form.rules,
+                **form.others,
+            )  # fmt: skip
         except Refused as problem:
             refuse(form, problem)
         else:
-            return redirect("annotation:campaign", found.slug)
+            page = "opening" if "open" in request.POST else "campaign"
+            return redirect(f"annotation:{page}", found.slug)
     if is_of_triplets := isinstance(asked_set, TripletSet):
         page, n_questions = "triplets", asked_set.n_questions
     else:

@@ -9,6 +9,7 @@ from django import forms
 from django.db.models import Count, QuerySet
 
 from accounts.models import Role, User
+from annotation.rules_form import RulesForm
 from catalog.models import Catalog, EmbeddingSet
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from lookalike.conditional.recipes import BUILDABLE, Recipe
@@ -99,7 +100,7 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-class PanelForm(forms.Form):
+class PanelForm(RulesForm):
     """Who shall answer the questions of a set, and how many of them."""
 
     name = forms.CharField(max_length=80)
@@ -108,7 +109,7 @@ class PanelForm(forms.Form):
             "is_simulated", "username"
         ),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Everybody on the panel answers everything, not knowing what others answer.",
+        help_text="Nobody knows what others answer.",
     )
     n_questions = forms.IntegerField(
         required=False, min_value=1, help_text="A random sample of the set. Empty: all of it."
@@ -117,17 +118,13 @@ class PanelForm(forms.Form):
         required=False,
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="What counts as alike, in Markdown. Judges read it with G.",
+        help_text="What counts as alike, in Markdown. Judges read it before they begin.",
     )
     seed = _seed("Of the sample, and of each judge's own order of questions and pictures.")
-    is_draft = forms.BooleanField(
-        required=False,
-        label="Keep it as a draft",
-        help_text="To set its rules and its gold before judges see it. Open it on its own page.",
-    )
 
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        del self.fields["mirror_percent"]
         noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
         self.fields["n_questions"].label = f"How many {noun}"
         self.fields["name"].initial = asked_set.name

@@ -11,13 +11,14 @@ from accounts.models import Role, User
 from annotation.forms import GRADES_HELP, grades_in
 from annotation.models import AskingOrder, TieRule
 from annotation.notions import learned_notions
+from annotation.rules_form import RulesForm
 from catalog.short_names import typing_attributes
 from lookalike.agreement.grades import MOST_GRADES, Scale
 
 DEFAULT_GRADES = "Different\nSomewhat similar\nSimilar\nNearly identical"
 
 
-class CampaignForm(forms.Form):
+class CampaignForm(RulesForm):
     """Who shall judge a pool, and by which rules."""
 
     name = forms.CharField(
@@ -39,7 +40,7 @@ class CampaignForm(forms.Form):
     panel = forms.ModelMultipleChoiceField(
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Everybody on the panel judges every pair. An odd number has no ties.",
+        help_text="An odd number of votes has no ties.",
     )
     answers = forms.ChoiceField(
         choices=[("binary", "Similar or different"), ("graded", "Grades of similarity")],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -12,7 +13,7 @@ from accounts.models import Role, User
 from annotation.errors import CampaignError
 from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.notions import asked_notion
-from annotation.services import create_campaign, open_campaign
+from annotation.services import change_settings, create_campaign, open_campaign
 from catalog.short_names import NameCheck, check_name
 from lookalike.agreement.grades import Scale
 from lookalike.core.errors import Refused
@@ -41,6 +42,7 @@ def open_pool_campaign(
     seed: int = 0,
     owner: User | None = None,
     is_draft: bool = False,
+    rules: Mapping[str, Any] | None = None,
 ) -> Campaign:
     """Put every pair of a pool to a panel and let the judging begin.
 
@@ -52,6 +54,7 @@ def open_pool_campaign(
         notion_model: spec of its learned model.
         is_draft: do not open it yet, so that its rules and its gold can be set before the
             judges' queues are drawn.
+        rules: further ones, as `change_settings` takes them.
 
     Raises:
         Refused: the pool is still being filled or has nothing to judge, a member of the
@@ -87,6 +90,7 @@ def open_pool_campaign(
                 owner=owner,
             )
             PoolCampaign.objects.create(pool=pool, campaign=campaign)
+            campaign = change_settings(campaign=campaign, by=owner, **(rules or {}))
             return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:
         raise Refused("campaign", str(problem)) from problem

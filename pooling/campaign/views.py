@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import admin_required, signed_in
-from annotation.models import CampaignState
 from annotation.notions import learned_notions
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused
@@ -39,7 +38,7 @@ def _initial(pool: Pool) -> dict[str, str]:
 
 @admin_required
 def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask for a panel and its rules; open the campaign, or keep it as a draft."""
+    """Ask for a panel and its rules, and keep a draft; to open it, all is confirmed first."""
     pool = get_object_or_404(pools_for_pages(), slug=slug)
     form = CampaignForm(request.POST or None, initial=_initial(pool))
     if request.method == "POST" and form.is_valid():
@@ -47,15 +46,14 @@ def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
             campaign = open_pool_campaign(
                 pool=pool,
                 owner=signed_in(request),
-                is_draft="draft" in request.POST,
-                **form.cleaned_data,
+                is_draft=True,
+                rules=form.rules,
+                **form.others,
             )
         except Refused as problem:
             form.add_error(problem.field if problem.field in form.fields else None, problem.message)
         else:
-            if campaign.state == CampaignState.DRAFT:
-                messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
-                return redirect("annotation:campaign", campaign.slug)
-            messages.success(request, f"“{campaign}” is open: its panel can judge now.")
-            return redirect("pooling:pool", pool.slug)
+            messages.success(request, f"“{campaign}” is a draft; no judge sees it yet.")
+            page = "opening" if "open" in request.POST else "campaign"
+            return redirect(f"annotation:{page}", campaign.slug)
     return render(request, "pooling/new_campaign.html", {"pool": pool, "form": form})

@@ -367,7 +367,7 @@ def test_contested_pairs_are_ruled_on_one_by_one_without_names(admin, judged):
     again = post(admin, "ruling_to_gold", judged, case, use=f"{judged.slug}:example")
     assert "is that already" in again
     refused = post(admin, "ruling_to_gold", judged, case, use=f"{judged.slug}:gold")
-    assert "is not one of the available choices" in refused
+    assert "serves one purpose" in refused
     post(admin, "withdraw", judged, case)
     assert not Adjudication.objects.exists()
 
@@ -411,7 +411,11 @@ def test_judges_learn_nothing_of_the_panel_that_agreed(admin, judged, campaign_o
     assert "Say why" in post(admin, "gold_from_campaign", draft, **given)
     post(admin, "gold_from_campaign", draft, why="The seams decide.", **given)
     assert set(Gold.objects.values_list("why", flat=True)) == {"The seams decide."}
-    post(admin, "gold_from_campaign", draft, **{**given, "purpose": "gold"})
+    other = campaign_of(1, 2, 1, is_open=False)
+    assert "serves one purpose" in post(
+        admin, "gold_from_campaign", draft, **{**given, "purpose": "gold"}
+    )
+    post(admin, "gold_from_campaign", other, **{**given, "purpose": "gold"})
     told = Gold.objects.filter(question__kind="gold").values_list("why", flat=True)
     assert set(told) == {""}
 

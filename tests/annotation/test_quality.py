@@ -126,8 +126,8 @@ def test_gold_is_refused_with_a_reason(campaign_of, pairs):
             add_gold(campaign=campaign, purpose=purpose, pairs=[gold])
     assert not Gold.objects.exists()
     campaign = open_campaign(campaign=campaign)
-    with pytest.raises(CampaignError, match="only to a draft"):
-        add_gold(campaign=campaign, purpose="gold", pairs=[gold_of(pair, "similar")])
+    with pytest.raises(CampaignError, match="need a draft"):
+        add_gold(campaign=campaign, purpose="training", pairs=[gold_of(pair, "similar", "so")])
 
 
 def test_examples_may_be_added_at_any_time_and_are_shown_with_their_reason(campaign_of, pairs):

@@ -413,6 +413,7 @@ def ask_about_triplets(scene: Scene) -> Campaign:
     )
     panel = [judge.pk for judge in scene.world.judges]
     scene.post("conditional:new_triplet_campaign", triplet_set.slug, name="V", panel=panel, seed=0)
+    scene.post("annotation:move", "v", "open")
     return Campaign.objects.get(slug="v")
 
 
@@ -548,6 +549,16 @@ STEPS: dict[str, Step] = {
     ),
     "annotation:gold_from_campaign": (gold_from_campaign, "gold_added"),
     "annotation:drop_gold": (drop_gold, "gold_removed"),
+    "annotation:pair_to_gold": (
+        lambda s: s.post(
+            "annotation:pair_to_gold",
+            s.campaign.slug,
+            s.campaign.questions.all()[0].uid,
+            use=f"{s.campaign.slug}:gold",
+            answer="similar",
+        ),
+        "gold_added",
+    ),
     "annotation:rule": (rule, "ruling_made"),
     "annotation:ruling_to_gold": (ruling_to_gold, "gold_added"),
     "api:pause": (pause_by_api, "judge_paused"),
@@ -579,7 +590,7 @@ STEPS: dict[str, Step] = {
             tie_rule="negative",
             asking_order="shuffled",
         ),
-        "campaign_opened",
+        "campaign_made",
     ),
     "pooling:top_up": (top_up, "pool_topped_up"),
     "pooling:withdraw": (depth, "pool_depth_withdrawn"),
@@ -595,7 +606,7 @@ STEPS: dict[str, Step] = {
         lambda s: s.post("learning:delete_notion", s.space().slug, "colour"),
         "notion_deleted",
     ),
-    "conditional:new_template_campaign": (Scene.template_campaign, "campaign_opened"),
+    "conditional:new_template_campaign": (Scene.template_campaign, "campaign_made"),
     "conditional:new_triplet_campaign": (ask_about_triplets, "campaign_opened"),
     "conditional:keep": (keep, "set_made"),
     "conditional:delete": (

@@ -196,5 +196,5 @@ def test_a_judge_finds_the_campaign_at_home(campaign):
     judge = campaign.panel.select_related("annotator").first().annotator
     client.force_login(judge, backend="django.contrib.auth.backends.ModelBackend")
     home = client.get(reverse("annotation:home")).content.decode()
-    assert "0 of 30 templates" in home
+    assert "0 of 30 answered" in home
     assert reverse("annotation:judge", args=[campaign.uid]) in home

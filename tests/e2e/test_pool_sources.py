@@ -162,8 +162,10 @@ def figure(chief: Page, term: str) -> Locator:
 def open_campaign(chief: Page) -> None:
     chief.get_by_role("link", name="Open a campaign").click()
     chief.get_by_label("ann").check()
-    chief.get_by_role("button", name="Open the campaign").click()
-    chief.wait_for_url("**/pools/wild-pool/")
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
+    expect(chief.get_by_text("is opened")).to_be_visible()
+    chief.goto("/pools/wild-pool/")
 
 
 def judge(ann: Page, n_pairs: int) -> None:

@@ -73,7 +73,8 @@ def start_a_campaign(chief: Page, panel: list[User]) -> Campaign:
     for judge in panel:
         chief.get_by_label(judge.username).check()
     chief.get_by_label("How many templates").fill(str(N_ASKED))
-    chief.get_by_role("button", name="Start the campaign").click()
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
     expect(chief.get_by_role("heading", name="Progress of each judge")).to_be_visible()
     return Campaign.objects.get()
 
@@ -149,7 +150,8 @@ def test_arrows_and_touch_pick_too_and_pages_fit_a_phone(
     chief = open_page(admin, size="phone", theme=theme)
     chief.goto("/templates/sets/colours/judge/")
     chief.get_by_label("anna").check()
-    chief.get_by_role("button", name="Start the campaign").click()
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
     for address in ("/templates/", "/templates/sets/colours/", "/templates/campaigns/colours/"):
         chief.goto(address)
         assert overflow(chief) <= 0, address

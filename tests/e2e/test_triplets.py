@@ -68,7 +68,8 @@ def start_a_campaign(chief: Page, panel: list[User]) -> Campaign:
     for judge in panel:
         chief.get_by_label(judge.username).check()
     chief.get_by_label("Guidelines").fill("# What counts\n\nThe **main** colour.")
-    chief.get_by_role("button", name="Start the campaign").click()
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
     expect(chief.get_by_role("heading", name="Progress of each judge")).to_be_visible()
     return Campaign.objects.get()
 

@@ -92,8 +92,10 @@ def open_campaign(chief: Page) -> int:
     chief.goto("/pools/autumn-pool/")
     chief.get_by_role("link", name="Open a campaign").click()
     chief.get_by_label("ann").check()
-    chief.get_by_role("button", name="Open the campaign").click()
-    chief.wait_for_url("**/pools/autumn-pool/")
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
+    expect(chief.get_by_text("is opened")).to_be_visible()
+    chief.goto("/pools/autumn-pool/")
     shown = chief.locator(".tile", has_text="pairs to judge").locator("dd").first.inner_text()
     return int(shown.replace(",", ""))
 

@@ -176,3 +176,22 @@ test("a clock that was shown later than now gives no negative times", () => {
   assert.ok(body.shown_at <= body.decided_at);
   assert.deepEqual([body.visible_ms, body.load_ms], [0, 0]);
 });
+
+test("a comment goes the way of answers, counts nothing, and is taken back", () => {
+  const before = { ...session.progress };
+  const uuid = session.comment(queue.head, "A hood?");
+  session.withdrawComment(queue.head, uuid);
+  assert.deepEqual(
+    outbox.sent.map(({ comment, withdraws }) => [comment, withdraws]),
+    [["A hood?", null], ["", uuid]],
+  );
+  assert.deepEqual(session.progress, before);
+  assert.equal(session.undo(act("withdrawn")), null);
+  assert.deepEqual(session.follow(outbox.sent), []);
+});
+
+test("comments that an earlier page has left answer nothing", () => {
+  session.resume([{ body: { uuid: "c", question: "u1", comment: "", withdraws: null }, shown: { question: question(1) } }]);
+  assert.equal(queue.has("u1"), true);
+  assert.deepEqual(session.history, []);
+});

@@ -44,3 +44,16 @@ test("a closed campaign is not asked again", async (context) => {
   context.mock.timers.tick(100_000);
   assert.equal(api.n_asked, 1);
 });
+
+test("a count that is older than an answer given meanwhile is not shown", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { supply, heard } = supplied({ progress: { n_done: 3, n_total: 9 } });
+  const { outbox } = supply;
+  const { next } = supply.api;
+  supply.api.next = async () => {
+    outbox.last = 1; // answered while the server counted
+    return next();
+  };
+  await supply.fill();
+  assert.equal(heard[0].progress, null);
+});

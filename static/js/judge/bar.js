@@ -44,7 +44,10 @@ export class Bar {
     else if (state === "saving") saved.replaceChildren(fill(ngettext("Saving {n} answer", "Saving {n} answers", n), { n: formatted(n) }));
     else {
       const unsaved = ngettext("{n} answer not saved yet.", "{n} answers not saved yet.", n);
-      saved.replaceChildren(`${fill(unsaved, { n: formatted(n) })} ${this.outbox.problem} ${kept}`, this.retry);
+      const words = document.createElement("span");
+      words.textContent = `${fill(unsaved, { n: formatted(n) })} ${this.outbox.problem} ${kept}`;
+      saved.title = words.textContent; // where the line is too short for it
+      saved.replaceChildren(words, this.retry);
     }
   }
 }

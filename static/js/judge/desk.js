@@ -20,6 +20,7 @@ export class Desk {
   #isLateDue = false;
   #reply = { state: "open", stage: "judging" };
   #isWaiting = true;
+  #isFinished = false;
   #comment = null; // {question, uuid}: sent since the last answer, so that undo takes it back
 
   constructor(parts) {
@@ -183,6 +184,7 @@ export class Desk {
   /** Show what comes next. */
   advance() {
     const { head } = this.queue;
+    this.#isFinished = false;
     if (!head) {
       if (!this.#isWaiting) this.supply.isDry = false; // what is used up may have come back
       this.#showNothing();
@@ -192,7 +194,7 @@ export class Desk {
       this.pair.show(head);
     } else this.#showSheet(head);
     this.#isWaiting = !head;
-    this.panels.showMode(this.mode, this.#isPeeking);
+    this.panels.showMode(head?.kind === "training" ? "pair" : this.mode, this.#isPeeking);
     this.#late();
   }
 
@@ -218,9 +220,18 @@ export class Desk {
     else if (state !== "open") this.panels.showState(state);
     else if (stage === "not_qualified") this.panels.showState("not_qualified");
     else if (this.supply.isDry && this.#reply.is_waiting) this.panels.showState("waiting");
-    else if (this.supply.isDry && !this.#reply.isWaiting) this.panels.showState("finished");
+    else if (this.supply.isDry && !this.#reply.isWaiting) this.#showFinished();
     else this.panels.showState("loading");
     this.supply.fill();
+  }
+
+  /** All is answered: what was planned for the judge and went to others is left out of the count. */
+  #showFinished() {
+    const { n_done, n_total } = this.session.progress;
+    const n = n_total - n_done;
+    const words = fill(gettext("Other judges have taken the rest: {n}."), { n: formatted(n) });
+    this.panels.showState("finished", n > 0 ? words : "");
+    this.#isFinished = true;
   }
 
   #goOn(question, answer) {
@@ -336,7 +347,8 @@ export class Desk {
     afterPaint(() => {
       this.#isLateDue = false;
       this.panels.showParked();
-      this.panels.showProgress(this.session.progress, this.pace);
+      const { n_done, n_total } = this.session.progress;
+      this.panels.showProgress({ n_done, n_total: this.#isFinished ? n_done : n_total }, this.pace);
       this.panels.showStrip(this.session.strip);
       this.supply.wantPictures(this.mode, this.session.history.slice(-STRIP_N), this.sheet.questions);
       this.supply.fill();

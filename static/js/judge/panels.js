@@ -59,6 +59,7 @@ export class Panels {
   }
 
   showStage(stage) {
+    this.root.dataset.stage = stage;
     this.bar.showStage(stage);
   }
 

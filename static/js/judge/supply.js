@@ -54,7 +54,9 @@ export class Supply {
     const n_free = ASK_N - this.queue.length - this.outbox.waiting.length;
     if (n_free < 1 && this.queue.length > 0) return;
     const n_asked = Math.max(1, n_free);
+    const { last } = this.outbox;
     const reply = await this.api.next(after, n_asked);
+    if (this.outbox.last !== last) reply.progress = null; // older than what was answered meanwhile
     const n_new = this.queue.push(reply.questions, n_asked);
     this.isDry = n_new === 0;
     if (this.queue.length === 0 && reply.state === "open" && after > 0) {

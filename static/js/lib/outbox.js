@@ -78,6 +78,11 @@ export class Outbox {
     return this.#sorted((record) => record.parked);
   }
 
+  /** Grows with each record that this tab adds. */
+  get last() {
+    return this.#lastSequence;
+  }
+
   /** "saved", "saving" or "retrying". */
   get state() {
     if (this.waiting.length === 0) return "saved";

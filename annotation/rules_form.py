@@ -1,0 +1,58 @@
+"""The rules of a campaign that is being made: all that its opening fixes is in one form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.forms import SettingsForm
+from annotation.models import Campaign
+
+RULES = (
+    "serving", "k", "lease_minutes", "closes_settled", "repeat_percent", "mirror_percent",
+    "pass_percent",
+)  # fmt: skip
+MEANS = {
+    "serving": "Everybody: most votes, most work. k of the panel: each question is asked k times.",
+    "k": "Only where k of the panel judge.",
+    "closes_settled": (
+        "Saves work; agreement is computed on fewer votes, and with two votes where a tie is "
+        "“different”, one “different” settles a pair."
+    ),
+    "pass_percent": "Only where there is a qualification round; it is added to the draft.",
+}
+
+
+class RulesForm(forms.Form):
+    """Who is asked what, how often, and how judges are checked; what is left empty is usual."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        usual = Campaign()
+        made = forms.fields_for_model(
+            Campaign, fields=RULES, labels=SettingsForm.Meta.labels,
+            help_texts=SettingsForm.Meta.help_texts | MEANS,
+        )  # fmt: skip
+        for name, field in made.items():
+            if field is None:
+                continue
+            field.initial = getattr(usual, name)
+            field.required = False
+            self.fields[name] = field
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """The rules that were chosen."""
+        given = self.cleaned_data
+        return {name: given[name] for name in RULES if given.get(name) not in (None, "")}
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """All that was given besides."""
+        return {name: value for name, value in self.cleaned_data.items() if name not in RULES}
+
+    @property
+    def rule_fields(self) -> list[forms.BoundField]:
+        """The rules' fields, to be drawn together."""
+        return [self[name] for name in RULES if name in self.fields]
