@@ -6,12 +6,23 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms
+from django.db.models import QuerySet
 
 from accounts.languages import choices as language_names
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.services.guidelines import MAX_GUIDELINE
 from annotation.services.settings import IN_DRAFT, has_fixed_ties
+
+GRADES_HELP = (
+    "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
+    "pair at a time: sheets have no grades."
+)
+
+
+def grades_in(text: str) -> str:
+    """Return the words of grades as they are stored: one a line, nothing around them."""
+    return "\n".join(word.strip() for word in text.splitlines() if word.strip())
 
 
 class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -20,10 +31,14 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "notion", "tie_rule", "serving", "k", "lease_minutes", "closes_settled",
+            "name", "notion", "grades", "similar_from", "tie_rule", "serving", "k",
+            "lease_minutes", "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
+        widgets = {"grades": forms.Textarea(attrs={"rows": 5})}
         labels = {
+            "grades": "Grades, one a line",
+            "similar_from": "Similar from grade",
             "notion": "Similar in what",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Reserve a pair for (minutes)",
@@ -33,6 +48,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "pass_percent": "Pass mark of the qualification round, %",
         }
         help_texts = {
+            "grades": GRADES_HELP + " Leave it empty to ask for similar or different.",
             "mirror_percent": (
                 "Pairs asked again with query and candidate swapped, in percent. Only where the "
                 "candidate is a query of the campaign, too, so there may be fewer."
@@ -42,15 +58,25 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         cast("forms.IntegerField", self.fields["lease_minutes"]).widget.attrs["min"] = 1
+        self.fields["similar_from"].required = False
         for field in self.fields.values():
             field.show_hidden_initial = True  # so that two admins do not undo each other
         if self.instance.kind.is_choice:
-            for name in ("tie_rule", "mirror_percent", "notion"):
+            for name in ("tie_rule", "mirror_percent", "grades", "similar_from", "notion"):
                 del self.fields[name]
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
             for name in self.fields.keys() & set(fixed):
                 self.fields[name].disabled = True
+
+    def clean_similar_from(self) -> int:
+        """Keep the threshold where none is given."""
+        given = self.cleaned_data["similar_from"]
+        return int(self.instance.similar_from if given is None else given)
+
+    def clean_grades(self) -> str:
+        """Take the words without what stands around them."""
+        return grades_in(self.cleaned_data["grades"])
 
     @property
     def seen(self) -> dict[str, Any]:
@@ -59,7 +85,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         for name, field in self.fields.items():
             stored = self.data.get(self.add_initial_prefix(name))
             if stored is not None:
-                seen[name] = field.to_python(stored)
+                seen[name] = (grades_in if name == "grades" else field.to_python)(stored)
             elif isinstance(field, forms.BooleanField) and self._says_what_was:
                 seen[name] = False
         return seen
@@ -87,6 +113,14 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             if name not in changes:
                 data[self.add_prefix(name)] = value
         self.data = data
+
+
+def campaigns_like(campaign: Campaign) -> QuerySet[Campaign]:
+    """Return the campaigns that take the same answers, so that gold of one is gold of another."""
+    same = Campaign.objects.filter(
+        task_kind=campaign.task_kind, notion=campaign.notion, grades=campaign.grades
+    )
+    return same.filter(similar_from=campaign.similar_from) if campaign.grades else same
 
 
 class ReasonForm(forms.Form):
@@ -192,7 +226,8 @@ class GoldFileForm(GoldForm):
         label="CSV file",
         help_text=(
             "Columns query, candidate (path in the catalog, uid or SHA-256), answer (similar or "
-            "different), and why (shown in training and examples)."
+            "different; where pairs are graded, the grade), and why (shown in training and "
+            "examples)."
         ),
     )
 
@@ -211,7 +246,7 @@ class GoldFromCampaignForm(GoldForm):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, campaign=campaign, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind, notion=campaign.notion)
+        same = campaigns_like(campaign)
         others = same.exclude(pk=campaign.pk).exclude(state=CampaignState.DRAFT)
         cast("forms.ModelChoiceField[Campaign]", self.fields["source"]).queryset = others.order_by(
             "-pk"
@@ -262,7 +297,7 @@ class GoldFromRulingForm(forms.Form):
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        same = Campaign.objects.filter(task_kind=campaign.task_kind, state=CampaignState.DRAFT)
+        same = campaigns_like(campaign).filter(state=CampaignState.DRAFT)
         drafts = same.exclude(pk=campaign.pk)
         taken = PURPOSES if campaign.state == CampaignState.DRAFT else LATER[::-1]
         here = [(f"{campaign.slug}:{kind}", f"{words} here") for kind, words in taken]

@@ -12,10 +12,15 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from annotation.models.choices import PICK, VOTES, Answer
 from lookalike.agreement.consensus import is_settled
+from lookalike.agreement.grades import Scale, consensus_grades, grade_of
+from lookalike.agreement.grades import is_settled as is_grade_settled
 from lookalike.conditional.crops import Dilation
 
 PAIR = "pair"
@@ -65,6 +70,7 @@ class TaskKind:
         answers: the kind's own answers, picks apart, and their words.
         results_page: name of the page with its results, which takes a slug; "" for agreement.
         judging_page: the template of the page on which judges answer.
+        scale: the grades that are answers; None where there are none.
     """
 
     name = PAIR
@@ -74,6 +80,7 @@ class TaskKind:
     }
     results_page = ""
     judging_page = "annotation/judge.html"
+    scale: Scale | None = None
 
     @property
     def is_choice(self) -> bool:
@@ -124,6 +131,34 @@ class TaskKind:
         return answer in VOTES
 
 
+class GradedPair(TaskKind):
+    """Pairs that are graded; a grade counts as similar or as different, as its answer says."""
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale: Scale = scale
+        self.answers = {**scale.answers, Answer.CANT_TELL.value: str(Answer.CANT_TELL.label)}
+
+    def words(self, answer: str, subject: Subject | None) -> str:
+        """Return an answer as pages for admins say it."""
+        return self.answers.get(answer) or super().words(answer, subject)
+
+    def consensus(self, votes: Sequence[str], n_wanted: int, tie_rule: str) -> Consensus:
+        """Return the median grade."""
+        grades = [grade_of(vote) for vote in votes]
+        counts = np.bincount(np.array(grades, np.int64), minlength=self.scale.n_grades)
+        [grade], [is_decided] = consensus_grades(counts[None], self.scale.similar_from, tie_rule)
+        answer = self.scale.answer(int(grade)) if is_decided else ""
+        return Consensus(answer, is_grade_settled(grades, n_wanted, self.scale, tie_rule))
+
+    def rulings(self, subject: Subject | None) -> dict[str, str]:
+        """Return the grades, the lowest first."""
+        return self.scale.answers
+
+    def takes(self, answer: str, subject: Subject | None) -> bool:
+        """Return whether an answer is one of the grades."""
+        return answer in self.scale.answers
+
+
 def pick_place(answer: str) -> int | None:
     """Return the place that an answer picks; None for any other."""
     return int(answer.removeprefix(PICK)) if answer.startswith(PICK) else None
@@ -137,6 +172,11 @@ def register(kind: TaskKind) -> None:
     _KINDS[kind.name] = kind
 
 
-def task_kind(name: str) -> TaskKind:
-    """Return a kind by the name that campaigns store."""
-    return _KINDS[name]
+def task_kind(name: str, grades: str = "", similar_from: int = 0) -> TaskKind:
+    """Return a kind by what campaigns store: its name, and of graded pairs the scale."""
+    return _graded(grades, similar_from) if grades else _KINDS[name]
+
+
+@lru_cache(maxsize=256)
+def _graded(grades: str, similar_from: int) -> GradedPair:
+    return GradedPair(Scale(tuple(grades.split("\n")), similar_from))

@@ -75,6 +75,14 @@ def _triples(table: LabelTable, names: dict[int, str]) -> Iterator[tuple[str, st
         )
 
 
+def _grades(table: LabelTable, names: dict[int, str]) -> Iterator[tuple[str, str, int]]:
+    """Yield the labels, where pairs are graded their grades."""
+    values = table.is_similar if table.grades is None else table.grades
+    for row in np.flatnonzero(table.is_decided).tolist():
+        pair = table.query_ids[row], table.candidate_ids[row]
+        yield (*(names[int(image)] for image in pair), int(values[row]))  # type: ignore[misc]
+
+
 def _encoded(pieces: Iterator[str]) -> Iterator[bytes]:
     return (piece.encode() for piece in pieces)
 
@@ -94,7 +102,9 @@ def _vsd_task(campaign: Campaign) -> Iterator[bytes]:
 
 def _qrels(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
-    return _encoded(trec_qrels_pieces(_triples(table, _named(table)[1])))
+    return _encoded(
+        trec_qrels_pieces(_grades(table, _named(table)[1]), graded=table.grades is not None)
+    )
 
 
 def _label_studio(campaign: Campaign) -> Iterator[bytes]:
@@ -113,7 +123,9 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
     table = _decided(campaign)
     paths, hashes = _named(table)
     judges = "simulated" if campaign.is_simulated else "people"
+    grades = table.grades
     notion = (campaign.notion,) if campaign.notion else ()
+    more = (*(("notion",) if notion else ()), *(() if grades is None else ("grade",)))
     rows = (
         (
             paths[int(table.query_ids[row])],
@@ -126,10 +138,11 @@ def _csv(campaign: Campaign) -> Iterator[bytes]:
             hashes[int(table.candidate_ids[row])],
             judges,
             *notion,
+            *(() if grades is None else (int(grades[row]) if table.is_decided[row] else "",)),
         )
         for row in range(len(table))
     )
-    return _encoded(csv_pieces(rows, (*CSV_HEADER, "notion") if notion else CSV_HEADER))
+    return _encoded(csv_pieces(rows, (*CSV_HEADER, *more)))
 
 
 FORMATS = {
@@ -151,7 +164,8 @@ FORMATS = {
         ),
         ExportFormat(
             "qrels", "TREC qrels", "qrels", "text/plain; charset=utf-8",
-            "For trec_eval, ir_measures and pytrec_eval; images by SHA-256.", _qrels,
+            "For trec_eval, ir_measures and pytrec_eval; images by SHA-256; grades where pairs are "
+            "graded.", _qrels,
         ),
         ExportFormat(
             "label-studio", "Label Studio", "json", "application/json",

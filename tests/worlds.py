@@ -25,6 +25,7 @@ from evaluation.results.assessment import assess
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.services import store_result
 from jobs.services import run_here
+from lookalike.agreement.grades import Scale
 from lookalike.core.progress import SILENT
 from lookalike.pooling.query_rule import QueryRule
 from pooling.campaign.services import open_pool_campaign
@@ -41,7 +42,7 @@ from releases.models import Release
 from releases.services import freeze, freeze_job
 
 SPECS = ("descriptor:colour-histogram", "descriptor:hog-shape")
-Truth = Callable[[Image, Image], bool]
+Truth = Callable[[Image, Image], bool | str]  # similar or not, or an answer
 
 
 @dataclass
@@ -84,9 +85,7 @@ def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
             Submission(
                 uuid=uuid.uuid4(),
                 question=question.uid,
-                answer="similar"
-                if truth(by_id[question.query.id], by_id[question.candidate.id])
-                else "different",
+                answer=_said(truth(by_id[question.query.id], by_id[question.candidate.id])),
                 reason="",
                 mode="pair",
                 device="keyboard",
@@ -107,7 +106,11 @@ def answer_all(campaign: Campaign, judge: User, truth: Truth) -> None:
         assert not [r for r in receipt.results if isinstance(r, RejectedError)]
 
 
-def build_world() -> World:
+def _said(found: bool | str) -> str:
+    return found if isinstance(found, str) else "similar" if found else "different"
+
+
+def build_world(scale: Scale | None = None) -> World:
     """Make thirty images of ten products, two pooled models, one outsider, and a campaign.
 
     The first world of a database is the same in every run, down to the images' hashes.
@@ -150,7 +153,9 @@ def build_world() -> World:
         User.objects.create_user(f"judge-{number[8 * place : 8 * place + 6]}", role=Role.ANNOTATOR)
         for place in range(1, 4)
     ]
-    campaign = open_pool_campaign(pool=pool, name=f"Campaign {catalog.slug}", panel=judges)
+    campaign = open_pool_campaign(
+        pool=pool, name=f"Campaign {catalog.slug}", panel=judges, scale=scale
+    )
     return World(catalog, images, vectors, pool, campaign, judges)
 
 
@@ -164,6 +169,28 @@ def judge_world(world: World) -> World:
     for judge in world.judges[:2]:
         answer_all(world.campaign, judge, same_colour)
     answer_all(world.campaign, world.judges[2], lambda q, c: not same_colour(q, c))
+    return world
+
+
+def grade_world(world: World) -> World:
+    """Let all three judge every pair of a graded campaign; they differ by a grade here and there.
+
+    A pair of one colour has one grade more, and one of a kind two.
+    """
+    scale = world.campaign.kind.scale
+    assert scale is not None
+
+    def judge(shift: int) -> Truth:
+        def truth(query: Image, candidate: Image) -> str:
+            a, b = query.attributes, candidate.attributes
+            grade = (a["colour"] == b["colour"]) + 2 * (a["kind"] == b["kind"])
+            off = shift if (query.pk * 7 + candidate.pk * 3) % 5 == 0 else 0
+            return scale.answer(min(max(grade + off, 0), scale.n_grades - 1))
+
+        return truth
+
+    for person, shift in zip(world.judges, (0, 1, -2), strict=True):
+        answer_all(world.campaign, person, judge(shift))
     return world
 
 

@@ -31,6 +31,16 @@ class Campaign(models.Model):
     task_kind = models.CharField(
         max_length=10, default=PAIR, db_default=PAIR, help_text="What its questions ask about."
     )
+    grades = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Words of the grades, one a line from the least similar; none: a pair is similar "
+        "or different.",
+    )
+    similar_from = models.PositiveSmallIntegerField(
+        default=2, db_default=2, help_text="The least grade that counts as similar."
+    )
     tie_rule = models.CharField(max_length=10, choices=TieRule, default=TieRule.NEGATIVE)
     serving = models.CharField(max_length=10, choices=Serving, default=Serving.EVERYONE)
     asking_order = models.CharField(
@@ -107,7 +117,7 @@ class Campaign(models.Model):
     @property
     def kind(self) -> TaskKind:
         """The kind of task."""
-        return task_kind(self.task_kind)
+        return task_kind(self.task_kind, self.grades, self.similar_from)
 
     @property
     def asked_notion(self) -> AskedNotion:

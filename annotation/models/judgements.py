@@ -10,7 +10,7 @@ from annotation.models.campaigns import PanelMember
 from annotation.models.choices import NO_VOTES, UNFINISHED, Answer, Device, Mode, Reason
 from annotation.models.questions import Question
 
-ANSWER_CODE = r"^([a-z_]+|pick:[0-9]+)$"
+ANSWER_CODE = r"^([a-z_]+|pick:[0-9]+|(similar|different):[0-4])$"
 
 
 class JudgementEvent(models.Model):

@@ -54,8 +54,13 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
     questions = (
         _finished(campaign)
         .annotate(
-            n_similar=Count("judgements", filter=votes & Q(judgements__answer=Answer.SIMILAR)),
-            n_different=Count("judgements", filter=votes & Q(judgements__answer=Answer.DIFFERENT)),
+            n_similar=Count(
+                "judgements", filter=votes & Q(judgements__answer__startswith=Answer.SIMILAR)
+            ),
+            n_different=Count(
+                "judgements", filter=votes & Q(judgements__answer__startswith=Answer.DIFFERENT)
+            ),
+            n_said=Count("judgements__answer", filter=votes, distinct=True),
             n_unsure=Count(
                 "judgements",
                 filter=Q(
@@ -64,8 +69,8 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
                 ),
             ),
         )
-        .filter(Q(n_similar__gt=0, n_different__gt=0) | Q(n_unsure__gt=0))
-        .order_by(Abs(F("n_similar") - F("n_different")), "pk")
+        .filter(Q(n_said__gt=1) | Q(n_unsure__gt=0))
+        .order_by(Abs(F("n_similar") - F("n_different")), "-n_said", "pk")
     )
     return questions.filter(n_similar=F("n_different")) if only_undecided else questions
 

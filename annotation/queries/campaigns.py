@@ -17,6 +17,7 @@ from catalog.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
 from lookalike.agreement.consensus import majority
+from lookalike.agreement.grades import OrdinalAgreement, Scale, ordinal_agreement
 
 MAX_MATRIX = 12  # judges; a wider table helps nobody
 
@@ -41,13 +42,26 @@ class KappaRow:
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """Everything the agreement page shows."""
+    """Everything the agreement page shows.
+
+    Where pairs are graded, all but `grades` is of the sides of the threshold.
+    """
 
     figures: Agreement
+    scale: Scale | None
+    grades: OrdinalAgreement | None
     n_ruled: int
     by_rule: list[LabelCounts]
     patterns: list[tuple[int, int, int]]
     kappas: list[KappaRow]
+
+    @property
+    def shares(self) -> list[tuple[int, str, float]]:
+        """Each grade with its word and its share of all votes."""
+        if self.scale is None or self.grades is None:
+            return []
+        of_grade = zip(self.scale.words, self.grades.prevalence, strict=True)
+        return [(grade, word, share) for grade, (word, share) in enumerate(of_grade)]
 
 
 def campaigns_shown_to(person: User) -> Campaigns:
@@ -101,6 +115,8 @@ def agreement_report(campaign: Campaign) -> AgreementReport:
     patterns, n = np.unique(counts[counts.sum(axis=1) > 0], axis=0, return_counts=True)
     return AgreementReport(
         figures=agreement_of(counts),
+        scale=campaign.kind.scale,
+        grades=None if table.grade_counts is None else ordinal_agreement(table.grade_counts),
         n_ruled=int(table.is_ruled.sum()),
         by_rule=by_rule,
         patterns=[(int(s), int(d), int(k)) for (d, s), k in zip(patterns, n, strict=True)][::-1],

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign, PanelMember
+from annotation.queries.answer_codes import agrees
 from annotation.queries.prepared import rows_of
 from lookalike.agreement.careless import Answers, Flag, careless_flags
 from lookalike.agreement.judge_statistics import Share, sequence_effect
 
 ANSWERS = """
-select j.member_id, q.query_id, j.answer = 'similar', j.answer not in ('cant_tell', 'skip'),
+select j.member_id, q.query_id, j.answer ^@ 'similar', j.answer not in ('cant_tell', 'skip'),
        v.visible_ms, v.mode = 'sheet', (extract(epoch from v.shown_at) * 1000)::bigint
 from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
@@ -26,18 +27,19 @@ where q.campaign_id = %s and q.kind in ('pair', 'gold', 'repeat', 'mirror')
 order by j.member_id, v.decided_at, v.id
 """
 VOTES = """
-select j.member_id, count(*) filter (where j.answer = 'similar'), count(*),
-       sum(n.n_similar - (j.is_counted and j.answer = 'similar')::int),
+select j.member_id, count(*) filter (where j.answer ^@ 'similar'), count(*),
+       sum(n.n_similar - (j.is_counted and j.answer ^@ 'similar')::int),
        sum(n.n_votes - j.is_counted::int)
 from annotation_judgement j
-join (select question_id, count(*) filter (where answer = 'similar') as n_similar,
+join (select question_id, count(*) filter (where answer ^@ 'similar') as n_similar,
              count(*) as n_votes
       from annotation_judgement where is_counted group by 1) n on n.question_id = j.question_id
 join annotation_question q on q.id = j.question_id
-where q.campaign_id = %s and q.kind = 'pair' and j.answer in ('similar', 'different') group by 1
+where q.campaign_id = %s and q.kind = 'pair' and j.answer ~ '^(similar|different)' group by 1
 """
-CHECKS = """
-select j.member_id, count(*) filter (where j.answer = coalesce(g.answer, o.answer)), count(*)
+CHECKS = f"""
+select j.member_id,
+       count(*) filter (where {agrees("j.answer", "coalesce(g.answer, o.answer)")}), count(*)
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 left join annotation_gold g on g.question_id = q.id
@@ -47,7 +49,7 @@ where q.campaign_id = %s and q.kind in ('gold', 'repeat')
   and j.answer not in ('cant_tell', 'skip')
   and coalesce(g.answer, o.answer) is not null
 group by 1
-"""
+"""  # noqa: S608  (constants)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from annotation.models import Answer, Campaign, Judgement, Question, QuestionKin
 from annotation.models.choices import PICK
 from annotation.picture_keys import open_place
 from annotation.queries.judges import Judge, fixed_rules
-from annotation.task_kinds import ALWAYS, Subject, task_kind
+from annotation.task_kinds import ALWAYS, Subject
 from catalog.models import Image
 from lookalike.conditional.crops import Dilation
 from lookalike.conditional.verdicts import gallery_order
@@ -52,7 +52,9 @@ def answers_taken(campaign_uid: uuid.UUID) -> Taken:
     Raises:
         NotOnPanelError: as `fixed_rules`.
     """
-    kind = task_kind(fixed_rules(campaign_uid).task_kind)
+    kind = fixed_rules(campaign_uid).kind
+    if kind.scale:
+        return Taken(frozenset(kind.answers) | ALWAYS)
     if not kind.is_choice:
         return ABOUT_PAIRS
 

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from annotation.notions import AskedNotion
 from jobs.snapshot import Snapshot
+from lookalike.agreement.grades import Scale
 
 CAMPAIGNS = """
 select id, slug, name, tie_rule, serving, k, seed, guideline_version, is_simulated, n_questions,
-       state, asking_order, notion, notion_model, notion_prompts
+       state, asking_order, grades, similar_from, notion, notion_model, notion_prompts
 from annotation_campaign where slug = any(%s) order by slug
 """
 GUIDELINES = """
@@ -42,7 +43,9 @@ select query_id as query, candidate_id as image, campaign_id as campaign
 from annotation_question where campaign_id = any(%s) and kind = 'pair'
 """
 JUDGEMENTS = """
-select q.query_id as query, q.candidate_id as image, j.member_id as member, j.answer, e.reason,
+select q.query_id as query, q.candidate_id as image, j.member_id as member,
+       split_part(j.answer, ':', 1) as answer,
+       nullif(split_part(j.answer, ':', 2), '')::smallint as grade, e.reason,
        j.is_counted, e.mode,
        floor(extract(epoch from e.decided_at) / 3600)::bigint as hour,
        least(round(e.visible_ms, -2), 2147483600)::int as visible_ms, e.guideline_version,
@@ -53,7 +56,8 @@ join annotation_judgementevent e on e.id = j.event_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
 """
 RULINGS = """
-select q.query_id as query, q.candidate_id as image, r.answer
+select q.query_id as query, q.candidate_id as image, split_part(r.answer, ':', 1) as answer,
+       nullif(split_part(r.answer, ':', 2), '')::smallint as grade
 from annotation_adjudication r join annotation_question q on q.id = r.question_id
 where q.campaign_id = any(%s) and q.kind = 'pair'
 """
@@ -61,7 +65,8 @@ _PAIR = {"query": pa.int64(), "image": pa.int64()}
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _PAIR_KINDS = {**_PAIR, "campaign": pa.int64()}
 _JUDGEMENT_KINDS = {
-    **_PAIR, "member": pa.int64(), "answer": _TEXT, "reason": _TEXT, "is_counted": pa.bool_(),
+    **_PAIR, "member": pa.int64(), "answer": _TEXT, "grade": pa.int8(), "reason": _TEXT,
+    "is_counted": pa.bool_(),
     "mode": _TEXT, "hour": pa.int64(), "visible_ms": pa.int32(), "guideline_version": pa.int32(),
     "campaign": pa.int64(),
 }  # fmt: skip
@@ -82,9 +87,17 @@ class FrozenCampaign(NamedTuple):
     n_questions: int
     state: str
     asking_order: str
+    grades: str
+    similar_from: int
     notion: str
     notion_model: str
     notion_prompts: str
+
+    @property
+    def scale(self) -> Scale | None:
+        """The grades; None where a pair is similar or different."""
+        words = tuple(self.grades.splitlines())
+        return Scale(words, self.similar_from) if words else None
 
     @property
     def asked_notion(self) -> AskedNotion:
@@ -155,5 +168,5 @@ def frozen_judgements(view: Snapshot, campaigns: Sequence[int]) -> pa.Table:
 
 
 def frozen_rulings(view: Snapshot, campaigns: Sequence[int]) -> pa.Table:
-    """Return the rulings on pairs: query, image, answer."""
-    return view.columns(RULINGS, [campaigns], {**_PAIR, "answer": _TEXT})
+    """Return the rulings on pairs: query, image, answer, grade."""
+    return view.columns(RULINGS, [campaigns], {**_PAIR, "answer": _TEXT, "grade": pa.int8()})

@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.models import Campaign, Judgement
-from annotation.models.choices import NO_VOTES
+from annotation.models.choices import NO_VOTES, VOTES
 from annotation.task_kinds import pick_place
 from catalog.models import Image
 
@@ -45,7 +45,7 @@ def list_judgements(
         campaign: whose questions.
         kind: only of questions of this kind; "" for all.
         judge: only of the judge with this place on the panel.
-        answer: only this answer; "" for all.
+        answer: only this answer, of whatever grade; "" for all.
         is_excluded: only excluded ones, or only the others.
     """
     judgements = Judgement.objects.filter(question__campaign=campaign)
@@ -54,7 +54,7 @@ def list_judgements(
     if judge is not None:
         judgements = judgements.filter(member__number=judge)
     if answer:
-        judgements = judgements.filter(answer=answer)
+        judgements = judgements.filter(Q(answer=answer) | Q(answer__startswith=f"{answer}:"))
     if is_excluded is not None:
         judgements = judgements.filter(is_excluded=is_excluded)
     return judgements.select_related(
@@ -83,10 +83,16 @@ def is_answer(campaign: Campaign, answer: str) -> bool:
     """Whether judges of a campaign may answer so."""
     if campaign.kind.is_choice and pick_place(answer) is not None:
         return True
-    return answer in {*campaign.kind.answers, *NO_VOTES}
+    return answer in {*_sides(campaign), *campaign.kind.answers, *NO_VOTES}
 
 
 def answer_words(campaign: Campaign) -> str:
     """Return the answers that judges of a campaign may give, for a message."""
     picks = ["pick:N"] if campaign.kind.is_choice else []
-    return ", ".join(dict.fromkeys([*picks, *campaign.kind.answers, *map(str, NO_VOTES)]))
+    words = [*picks, *_sides(campaign), *campaign.kind.answers, *map(str, NO_VOTES)]
+    return ", ".join(dict.fromkeys(words))
+
+
+def _sides(campaign: Campaign) -> list[str]:
+    """Return what stands for several grades of a campaign."""
+    return [str(vote) for vote in VOTES] if campaign.kind.scale else []

@@ -20,6 +20,13 @@ class FixedRules(NamedTuple):
 
     serving: str
     task_kind: str
+    grades: str
+    similar_from: int
+
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of task."""
+        return task_kind(self.task_kind, self.grades, self.similar_from)
 
 
 class NotOnPanelError(Exception):
@@ -36,11 +43,13 @@ class CountingRules:
     tie_rule: str
     closes_settled: bool
     task_kind: str
+    grades: str
+    similar_from: int
 
     @property
     def kind(self) -> TaskKind:
         """The kind of task."""
-        return task_kind(self.task_kind)
+        return task_kind(self.task_kind, self.grades, self.similar_from)
 
     @property
     def is_leased(self) -> bool:
@@ -57,7 +66,7 @@ def counting_rules(campaign: Campaign) -> CountingRules:
     """Return a campaign's rules."""
     return CountingRules(
         campaign.pk, campaign.serving, campaign.k, campaign.tie_rule, campaign.closes_settled,
-        campaign.task_kind,
+        campaign.task_kind, campaign.grades, campaign.similar_from,
     )  # fmt: skip
 
 
@@ -115,6 +124,7 @@ class Judge(CountingRules):
 
 JUDGE_COLUMNS = """
     c.id as campaign_id, c.serving, c.k, c.tie_rule, c.closes_settled, c.task_kind,
+    c.grades, c.similar_from,
     m.id as member_id, c.state, c.guideline_version, c.lease_minutes, c.seed, m.number, c.uid,
     m.stage,
     case when c.serving = 'everyone' then m.n_total else (

@@ -17,23 +17,39 @@ from annotation.models import Adjudication, Campaign, Judgement, PanelMember, Qu
 from annotation.queries.prepared import rows_of
 from lookalike.agreement import coefficients as measures
 from lookalike.agreement.consensus import majority
+from lookalike.agreement.grades import (
+    MOST_GRADES,
+    NO_GRADE,
+    OrdinalAgreement,
+    median_grades,
+    ordinal_agreement,
+)
 from lookalike.core.arrays import Bools, Ints
 
 NOBODY = 0  # no judge has this id
 COUNTS = """
-select q.query_id, q.candidate_id, count(*) filter (where j.answer = 'similar'),
-       count(*) filter (where j.answer = 'different')
+select q.query_id, q.candidate_id, count(*) filter (where j.answer ^@ 'similar'),
+       count(*) filter (where j.answer ^@ 'different')
+from annotation_question q join annotation_judgement j on j.question_id = q.id
+where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
+group by q.id
+"""
+GRADE_COUNTS = """
+select q.query_id, q.candidate_id, count(*) filter (where j.answer ~ ':0'),
+       count(*) filter (where j.answer ~ ':1'), count(*) filter (where j.answer ~ ':2'),
+       count(*) filter (where j.answer ~ ':3'), count(*) filter (where j.answer ~ ':4')
 from annotation_question q join annotation_judgement j on j.question_id = q.id
 where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
 group by q.id
 """
 RULINGS = """
-select q.query_id, q.candidate_id, (a.answer = 'similar')::int
+select q.query_id, q.candidate_id, (a.answer ^@ 'similar')::int,
+       coalesce(nullif(split_part(a.answer, ':', 2), '')::int, -1)
 from annotation_adjudication a join annotation_question q on q.id = a.question_id
 where q.campaign_id = %s
 """
 VOTES = """
-select q.query_id, q.candidate_id, m.annotator_id, j.answer = 'similar'
+select q.query_id, q.candidate_id, m.annotator_id, j.answer ^@ 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
@@ -64,6 +80,9 @@ class LabelTable:
         is_similar: shape (n_pairs,); False where not decided.
         is_decided: shape (n_pairs,).
         is_ruled: shape (n_pairs,); True where an admin's ruling is the label, whatever the votes.
+        grade_counts: shape (n_pairs, n_grades), counted votes; None where nothing is graded.
+        grades: shape (n_pairs,), that of the ruling or the median, the lower of two, -1 where not
+            decided; None where nothing is graded.
     """
 
     query_ids: Ints
@@ -73,6 +92,8 @@ class LabelTable:
     is_similar: Bools
     is_decided: Bools
     is_ruled: Bools
+    grade_counts: Ints | None = None
+    grades: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.query_ids.size)
@@ -121,20 +142,32 @@ def labels(
     Raises:
         ValueError: an unknown rule.
     """
-    counts = np.array(rows_of(COUNTS, campaign.pk, _left_out(without)), dtype=np.int64).reshape(
-        -1, 4
-    )
-    rulings = np.array(rows_of(RULINGS, campaign.pk), dtype=np.int64).reshape(-1, 3)
+    scale = campaign.kind.scale
+    counts = np.array(
+        rows_of(GRADE_COUNTS if scale else COUNTS, campaign.pk, _left_out(without)), np.int64
+    ).reshape(-1, 2 + MOST_GRADES if scale else 4)
+    rulings = np.array(rows_of(RULINGS, campaign.pk), dtype=np.int64).reshape(-1, 4)
     pairs, at = np.unique(
         np.concatenate([counts[:, :2], rulings[:, :2]]), axis=0, return_inverse=True
     )
     counted, ruled = at[: len(counts)], at[len(counts) :]
     query_ids, candidate_ids = pairs.T
     n_similar, n_different = np.zeros((2, len(pairs)), dtype=np.int64)
-    n_similar[counted], n_different[counted] = counts[:, 2:].T
+    grade_counts = None
+    if scale:
+        grade_counts = np.zeros((len(pairs), scale.n_grades), np.int64)
+        grade_counts[counted] = counts[:, 2 : 2 + scale.n_grades]
+        n_similar = grade_counts[:, scale.similar_from :].sum(axis=1)
+        n_different = grade_counts[:, : scale.similar_from].sum(axis=1)
+    else:
+        n_similar[counted], n_different[counted] = counts[:, 2:].T
     is_ruled, ruling = np.zeros((2, len(pairs)), dtype=bool)
     is_ruled[ruled], ruling[ruled] = True, rulings[:, 2]
     outcome = majority(n_similar, n_different, rule or campaign.tie_rule)
+    grades = None
+    if grade_counts is not None:
+        grades = np.where(outcome.is_decided, median_grades(grade_counts)[0], NO_GRADE)
+        grades[ruled] = rulings[:, 3]
     return LabelTable(
         query_ids,
         candidate_ids,
@@ -143,6 +176,8 @@ def labels(
         is_similar=np.where(is_ruled, ruling, outcome.is_similar),
         is_decided=outcome.is_decided | is_ruled,
         is_ruled=is_ruled,
+        grade_counts=grade_counts,
+        grades=grades,
     )
 
 
@@ -175,3 +210,9 @@ def agreement(campaign: Campaign) -> measures.Agreement:
     """Return how much the panel agrees; the prevalence is of [different, similar]."""
     table = labels(campaign)
     return measures.agreement(np.stack([table.n_different, table.n_similar], axis=1))
+
+
+def grade_agreement(campaign: Campaign) -> OrdinalAgreement | None:
+    """Return how much the panel agrees on grades; None where there are none."""
+    counts = labels(campaign).grade_counts
+    return None if counts is None else ordinal_agreement(counts)

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.models import Campaign, PanelMember
 from annotation.models.choices import PICK
+from annotation.queries.answer_codes import agrees, side
 from annotation.queries.numbers import JudgeNumbers, numbers_of
 from annotation.queries.prepared import rows_of
 from lookalike.agreement.judge_statistics import (
@@ -21,9 +22,9 @@ from lookalike.agreement.judge_statistics import (
 )
 
 # Where two answers lead among the others, nothing is compared.
-WITH_OTHERS = """
+WITH_OTHERS = f"""
 with given as (
-    select j.question_id, j.member_id, j.answer from annotation_judgement j
+    select j.question_id, j.member_id, {side("j.answer")} as answer from annotation_judgement j
     join annotation_question q on q.id = j.question_id
     where q.campaign_id = %s and q.kind = 'pair' and j.is_counted
 ), counts as (
@@ -38,25 +39,25 @@ with given as (
     from ranked where place = 1 group by 1, 2 having count(*) = 1
 )
 select member_id, count(*) filter (where answer = other), count(*) from leaders group by 1
-"""
-GOLD = """
-select e.member_id, q.kind, count(*) filter (where j.answer = g.answer), count(*)
+"""  # noqa: S608  (constants)
+GOLD = f"""
+select e.member_id, q.kind, count(*) filter (where {agrees("j.answer", "g.answer")}), count(*)
 from annotation_gold g
 join annotation_question q on q.id = g.question_id
 join annotation_queueentry e on e.question_id = q.id
 join annotation_judgement j on j.question_id = q.id and j.member_id = e.member_id
 where q.campaign_id = %s and j.is_counted
 group by 1, 2
-"""
-SELF = """
-select j.member_id, q.kind, count(*) filter (where j.answer = o.answer), count(*)
+"""  # noqa: S608  (constants)
+SELF = f"""
+select j.member_id, q.kind, count(*) filter (where {agrees("j.answer", "o.answer")}), count(*)
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_judgement o on o.question_id = q.original_id and o.member_id = j.member_id
 where q.campaign_id = %s and q.kind in ('repeat', 'mirror')
   and j.is_counted and not o.is_excluded and o.answer not in ('cant_tell', 'skip')
 group by 1, 2
-"""
+"""  # noqa: S608  (constants)
 ANSWERS = """
 select member_id, j.answer, count(*) from annotation_judgement j
 join annotation_question q on q.id = j.question_id
@@ -64,15 +65,15 @@ where q.campaign_id = %s and q.kind = 'pair'
   and (j.is_counted or j.answer in ('cant_tell', 'skip') and not j.is_excluded)
 group by 1, 2
 """
-TIMELINE = """
-select e.member_id, q.query_id, j.answer, v.mode, v.visible_ms, v.load_ms, v.decided_at
+TIMELINE = f"""
+select e.member_id, q.query_id, {side("j.answer")}, v.mode, v.visible_ms, v.load_ms, v.decided_at
 from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
 join annotation_question q on q.id = j.question_id
 join annotation_queueentry e on e.question_id = q.id and e.member_id = j.member_id
 where q.campaign_id = %s and q.kind = 'pair' and v.mode <> 'import' and not j.is_excluded
 order by e.member_id, v.decided_at, v.id
-"""
+"""  # noqa: S608  (constants)
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,12 @@ from annotation.models import (
     QuestionKind,
     Reason,
 )
+from annotation.queries.answer_codes import agrees as agrees_in_sql
+from annotation.queries.answer_codes import side
 from annotation.queries.prepared import rows_of
 from annotation.task_kinds import Subject, TaskKind, task_kind
 from catalog.models import Image
+from lookalike.agreement.grades import agrees
 
 A_PART = 50
 
@@ -73,19 +76,20 @@ class AnswerFilter:
     query: UUID | None = None
 
 
-OTHERS = """
+OTHERS = f"""
 cross join lateral (
     select array_remove(array_agg(o.answer), null)::text[] as votes
     from annotation_judgement o
     where o.question_id = j.question_id and o.member_id <> j.member_id and o.is_counted
 ) others
 cross join lateral (
-    select coalesce(max(n) filter (where answer <> j.answer), 0)
-           > coalesce(max(n) filter (where answer = j.answer), 0)
+    select coalesce(max(n) filter (where answer <> {side("j.answer")}), 0)
+           > coalesce(max(n) filter (where answer = {side("j.answer")}), 0)
            and j.answer not in ('cant_tell', 'skip') as is_against
-    from (select answer, count(*) as n from unnest(others.votes) as answer group by 1) counts
+    from (select {side("vote")} as answer, count(*) as n
+          from unnest(others.votes) as vote group by 1) counts
 ) led
-"""
+"""  # noqa: S608  (constants)
 # What a check expects: the gold's answer, or the judge's own to the pair that is asked again.
 KNOWN = """
 left join annotation_gold g on g.question_id = q.id
@@ -103,7 +107,8 @@ ROWS = f"""
 select v.id, v.uuid, v.answer, v.reason, v.mode, v.device, v.decided_at, v.visible_ms, v.load_ms,
        v.guideline_version, m.number, m.annotator_id, q.uid, q.kind, e.stage, e.state, q.query_id,
        q.candidate_id, j.is_counted, j.is_surplus, j.is_excluded, x.reason, x.asks_again,
-       others.votes, led.is_against, coalesce(g.answer, own.answer, ''), c.task_kind, q.subject
+       others.votes, led.is_against, coalesce(g.answer, own.answer, ''), c.task_kind, q.subject,
+       c.grades, c.similar_from
 from annotation_judgementevent v
 join annotation_judgement j on j.event_id = v.id
 join annotation_question q on q.id = v.question_id
@@ -175,7 +180,9 @@ class AnswerRow:
     def others(self) -> str:
         """What the others said, as pages say it; "" if nobody else voted."""
         n = Counter(self.votes)
-        said = VOTES if n and not self.kind_of_task.is_choice else sorted(n, key=lambda a: -n[a])
+        kind = self.kind_of_task
+        is_plain = n and not kind.is_choice and not kind.scale
+        said = VOTES if is_plain else sorted(n, key=lambda a: -n[a])
         words = [(self.kind_of_task.words(answer, self.subject), n[answer]) for answer in said]
         return ", ".join(f"{count} {word.lower()}" for word, count in words)
 
@@ -197,7 +204,7 @@ class AnswerRow:
     @property
     def is_missed(self) -> bool:
         """Whether a check was answered otherwise than expected."""
-        return bool(self.known) and is_vote(self.answer) and self.answer != self.known
+        return bool(self.known) and is_vote(self.answer) and not agrees(self.answer, self.known)
 
     @property
     def may_be_excluded(self) -> bool:
@@ -268,8 +275,7 @@ def read_answers(events: Sequence[int]) -> list[AnswerRow]:
         values[11] = judges[row[11]].username
         values[16:18] = images[row[16]], images[row[17]]
         values[21:23] = row[21] or "", bool(row[22])
-        kind = task_kind(row[26])
-        values[26:] = kind, subjects[row[26]].get(row[27])
+        values[26:] = task_kind(row[26], *row[28:]), subjects[row[26]].get(row[27])
         answers.append(AnswerRow(*values))
     return answers
 
@@ -295,7 +301,7 @@ def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
         joins.append(KNOWN)
         conditions.append(  # checks are few, and have an index
             "q.campaign_id = %(campaign)s and q.kind <> 'pair' and j.answer not in ('cant_tell', "
-            "'skip') and j.answer <> coalesce(g.answer, own.answer)"
+            f"'skip') and not {agrees_in_sql('j.answer', 'coalesce(g.answer, own.answer)')}"
         )
     if wanted.shows == Shows.DISAGREES:
         joins.append(OTHERS)

@@ -112,6 +112,8 @@ def _make_gold(
     campaign = question.campaign
     if question.subject and target.task_kind != campaign.task_kind:
         raise CampaignError(f"“{target}” asks about {target.kind.nouns}.")
+    if target.kind.scale != campaign.kind.scale:
+        raise CampaignError(f"“{target}” has other grades.")
     answer = campaign.kind.gold_of_ruling(ruling, subject_of(campaign, question))
     if not answer:
         raise CampaignError("The ruling does not say what is right, and cannot be gold.")

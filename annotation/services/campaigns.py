@@ -35,6 +35,7 @@ from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Image
+from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
 
 MAX_PANEL = 500
@@ -74,6 +75,7 @@ def create_campaign(
     panel: Sequence[User],
     phases: Sequence[int] | None = None,
     task_kind: str = PAIR,
+    scale: Scale | None = None,
     tie_rule: str = TieRule.NEGATIVE,
     serving: str = Serving.EVERYONE,
     k: int = 3,
@@ -91,6 +93,7 @@ def create_campaign(
         phases: of each pair, from 0; lower ones are asked first. Without them every judge's
             order is shuffled as a whole, and else within each phase.
         task_kind: one that is registered.
+        scale: grades for pairs; None: a pair is similar or different.
         guidelines: markdown, becomes version 1.
         notion: in what pictures are compared; of pairs alone.
 
@@ -112,6 +115,8 @@ def create_campaign(
             campaign = Campaign.objects.create(
                 name=name, slug=slug, tie_rule=tie_rule, serving=serving, k=k, seed=seed,
                 owner=owner, task_kind=task_kind,
+                **({"grades": "\n".join(scale.words), "similar_from": scale.similar_from}
+                   if scale else {}),
                 notion=notion.name, notion_model=notion.model,
                 notion_prompts="\n".join(notion.prompts),
                 asking_order=AskingOrder.SHUFFLED if phases is None else AskingOrder.PHASES,

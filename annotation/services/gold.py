@@ -100,7 +100,12 @@ def _check(campaign: Campaign, purpose: str, pairs: Sequence[GoldPair]) -> None:
         if kind.is_choice and pair.subject not in subjects:
             raise CampaignError(f"Gold of “{campaign}” is about its {kind.nouns}.")
         if not kind.takes(pair.answer, subjects.get(pair.subject)):
-            raise CampaignError(f"{pair.answer!r} is no answer about a {kind.noun}.")
+            raise CampaignError(
+                f"{pair.answer!r} is no answer about a {kind.noun} of “{campaign}”: it takes "
+                f"{' or '.join(kind.rulings(None).values())}."
+                if not kind.is_choice
+                else f"{pair.answer!r} is no answer about a {kind.noun}."
+            )
         if pair.query_id == pair.candidate_id:
             raise CampaignError("A pair joins an image to itself.")
         if purpose in {QuestionKind.TRAINING, QuestionKind.EXAMPLE} and not pair.why.strip():
@@ -123,6 +128,9 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
         return _unanimous(source, n, seed, why)
     table = labels(source, "unanimous")
     is_sure = table.is_decided & ~table.is_ruled & (table.n_similar + table.n_different >= 2)
+    scale = source.kind.scale
+    if table.grade_counts is not None:
+        is_sure &= table.grade_counts.max(axis=1) == table.grade_counts.sum(axis=1)
     rng = np.random.default_rng([seed, source.pk])
     sides = [rng.permutation(np.flatnonzero(is_sure & (table.is_similar == s))) for s in (1, 0)]
     half = [min(len(side), n // 2 + n % 2 * (s == 0)) for s, side in enumerate(sides)]
@@ -132,7 +140,11 @@ def consensus_gold(source: Campaign, n: int, seed: int, why: str = "") -> list[G
         GoldPair(
             int(table.query_ids[i]),
             int(table.candidate_ids[i]),
-            "similar" if table.is_similar[i] else "different",
+            scale.answer(int(table.grades[i]))
+            if scale and table.grades is not None
+            else "similar"
+            if table.is_similar[i]
+            else "different",
             why,
         )
         for i in chosen[:n]

@@ -18,18 +18,18 @@ from annotation.models import (
     QueueEntry,
     Serving,
 )
+from annotation.models.choices import NO_VOTES, VOTES
 from annotation.queries.judges import counting_rules
 from annotation.services.counting import count_votes, lock_panel, lock_questions
 from audit.actions import Action
 from audit.services import record
 
-IMPORTABLE = ("similar", "different", "cant_tell", "skip")
 REASONS = ("", "bad_image", "not_comparable", "unsure", "policy")
 MANY = 1000  # rows, after which the planner is told
 
 
 class ImportedJudgement(NamedTuple):
-    """One row: image ids, user id, one of `IMPORTABLE`, and a reason for a skip.
+    """One row: image ids, user id, the answer, and a reason for a skip.
 
     What is known of when and how it was given may follow; else it counts as given now, under
     the guidelines in force.
@@ -117,8 +117,8 @@ from event where event.question_id = i.question_id and event.member_id = i.membe
 JUDGEMENTS = """
 insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
 select question_id, member_id, event_id, answer,
-       %(leased)s and answer in ('similar', 'different') and earlier
-           + row_number() over (partition by question_id, answer in ('similar', 'different')
+       %(leased)s and answer ~ '^(similar|different)' and earlier
+           + row_number() over (partition by question_id, answer ~ '^(similar|different)'
                                 order by row) > %(k)s
 from (
     select i.*, (select count(*) from annotation_judgement j
@@ -186,7 +186,8 @@ def import_judgements(
         )
         cursor.execute(MATCH, {"campaign": campaign.pk})
         cursor.execute(EXISTING)
-        cursor.execute(PROBLEMS, {"answers": list(IMPORTABLE), "reasons": list(REASONS)})
+        answers = [*(campaign.kind.scale.answers if campaign.kind.scale else VOTES), *NO_VOTES]
+        cursor.execute(PROBLEMS, {"answers": answers, "reasons": list(REASONS)})
         problems = cursor.fetchall()
         if problems:
             raise ImportRefusedError(problems)

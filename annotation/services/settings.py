@@ -12,13 +12,16 @@ from accounts.models import User
 from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.services.counting import lock_panel, recount_pairs
+from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
+from lookalike.agreement.grades import Scale
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 IN_DRAFT = (
-    "serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed", "notion",
-)  # fmt: skip
+    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed", "notion"),
+    *("grades", "similar_from"),
+)
 
 
 @transaction.atomic
@@ -59,6 +62,8 @@ def change_settings(
     before = {name: getattr(campaign, name) for name in changes}
     for name, value in changes.items():
         setattr(campaign, name, value)
+    if {"grades", "similar_from"} & changes.keys():
+        check_scale(campaign)
     if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
         raise CampaignError(
             f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
@@ -82,6 +87,27 @@ def change_settings(
         after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
         record(by, Action.SETTINGS_CHANGED, campaign, **after)
     return campaign
+
+
+def check_scale(campaign: Campaign) -> None:
+    """Check the grades of a campaign that is still a draft.
+
+    Raises:
+        CampaignError: they are no scale, the campaign asks about something else than pairs, or
+            has known answers already, which were given on another scale.
+    """
+    if campaign.grades and campaign.task_kind != PAIR:
+        raise CampaignError("grades: only pairs can be graded.")
+    if campaign.grades:
+        try:
+            Scale(tuple(campaign.grades.split("\n")), campaign.similar_from)
+        except ValueError as problem:
+            raise CampaignError(f"Grades: {problem}.") from None
+    if n_known := campaign.questions.filter(gold__isnull=False).count():
+        raise CampaignError(
+            f"Grades: {n_known} pairs have a known answer on the scale as it was; remove them "
+            "first."
+        )
 
 
 def _check_unchanged(

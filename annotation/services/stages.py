@@ -17,6 +17,7 @@ from annotation.models import (
 from annotation.services.counting import lock_panel, recount_pairs
 from audit.actions import Action
 from audit.services import record
+from lookalike.agreement.grades import agrees
 
 NEXT = {Stage.TRAINING: Stage.QUALIFICATION, Stage.QUALIFICATION: Stage.JUDGING}
 
@@ -53,7 +54,8 @@ def qualification_score(member: PanelMember) -> tuple[int, int]:
             "question_id", "answer"
         )
     )
-    return sum(answers.get(question) == answer for question, answer in golds.items()), len(golds)
+    n_right = sum(agrees(answers.get(pk, ""), answer) for pk, answer in golds.items())
+    return n_right, len(golds)
 
 
 @transaction.atomic

@@ -232,7 +232,8 @@ def gold_from_file(request: HttpRequest, slug: str) -> HttpResponse:
         with telling(request, "The pairs are added."):
             if file.size > MAX_FILE:
                 raise CampaignError("The file is larger than 5 MB.")
-            pairs = read_gold(file.name, file.read(), catalog_names(campaign))
+            names, scale = catalog_names(campaign), campaign.kind.scale
+            pairs = read_gold(file.name, file.read(), names, scale)
             add_gold(campaign=campaign, purpose=purpose, pairs=pairs)
     return redirect("annotation:gold", slug)
 

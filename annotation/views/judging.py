@@ -120,6 +120,7 @@ def judge_page(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponse:
         "allowed_keys": ALLOWED_KEYS,
         "mode": mode,
         "kind": campaign.kind,
+        "grades": list(campaign.kind.scale.answers.items()) if campaign.kind.scale else [],
         "prompt": campaign.kind.prompt(campaign.pk),
         "images_url": f"{reverse('annotation:judge', args=[campaign_uid])}choices/",
         **addresses,

@@ -6,6 +6,7 @@ import math
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -34,13 +35,14 @@ from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.coefficients import Agreement
+from lookalike.agreement.grades import NO_GRADE, grade_of
 
 router = Router(tags=["Campaigns"], auth=reads)
 Kind = Literal["pair", "gold", "repeat", "mirror", "training", "qualification"]
 
 
-def _none_if_undefined(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _none_if_undefined(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
 
 
 Figure = Annotated[float | None, BeforeValidator(_none_if_undefined)]
@@ -62,6 +64,12 @@ class CampaignOut(Schema):
     tie_rule: str = Field(
         validation_alias="campaign.tie_rule",
         description="What a tied vote means: negative or undecided.",
+    )
+    grades: list[str] = Field(
+        description="Words of the grades from 0; none where a pair is similar or different."
+    )
+    similar_from: int | None = Field(
+        description="The least grade that counts as similar; null without grades."
     )
     notion: str = Field(
         validation_alias="campaign.notion",
@@ -98,6 +106,16 @@ class CampaignOut(Schema):
     )
     created_at: datetime = Field(validation_alias="campaign.created_at")
 
+    @staticmethod
+    def resolve_grades(row: CampaignNumbers) -> list[str]:
+        """Return the words of the grades."""
+        return list(scale.words) if (scale := row.campaign.kind.scale) else []
+
+    @staticmethod
+    def resolve_similar_from(row: CampaignNumbers) -> int | None:
+        """Return the threshold."""
+        return scale.similar_from if (scale := row.campaign.kind.scale) else None
+
 
 class JudgeOut(Schema):
     """How far one judge is, by place on the panel."""
@@ -125,8 +143,19 @@ class ProgressOut(Schema):
     judges: list[JudgeOut]
 
 
+@dataclass(frozen=True)
+class PanelAgreement(Agreement):
+    """Agreement with that on grades, None where there are none."""
+
+    ordinal_alpha: float | None
+    within_one: float | None
+
+
 class AgreementOut(Schema):
-    """How much the panel agrees; null where a figure is not defined."""
+    """How much the panel agrees; null where a figure is not defined.
+
+    All but the last two are of similar and different, by the threshold where pairs are graded.
+    """
 
     n_pairs: int = Field(
         validation_alias="n_questions",
@@ -139,6 +168,12 @@ class AgreementOut(Schema):
     fleiss: Figure = Field(description="Fleiss' kappa; needs equally many votes a pair.")
     prevalence: Figure = Field(
         validation_alias="prevalence.1", description="Share of “similar” among all votes."
+    )
+    ordinal_alpha: Figure = Field(
+        None, description="Krippendorff's ordinal alpha of the grades; null without grades."
+    )
+    within_one: Figure = Field(
+        None, description="Chance that two grades of a pair differ by one at most; likewise."
     )
 
 
@@ -163,11 +198,11 @@ class JudgementOut(Schema):
     )
     annotator: str = Field(validation_alias="judgement.member.annotator.username")
     answer: str = Field(
-        validation_alias="judgement.answer",
         description="Of a pair similar or different. Of a template or triplet pick:N, the image "
         "at place N (from 0) of `choices`, or of a template none, several or bad_condition. "
         "Of all cant_tell (but templates) and skip.",
     )
+    grade: int | None = Field(description="Where pairs are graded and this is a vote, the grade.")
     reason: str = Field(validation_alias="judgement.event.reason")
     is_surplus: bool = Field(
         validation_alias="judgement.is_surplus",
@@ -186,6 +221,17 @@ class JudgementOut(Schema):
     decided_at: datetime = Field(validation_alias="judgement.event.decided_at")
     visible_ms: int = Field(validation_alias="judgement.event.visible_ms")
     load_ms: int = Field(validation_alias="judgement.event.load_ms")
+
+    @staticmethod
+    def resolve_answer(row: JudgementRow) -> str:
+        """Return the answer without its grade."""
+        answer = row.judgement.answer
+        return answer if grade_of(answer) == NO_GRADE else answer.partition(":")[0]
+
+    @staticmethod
+    def resolve_grade(row: JudgementRow) -> int | None:
+        """Return the grade, if there is one."""
+        return None if (grade := grade_of(row.judgement.answer)) == NO_GRADE else grade
 
 
 class JudgementQuery(Schema):
@@ -235,7 +281,7 @@ def progress(request: HttpRequest, slug: str) -> CampaignNumbers:
     response={200: AgreementOut, **errors(404, 409)},
     summary="Agreement of a panel",
 )
-def agreement(request: HttpRequest, slug: str) -> Agreement:
+def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
     """Return the panel's agreement on the pairs that vote; 409 where none are asked.
 
     Where labels are hidden, only to admins: figures of few pairs would tell them.
@@ -247,7 +293,9 @@ def agreement(request: HttpRequest, slug: str) -> Agreement:
         )
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
-    return labels.agreement(campaign)
+    graded = labels.grade_agreement(campaign)
+    of_grades = (graded.alpha, graded.within_one) if graded else (None, None)
+    return PanelAgreement(*vars(labels.agreement(campaign)).values(), *of_grades)
 
 
 @router.get(

@@ -95,6 +95,18 @@ def hits(rng: np.random.Generator, n: int) -> Floats:
     return rng.binomial(5, rng.beta(1, 2, n)) / 5
 
 
+def graded_gains(rng: np.random.Generator, n: int) -> Floats:
+    """Return nDCG@5 of queries with ten candidates of grades 0 to 3, most of them 0."""
+    grades = rng.choice(4, (n, 10), p=(0.6, 0.2, 0.12, 0.08))
+    grades[:, 0] = np.maximum(grades[:, 0], 1)  # a query without a gain is not defined
+    seen = grades + rng.normal(0, 1.5, (n, 1)) * rng.normal(size=(n, 10))
+    discount = 1.0 / np.log2(np.arange(2, 7))
+    ranked = np.take_along_axis(grades, np.argsort(-seen, axis=1), axis=1)[:, :5]
+    best = -np.sort(-grades, axis=1)[:, :5]
+    gains: Floats = (ranked @ discount) / (best @ discount)
+    return gains
+
+
 def two_hits(rng: np.random.Generator, n: int) -> Floats:
     """Return the difference in P@5 of two models."""
     ease = rng.beta(2, 2, n)
@@ -259,6 +271,7 @@ SITUATIONS = (
         is_promised=False,
     ),
     mean_of(hits, "P@5, vsd_hr@5"),
+    mean_of(graded_gains, "nDCG@5 of grades"),
     mean_of(firsts, "MRR@5"),
     mean_of(lambda rng, n: areas(rng, n, 1.2), "macro ROC-AUC of fair models"),
     mean_of(lambda rng, n: areas(rng, n, 2.2), "macro ROC-AUC of good models"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from django.db.models import Q
@@ -42,4 +43,8 @@ def without_pairs(table: LabelTable, pairs: Pairs) -> LabelTable:
         return table
     rows = zip(table.query_ids.tolist(), table.candidate_ids.tolist(), strict=True)
     kept = np.array([pair not in pairs for pair in rows], dtype=np.bool_)
-    return LabelTable(**{field.name: getattr(table, field.name)[kept] for field in fields(table)})
+    columns: dict[str, Any] = {
+        field.name: None if (column := getattr(table, field.name)) is None else column[kept]
+        for field in fields(table)
+    }
+    return LabelTable(**columns)

@@ -49,7 +49,8 @@ MEASURES = (
     *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
-TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc")
+GRADED = ("nDCG@5", "nDCG@10")  # also, where pairs are graded
+TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc", GRADED[0])
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def assess(
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
         settings={
-            "measures": list(MEASURES),
+            "measures": list(_measures(inputs)),
             "seed": seed,
             "n_bootstraps": n_bootstraps,
             "intervals": METHOD,
@@ -131,6 +132,11 @@ def assess(
     )
 
 
+def _measures(inputs: EvaluationInputs) -> tuple[str, ...]:
+    """Return the measures of a campaign; where pairs are graded, those that take grades too."""
+    return MEASURES if inputs.qrels.grades is None else (*MEASURES, *GRADED)
+
+
 def _leaderboard(
     inputs: EvaluationInputs, models: EvaluatedModels, resampling: Resampling
 ) -> tuple[list[Scored], dict[str, list[Interval]], list[MeasureTests]]:
@@ -138,14 +144,15 @@ def _leaderboard(
     scored = score_runs(
         inputs.qrels,
         models.runs,
-        [parse_measure(name) for name in MEASURES],
+        [parse_measure(name) for name in _measures(inputs)],
         products=inputs.products,
         missing="worst",
         matches=models.aligned,
         without_list=models.without_list,
     )
     intervals = mean_intervals(scored, resampling.level)
-    return scored, intervals, leaderboard_tests(scored, TESTED, resampling)
+    tested = [name for name in TESTED if name in _measures(inputs)]
+    return scored, intervals, leaderboard_tests(scored, tested, resampling)
 
 
 def _bias(

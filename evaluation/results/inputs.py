@@ -163,7 +163,10 @@ def read_inputs(campaign: Campaign, *, without: PanelMember | None = None) -> Ev
 
 
 def _label_digest(table: LabelTable) -> str:
-    return _digest(table.query_ids, table.candidate_ids, table.is_similar, table.is_decided)
+    grades = () if table.grades is None else (table.grades,)
+    return _digest(
+        table.query_ids, table.candidate_ids, table.is_similar, table.is_decided, *grades
+    )
 
 
 def _digest(*arrays: np.ndarray) -> str:
@@ -178,7 +181,8 @@ def _qrels(table: LabelTable, images: ImageTable) -> Qrels:
     query_ids, queries = _named(table.query_ids[kept], images)
     candidate_ids, candidates = _named(table.candidate_ids[kept], images)
     labels = table.is_similar[kept].astype(np.int8)
-    return Qrels(query_ids, candidate_ids, queries, candidates, labels)
+    grades = None if table.grades is None else table.grades[kept]
+    return Qrels(query_ids, candidate_ids, queries, candidates, labels, grades)
 
 
 def _proposals(

@@ -29,7 +29,7 @@ from lookalike.stats.text_tables import PAGE
 
 NO_LIST = "no list"
 EQUAL_OUTSIDER = "equal_outsider_auc"
-CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5")
+CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "nDCG@5")
 ANNOTATED = ("macro_roc_auc", "AP'")
 COVERAGE = ("judged@5", "hole@5", "P@5", "P_all@5", "P_max@5")
 COLUMNS = (*CUTOFFS, *ANNOTATED, EQUAL_OUTSIDER)
@@ -42,6 +42,7 @@ TITLES = {
     "vsd_mrr@5": "VSD MRR@5",
     "vsd_hr@9": "VSD HR@9",
     "vsd_mrr@9": "VSD MRR@9",
+    "nDCG@5": "nDCG@5, linear gains",
     "P_all@5": "P@5, all queries",
     "P_max@5": "P@5 at most",
     "judged@5": "Judged@5",
@@ -69,7 +70,10 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
         by: a name of COLUMNS; otherwise the column that all models may be compared by, which
             is the equal-outsider AUC as soon as one of them is not pooled.
     """
-    names = [name for name in COLUMNS if name != EQUAL_OUTSIDER or result.report]
+    missing = {EQUAL_OUTSIDER} if not result.report else set()
+    if "nDCG@5" not in result.row.settings["measures"]:
+        missing.add("nDCG@5")  # there are no grades
+    names = [name for name in COLUMNS if name not in missing]
     if by not in names:
         is_mixed = any(model.badge != "pooled" for model in result.summary.models)
         by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]

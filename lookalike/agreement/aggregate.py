@@ -22,14 +22,16 @@ from lookalike.agreement.consensus import (
     label_accuracies,
     top_labels,
 )
+from lookalike.agreement.grades import median_grades, ordinal_agreement
 from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError
 
-RULES = ("majority", *MODELS)
+RULES = ("majority", "median", *MODELS)
 TIES = ("negative", "undecided", "split")
 NEGATIVES = ("0", "different", "no", "false", "negative", "-1")
+LONGEST_GRADE = 2  # digits
 SAME_CHANCE = 1e-9  # posteriors closer than this are a tie
 
 
@@ -44,6 +46,7 @@ def aggregate(
     tie: str = "negative",
     negative: str | None = None,
     truth: dict[str, str] | None = None,
+    similar_from: int | None = None,
 ) -> dict[str, Any]:
     """Return one JSON object: labels, ties, agreement, and accuracy where truth is given.
 
@@ -54,15 +57,21 @@ def aggregate(
             label; "split" counts it, in the accuracy, as a share of a right answer.
         negative: the negative label; None where one of two labels is a word of `NEGATIVES`.
         truth: true label by item; items without a vote are counted and left out.
+        similar_from: of the rule "median", whose labels are grades: an even number of votes is
+            tied only if its two middle grades lie on either side of this one; if None, wherever
+            they differ. Its tie "negative" is the lower of the two.
 
     Raises:
-        AggregateError: ties are to be negative and nobody says which label is, or no vote has it.
+        AggregateError: ties are to be negative and nobody says which label is, or no vote has it;
+            labels that are no grades have no median.
 
     >>> from lookalike.agreement.votes import make_votes
     >>> votes = make_votes([("a", "w1", "yes"), ("a", "w2", "yes"), ("b", "w1", "no")])
     >>> aggregate(votes)["labels"]
     {'a': 'yes', 'b': 'no'}
     """
+    if rule == "median":
+        return _medians(votes, tie, similar_from, truth)
     counts = votes.counts()
     table = counts if rule == "majority" else _as_counts(posterior(votes, rule))
     first, is_tied = top_labels(table)
@@ -96,6 +105,66 @@ def aggregate(
     if truth is not None:
         result["accuracy"] = _accuracy(votes, table, labels, tie, truth)
     return result
+
+
+def _medians(
+    votes: Votes, tie: str, similar_from: int | None, truth: dict[str, str] | None
+) -> dict[str, Any]:
+    """Return the median grade of each item."""
+    if tie == "split":
+        raise AggregateError(
+            "a median is not split: say --tie negative, the lower one, or undecided"
+        )
+    counts = grade_counts(votes)
+    lower, upper = median_grades(counts)
+    is_tied = lower != upper
+    if similar_from is not None:
+        is_tied = (lower >= similar_from) != (upper >= similar_from)
+    is_decided = ~is_tied | (tie == "negative")
+    labels = [
+        str(grade) if known else None
+        for grade, known in zip(lower.tolist(), is_decided.tolist(), strict=True)
+    ]
+    ordinal = ordinal_agreement(counts)
+    result: dict[str, Any] = {
+        "rule": "median",
+        "tie": tie,
+        "n_items": len(votes.items),
+        "n_workers": len(votes.workers),
+        "n_votes": len(votes.item_of),
+        "n_ties": int(is_tied.sum()),
+        "labels": dict(zip(votes.items, labels, strict=True)),
+        "agreement": {
+            **_agreement(votes),
+            "ordinal_alpha": _or_null(ordinal.alpha),
+            "within_one": _or_null(ordinal.within_one),
+        },
+    }
+    if truth is not None:
+        is_median = lower[:, None] == np.array([int(label) for label in votes.labels])
+        result["accuracy"] = _accuracy(votes, is_median.astype(np.int64), labels, tie, truth)
+    return result
+
+
+def grade_counts(votes: Votes) -> Ints:
+    """Return shape (n_items, n_grades): how many workers gave that grade.
+
+    Raises:
+        AggregateError: a label is no whole number from 0 to 99.
+
+    >>> from lookalike.agreement.votes import make_votes
+    >>> grade_counts(make_votes([("a", "w1", "0"), ("a", "w2", "2")])).tolist()
+    [[1, 0, 1]]
+    """
+    odd = [label for label in votes.labels if not (label.isascii() and label.isdigit())]
+    odd += [label for label in votes.labels if label not in odd and str(int(label)) != label]
+    if odd or any(len(label) > LONGEST_GRADE for label in votes.labels):
+        worst = odd[0] if odd else max(votes.labels, key=len)
+        raise AggregateError(f"the label {worst!r} is no grade: a whole number from 0 to 99")
+    grades = np.array([int(label) for label in votes.labels])[votes.label_of]
+    n_items, n_grades = len(votes.items), max(2, int(grades.max(initial=0)) + 1)
+    flat = np.bincount(votes.item_of * n_grades + grades, minlength=n_items * n_grades)
+    return flat.reshape(n_items, n_grades)
 
 
 def measure_agreement(votes: Votes) -> Agreement:

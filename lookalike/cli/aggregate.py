@@ -34,7 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--truth", type="input", metavar="FILE", help="CSV with the columns item,truth"
     )
-    parser.add_argument("--rule", choices=RULES, default="majority", help="default: %(default)s")
+    parser.add_argument(
+        "--rule",
+        choices=RULES,
+        help="median: of labels that are grades, the lower one of an even number (default: "
+        "majority; median of a release whose pairs are graded)",
+    )
     parser.add_argument(
         "--tie",
         choices=TIES,
@@ -59,19 +64,26 @@ def run(arguments: argparse.Namespace) -> Report:
     truth = read_truth(arguments.truth) if arguments.truth else None
     if (arguments.votes is None) == (arguments.release is None):
         raise InputError("give either VOTES or --release")
-    tie = arguments.tie or "negative"
+    tie, rule, similar_from = arguments.tie or "negative", arguments.rule or "majority", None
     notes = []
     if arguments.release is None:
         votes = read_votes(arguments.votes)
     else:
         with open_release(arguments.release) as release:
-            votes, tie = release.votes(), arguments.tie or release.tie
+            rule = arguments.rule or ("median" if release.scale else "majority")
+            votes, tie = release.votes(graded=rule == "median"), arguments.tie or release.tie
+            similar_from = release.scale.similar_from if release.scale else None
             if n_ruled := release.table("rulings").num_rows:
                 notes.append(
                     f"these are votes alone: rulings decide {n_ruled} labels of the release"
                 )
     result = aggregate(
-        votes, rule=arguments.rule, tie=tie, negative=arguments.negative, truth=truth
+        votes,
+        rule=rule,
+        tie=tie,
+        negative=arguments.negative,
+        truth=truth,
+        similar_from=similar_from,
     )
     return Report(
         title=f"Labels of {arguments.votes or arguments.release}",

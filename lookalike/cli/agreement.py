@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from lookalike.agreement.aggregate import measure_agreement
+from lookalike.agreement.aggregate import grade_counts, measure_agreement
+from lookalike.agreement.grades import ordinal_agreement
 from lookalike.agreement.votes import read_votes
 from lookalike.cli.output import Report
 from lookalike.io.documents import Table
@@ -23,6 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "votes", type="input", metavar="VOTES", help="CSV with the columns item,worker,label"
     )
+    parser.add_argument(
+        "--ordinal",
+        action="store_true",
+        help="the labels are grades, 0 to 99: also Krippendorff's ordinal alpha, and how often two "
+        "grades differ by one at most; alpha without this is nominal",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -35,6 +42,9 @@ def run(arguments: argparse.Namespace) -> Report:
     figures = asdict(measure_agreement(votes))
     prevalence = dict(zip(votes.labels, figures.pop("prevalence"), strict=False))
     items = {"n_items": figures.pop("n_questions"), "n_workers": len(votes.workers), **figures}
+    if arguments.ordinal:
+        ordinal = ordinal_agreement(grade_counts(votes))
+        items |= {"ordinal_alpha": ordinal.alpha, "within_one": ordinal.within_one}
     rows = [*items.items(), *((f"prevalence of {name}", p) for name, p in prevalence.items())]
     cells = [[name, f"{v:,}" if isinstance(v, int) else TEXT.number(v)] for name, v in rows]
     return Report(

@@ -110,6 +110,8 @@ class Campaign:
     state: str
     task_kind: str
     tie_rule: str
+    grades: list[str]
+    similar_from: int | None
     notion: str
     notion_model: str
     notion_prompts: list[str]
@@ -159,6 +161,8 @@ class Agreement:
     ac1: float | None
     fleiss: float | None
     prevalence: float | None
+    ordinal_alpha: float | None
+    within_one: float | None
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,7 @@ class Judgement:
     judge: int
     annotator: str
     answer: str
+    grade: int | None
     reason: str
     is_surplus: bool
     is_excluded: bool

@@ -70,14 +70,14 @@ def csv_pieces(rows: Iterable[Sequence[object]], header: Sequence[str]) -> Itera
         yield line.text
 
 
-def trec_qrels_pieces(labels: Labels) -> Iterator[str]:
-    """Yield (query, candidate, label) as TREC qrels, line by line.
+def trec_qrels_pieces(labels: Labels, *, graded: bool = False) -> Iterator[str]:
+    """Yield (query, candidate, label), or grade, as TREC qrels, line by line.
 
     Raises:
         ValueError: a label outside {0, 1}, or an id that is empty or holds white space.
     """
     for query, candidate, label in labels:
-        value = _binary(query, candidate, label)
+        value = int(label) if graded else _binary(query, candidate, label)
         yield f"{_solid(query)} 0 {_solid(candidate)} {value}\n"
 
 

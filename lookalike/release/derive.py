@@ -69,7 +69,7 @@ def _derive_tables(release: Folder) -> None:
     """Write labels, exclusions, random negatives, statistics and strata, all but results."""
     out = release.path
     ids = release.image_ids
-    votes = collect_votes(ids, release.table("judgements"), release.table("rulings"))
+    votes = collect_votes(ids, release.table("judgements"), release.table("rulings"), release.scale)
     write_table(out, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.table("labels")
     asked = release.table("pairs", ["query_id", "image_id"])
@@ -100,7 +100,7 @@ def _derive_tables(release: Folder) -> None:
     columns = {
         "query-id": named(qrels.query_ids, qrels.queries),
         "corpus-id": named(qrels.candidate_ids, qrels.candidates),
-        "score": qrels.labels,
+        "score": qrels.labels if qrels.grades is None else qrels.grades,
     }
     write_table(out, "qrels", columns)
     write_json(out / "statistics.json", compute_statistics(release, votes))

@@ -43,6 +43,7 @@ class Difference:
         n_judgements: before and after.
         models_added, models_removed: names.
         scores: every measure of every model.
+        n_regraded: pairs with another grade.
         templates, triplets: of sets of the same slug.
     """
 
@@ -58,6 +59,7 @@ class Difference:
     models_added: list[str]
     models_removed: list[str]
     scores: list[ScoreChange]
+    n_regraded: int = 0
     templates: SetsChange = field(default_factory=SetsChange)
     triplets: SetsChange = field(default_factory=SetsChange)
 
@@ -104,6 +106,7 @@ def difference(first: Folder, second: Folder) -> Difference:
         models_added=sorted(names[1] - names[0]),
         models_removed=sorted(names[0] - names[1]),
         scores=_scores(first, second),
+        n_regraded=_n_regraded(first, second),
         templates=templates_changed(first, second),
         triplets=triplets_changed(first, second),
     )
@@ -115,13 +118,19 @@ def _pairs(folder: Folder) -> set[tuple[str, str]]:
     return {(sha256[query], sha256[image]) for query, image in rows}
 
 
-def _labels(folder: Folder) -> dict[tuple[str, str], int]:
+def _labels(folder: Folder, column: str = "label") -> dict[tuple[str, str], int]:
     sha256 = folder.sha256_of
     return {
         (sha256[query], sha256[image]): label
-        for query, image, label in folder.rows("labels", "query_id", "image_id", "label")
+        for query, image, label in folder.rows("labels", "query_id", "image_id", column)
         if label is not None
     }
+
+
+def _n_regraded(first: Folder, second: Folder) -> int:
+    """Return how many pairs have a grade in both, and another one."""
+    grades = [_labels(folder, "grade") if folder.scale else {} for folder in (first, second)]
+    return sum(grade != grades[1].get(pair, grade) for pair, grade in grades[0].items())
 
 
 def _scores(first: Folder, second: Folder) -> list[ScoreChange]:
@@ -164,6 +173,8 @@ def difference_text(difference: Difference) -> str:
         f"judges: {difference.n_judges[0]:,} before, {difference.n_judges[1]:,} now",
         f"judgements: {difference.n_judgements[0]:,} before, {difference.n_judgements[1]:,} now",
     ]
+    if difference.n_regraded:
+        lines.append(f"grades: {difference.n_regraded:,} changed")
     for what, names in (("added", difference.models_added), ("removed", difference.models_removed)):
         if names:
             lines.append(f"models {what}: {', '.join(names)}")

@@ -105,7 +105,8 @@ def _extra(attributes: str) -> str:
 def _trec_qrels(folder: Folder, rule: str) -> Iterator[bytes]:
     table = folder.compared(rule)
     query, image = (Cells(table[name], str) for name in ("query_id", "image_id"))
-    return lines([query, " 0 ", image, " ", Cells(table[rule], str), "\n"])
+    shown = "grade" if "grade" in table.schema.names else rule
+    return lines([query, " 0 ", image, " ", Cells(table[shown], str), "\n"])
 
 
 def _names_tsv(folder: Folder, table: str, column: str) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from lookalike.agreement.consensus import majority
 from lookalike.agreement.dawid_skene import label_chances
+from lookalike.agreement.grades import NO_GRADE, Scale, median_grades
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
@@ -33,6 +34,9 @@ class Votes:
         pair_of, judge_of, is_similar: shape (n_votes,), the votes that count.
         n_other: shape (n_pairs,), can't tell and skip.
         ruling: shape (n_pairs,), 1 or 0, -1 without one.
+        scale: the grades; None where a pair is similar or different.
+        grade: shape (n_votes,), `NO_GRADE` without a scale.
+        ruled_grade: shape (n_pairs,), `NO_GRADE` without one.
     """
 
     ids: tuple[str, ...]
@@ -43,6 +47,18 @@ class Votes:
     is_similar: Ints
     n_other: Ints
     ruling: Ints
+    scale: Scale | None
+    grade: Ints
+    ruled_grade: Ints
+
+    @property
+    def grade_counts(self) -> Ints:
+        """Votes for each grade, shape (n_pairs, n_grades); no columns without a scale."""
+        n, n_grades = self.keys.size, self.scale.n_grades if self.scale else 0
+        if not n_grades:
+            return np.zeros((n, 0), np.int64)
+        cells = self.pair_of * n_grades + self.grade
+        return np.bincount(cells, minlength=n * n_grades).reshape(n, n_grades)
 
     @property
     def counts(self) -> Ints:
@@ -52,11 +68,17 @@ class Votes:
         return np.stack([np.bincount(self.pair_of, minlength=n) - similar, similar], axis=1)
 
 
-def collect_votes(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table) -> Votes:
+def collect_votes(
+    ids: tuple[str, ...],
+    judgements: pa.Table,
+    rulings: pa.Table,
+    scale: Scale | None = None,
+) -> Votes:
     """Code the judgements of a release.
 
     Raises:
-        ReleaseError: a judgement names an image that the table of images lacks.
+        ReleaseError: a judgement names an image that the table of images lacks, or a grade is
+            missing, unknown, or on the other side than the answer.
     """
     keys = pair_keys(ids, judgements, "judgements")
     ruled = pair_keys(ids, rulings, "rulings")
@@ -67,6 +89,10 @@ def collect_votes(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table)
     place = np.searchsorted(pairs, keys)
     ruling = np.full(pairs.size, -1, np.int64)
     ruling[np.searchsorted(pairs, ruled)] = _is_in(rulings["answer"], ["similar"])
+    given = _grades(judgements, is_vote, scale, "judgements")
+    by_ruling = _grades(rulings, np.ones(ruled.size, np.bool_), scale, "rulings")
+    ruled_grade = np.full(pairs.size, NO_GRADE, np.int64)
+    ruled_grade[np.searchsorted(pairs, ruled)] = by_ruling
     no_vote = _is_in(answer, ["cant_tell", "skip"])
     return Votes(
         ids=ids,
@@ -77,7 +103,36 @@ def collect_votes(ids: tuple[str, ...], judgements: pa.Table, rulings: pa.Table)
         is_similar=_is_in(answer, ["similar"])[is_vote].astype(np.int64),
         n_other=np.bincount(place[no_vote], minlength=pairs.size),
         ruling=ruling,
+        scale=scale,
+        grade=given[is_vote],
+        ruled_grade=ruled_grade,
     )
+
+
+def _grades(table: pa.Table, is_vote: Bools, scale: Scale | None, name: str) -> Ints:
+    """Return the grade of each row, `NO_GRADE` where there is none."""
+    has_grades = "grade" in table.schema.names
+    if has_grades != bool(scale):
+        raise ReleaseError(
+            f"data/{name}.parquet has {'' if has_grades else 'no '}grades where release.json names "
+            f"{'a' if scale else 'no'} scale"
+        )
+    if not has_grades or scale is None:
+        return np.full(table.num_rows, NO_GRADE, np.int64)
+    grades = np.asarray(table["grade"].fill_null(NO_GRADE).to_numpy(), np.int64)
+    is_similar = _is_in(table["answer"], ["similar"])
+    is_right = np.where(
+        is_vote,
+        (grades >= 0) & (grades < scale.n_grades) & ((grades >= scale.similar_from) == is_similar),
+        True,
+    )
+    if not is_right.all():
+        row = int(np.flatnonzero(~is_right)[0])
+        raise ReleaseError(
+            f"data/{name}.parquet has the grade {grades[row]} in row {row + 1:,}, which does not "
+            f"go with the answer “{table['answer'][row].as_py()}”"
+        )
+    return grades
 
 
 def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
@@ -98,7 +153,13 @@ def label_columns(votes: Votes, tie_rule: str) -> dict[str, Any]:
         values = np.where(is_ruled, votes.ruling == 1, is_similar)[kept].astype(np.int8)
         columns[rule] = pa.array(values, mask=~(is_decided | is_ruled)[kept])
     n = len(votes.ids)
-    return {
+    more = {}
+    if votes.scale:
+        medians, _ = median_grades(votes.grade_counts)
+        _, has_label = by_rule[OWN_RULE[tie_rule]]
+        grades = np.where(is_ruled, votes.ruled_grade, medians)[kept].astype(np.int8)
+        more["grade"] = pa.array(grades, mask=~(has_label | is_ruled)[kept])
+    return more | {
         "query_id": named(votes.ids, votes.keys[kept] // n),
         "image_id": named(votes.ids, votes.keys[kept] % n),
         "n_similar": similar[kept].astype(np.int32),
@@ -142,7 +203,7 @@ def excluded_columns(
 
 
 def make_qrels(labels: pa.Table, rule: str = "label") -> Qrels:
-    """Return the decided labels of a rule.
+    """Return the decided labels of a rule, with their grades where there are any.
 
     Raises:
         ReleaseError: none is decided.
@@ -154,7 +215,10 @@ def make_qrels(labels: pa.Table, rule: str = "label") -> Qrels:
     candidate_ids, candidates = coded(kept["image_id"])
     values = kept[rule].to_numpy().astype(np.int8)
     order = np.lexsort((candidates, queries))
-    return Qrels(query_ids, candidate_ids, queries[order], candidates[order], values[order])
+    qrels = Qrels(query_ids, candidate_ids, queries[order], candidates[order], values[order])
+    if rule != "label" or "grade" not in kept.schema.names:
+        return qrels
+    return replace(qrels, grades=kept["grade"].to_numpy().astype(np.int64)[order])
 
 
 def pair_keys(ids: tuple[str, ...], table: pa.Table, name: str) -> Ints:

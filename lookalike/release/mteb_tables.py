@@ -40,14 +40,14 @@ def write_mteb(release: Folder) -> None:
 def mteb_rows(release: Folder) -> dict[str, list[str]]:
     """Return the images of each table in their order.
 
-    The corpus is what models rank; the queries are those with a similar image, since nDCG of the
-    others is not defined.
+    The corpus is what models rank; the queries are those with a similar image, or one with a
+    grade above 0, since nDCG of the others is not defined.
     """
     candidates = [
         image for image, ranked in release.rows("images", "image_id", "is_candidate") if ranked
     ]
     qrels = release.table("qrels")
-    similar = qrels.filter(pc.equal(qrels["score"], 1))
+    similar = qrels.filter(pc.greater(qrels["score"], 0))
     queries = sorted(set(column_values(similar["query-id"])))
     return dict(zip(MTEB_PATHS, (candidates, queries), strict=True))
 

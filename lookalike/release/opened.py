@@ -27,6 +27,7 @@ from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.manifest import Manifest, make_entry, read_manifest
+from lookalike.release.format.tables import rows_of
 from lookalike.release.submitted import Judged
 
 ANSWERS = {"similar": 1, "different": 0}
@@ -130,23 +131,40 @@ class Release(Folder):
             if outcome.n_defined and board.get(name) not in (None, outcome.n_defined)
         ]
 
-    def votes(self) -> Votes:
-        """Return the votes that count; an item is the query and the image, a space between."""
-        return make_votes([(f"{q} {c}", judge, word) for q, c, judge, word in self._votes()])
+    def votes(self, *, graded: bool = False) -> Votes:
+        """Return the votes that count; an item is the query and the image, a space between.
+
+        Args:
+            graded: labels are grades, as “2”; else similar and different.
+
+        Raises:
+            ReleaseError: there are no votes, or no grades where they are wanted.
+        """
+        if graded and self.scale is None:
+            raise ReleaseError(f"{self.source}: its pairs are not graded")
+        rows = self._votes("grade" if graded else "answer")
+        return make_votes([(f"{q} {c}", judge, str(label)) for q, c, judge, label in rows])
 
     @property
     def tie(self) -> str:
         """What a tie becomes, as `lookalike.aggregate` says it."""
         return str(self.info["tie_rule"])
 
-    def aggregate(self, *, rule: str = "majority", tie: str | None = None) -> dict[str, Any]:
+    def aggregate(self, *, rule: str | None = None, tie: str | None = None) -> dict[str, Any]:
         """Return what `lookalike.aggregate` says of the votes that count; rulings are none.
 
         Args:
-            rule: majority, dawid-skene, glad or mace.
+            rule: majority, dawid-skene, glad or mace, of similar and different; or median, of
+                grades. If None median where pairs are graded, else majority.
             tie: as `lookalike.aggregate` takes it; the release's own rule if None.
         """
-        return aggregate(self.votes(), rule=rule, tie=tie or self.tie)
+        rule = rule or ("median" if self.scale else "majority")
+        return aggregate(
+            self.votes(graded=rule == "median"),
+            rule=rule,
+            tie=tie or self.tie,
+            similar_from=self.scale.similar_from if self.scale else None,
+        )
 
     def bias_report(self, *, seed: int = 0, settings: BiasSettings | None = None) -> BiasReport:
         """Return the report on the pool's bias, over queries with public labels.
@@ -183,12 +201,14 @@ class Release(Folder):
         )
         return bias_report(evidence, np.random.default_rng(seed), settings)
 
-    def _votes(self) -> list[tuple[str, str, str, str]]:
-        """Query, candidate, judge and answer of each vote that counts."""
-        columns = ("query_id", "image_id", "annotator", "answer", "is_counted")
-        rows = self.rows("judgements", *columns)
+    def _votes(self, label: str = "answer") -> list[tuple[str, str, str, Any]]:
+        """Query, candidate, judge and answer, or grade, of each vote that counts."""
+        table = self.table("judgements")
+        columns = ("query_id", "image_id", "annotator", label, "answer", "is_counted")
         votes = [
-            (q, c, who, word) for q, c, who, word, counts in rows if counts and word in ANSWERS
+            (q, c, who, said)
+            for q, c, who, said, word, counts in rows_of(table, *columns)
+            if counts and word in ANSWERS
         ]
         if not votes:
             raise ReleaseError(f"{self.source}: data/judgements.parquet holds no vote that counts")

@@ -22,6 +22,7 @@ MEASURES = (  # those of the results pages
     *("P@5", "P_all@5", "P_max@5", "judged@5", "hole@5", "AP'"),
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
+GRADED_MEASURES = ("nDCG@5", "nDCG@10")  # also, where pairs are graded
 FIRST_THAT_TELLS_LISTS = 3  # schema version
 FIRST_THAT_KNOWS_ASKED = 4  # also of runs that score pairs without a label, asked all the same
 DIGITS = 12  # what is written; the same on every machine

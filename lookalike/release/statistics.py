@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from lookalike.agreement.coefficients import agreement
+from lookalike.agreement.grades import ordinal_agreement
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import RULES
 from lookalike.release.labelling import Votes, share
@@ -22,7 +25,7 @@ def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
     figures = agreement(counts[:, ::-1])
     reasons = folder.table("excluded", ["reason"])["reason"].to_pylist()
     queries = folder.table("queries", ["split"])["split"].to_pylist()
-    return {
+    return _grade_statistics(votes, labels) | {
         "n_images": folder.table("images", ["n_bytes"]).num_rows,
         "n_products": len(set(folder.product_of.values()) - {""}),
         "n_queries": len(queries),
@@ -46,6 +49,23 @@ def compute_statistics(folder: Folder, votes: Votes) -> dict[str, Any]:
             "fleiss_kappa": rounded(figures.fleiss),
             "prevalence_of_similar_votes": rounded(_share_similar(counts)),
         },
+    }
+
+
+def _grade_statistics(votes: Votes, labels: pa.Table) -> dict[str, Any]:
+    """Return what there is to say of grades; nothing where there are none."""
+    if votes.scale is None:
+        return {}
+    given = ordinal_agreement(votes.grade_counts)
+    by_grade = Counter(labels["grade"].drop_null().to_pylist())
+    return {
+        "grades": {
+            "n_labels": [by_grade[grade] for grade in range(votes.scale.n_grades)],
+            "share_of_votes": [rounded(share) for share in given.prevalence],
+            "krippendorff_alpha_ordinal": rounded(given.alpha),
+            "same_grade": rounded(given.percent),
+            "within_one_grade": rounded(given.within_one),
+        }
     }
 
 

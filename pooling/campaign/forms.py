@@ -8,10 +8,14 @@ from django import forms
 from django.urls import reverse_lazy
 
 from accounts.models import Role, User
+from annotation.forms import GRADES_HELP, grades_in
 from annotation.models import AskingOrder, TieRule
 from annotation.notions import learned_notions
 from annotation.rules_form import RulesForm
 from catalog.short_names import typing_attributes
+from lookalike.agreement.grades import MOST_GRADES, Scale
+
+DEFAULT_GRADES = "Different\nSomewhat similar\nSimilar\nNearly identical"
 
 
 class CampaignForm(RulesForm):
@@ -37,6 +41,30 @@ class CampaignForm(RulesForm):
         User.objects.none(),
         widget=forms.CheckboxSelectMultiple,
         help_text="An odd number of votes has no ties.",
+    )
+    answers = forms.ChoiceField(
+        choices=[("binary", "Similar or different"), ("graded", "Grades of similarity")],
+        initial="binary",
+        widget=forms.RadioSelect,
+        label="What judges say of a pair",
+        help_text="Grades take judges longer. Models are then compared by nDCG, too.",
+    )
+    grades = forms.CharField(
+        required=False,
+        max_length=500,
+        initial=DEFAULT_GRADES,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        label="Grades, one a line",
+        help_text=GRADES_HELP,
+    )
+    similar_from = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_GRADES - 1,
+        initial=2,
+        label="Similar from grade",
+        help_text="For all measures that know only similar and different, from this grade on a "
+        "pair is similar. Fixed once the campaign is open, as the grades are.",
     )
     tie_rule = forms.ChoiceField(
         choices=TieRule.choices,
@@ -67,6 +95,8 @@ class CampaignForm(RulesForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "answers" not in self.data:  # a program that knows of no grades
+            self.fields["answers"].required = not self.is_bound
         field = self.fields["panel"]
         assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
         field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
@@ -76,3 +106,18 @@ class CampaignForm(RulesForm):
         cast("forms.ChoiceField", self.fields["notion_model"]).choices = [("", "None"), *notions]
         if not notions:
             del self.fields["notion_model"]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the scale, where grades are wanted."""
+        cleaned = super().clean() or {}
+        words = grades_in(cleaned.pop("grades", ""))
+        similar_from = cleaned.pop("similar_from", None) or 0
+        is_graded = cleaned.pop("answers", "") == "graded"
+        cleaned["scale"] = None
+        if is_graded and not {"grades", "similar_from"} & self.errors.keys():
+            try:
+                cleaned["scale"] = Scale(tuple(words.splitlines()), similar_from)
+            except ValueError as problem:
+                field = "similar_from" if "counts as similar" in str(problem) else "grades"
+                self.add_error(field, f"{str(problem).capitalize()}.")
+        return cleaned

@@ -15,6 +15,7 @@ from annotation.models import AskingOrder, Campaign, TieRule
 from annotation.notions import asked_notion
 from annotation.services import change_settings, create_campaign, open_campaign
 from catalog.short_names import NameCheck, check_name
+from lookalike.agreement.grades import Scale
 from lookalike.core.errors import Refused
 from lookalike.pooling.judging_order import judging_phases
 from lookalike.pooling.source_spec import SourceKind, source_kind
@@ -32,6 +33,7 @@ def open_pool_campaign(
     pool: Pool,
     name: str,
     panel: Sequence[User],
+    scale: Scale | None = None,
     tie_rule: str = TieRule.NEGATIVE,
     asking_order: str = AskingOrder.SHUFFLED,
     guidelines: str = "",
@@ -45,6 +47,7 @@ def open_pool_campaign(
     """Put every pair of a pool to a panel and let the judging begin.
 
     Args:
+        scale: grades that judges give; None: similar or different.
         asking_order: shuffled, or likely pairs first. The campaign learns the phase of each pair
             and nothing else of what the pool knows.
         notion: in what pictures are compared, as judges read it; empty: as a whole.
@@ -79,6 +82,7 @@ def open_pool_campaign(
                 pairs=pairs,
                 panel=panel,
                 phases=phases,
+                scale=scale,
                 tie_rule=tie_rule,
                 seed=seed,
                 guidelines=guidelines,

@@ -30,7 +30,7 @@ from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION, SIGNATURE
 from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import collect_votes, label_columns, make_qrels
-from lookalike.release.scoring import MEASURES, coarse, compute_results
+from lookalike.release.scoring import GRADED_MEASURES, MEASURES, coarse, compute_results
 from lookalike.release.signature import read_signing_key
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
@@ -141,7 +141,9 @@ def _derive(files: Path, progress: Progress) -> None:
 def _derive_hidden(release: Folder, hidden: Path) -> None:
     """Write the hidden labels, and the rounded means that may be shown of them."""
     tables = Folder(hidden)
-    votes = collect_votes(release.image_ids, tables.table("judgements"), tables.table("rulings"))
+    votes = collect_votes(
+        release.image_ids, tables.table("judgements"), tables.table("rulings"), release.scale
+    )
     write_table(hidden, "labels", label_columns(votes, release.info["tie_rule"]))
     labels = release.compared(labels=tables.table("labels"))
     qrels = make_qrels(labels) if labels.num_rows else None
@@ -221,7 +223,8 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         "pools": [_pool_entry(pool) for pool in scope.pools],
         "tie_rule": scope.tie_rule,
         "exclude_same_product": scope.excludes,
-        "measures": list(MEASURES),
+        "measures": [*MEASURES, *(GRADED_MEASURES if scope.scale else ())],
+        **({"grades": scope.scale.as_json()} if scope.scale else {}),
         "seeds": {"negatives": request.seed, "hidden": request.seed},
         "hidden_percent": percent_hidden(
             scope.hidden.size, scope.queries.size, request.hidden_percent
@@ -245,7 +248,8 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
 
 def _campaign_entry(campaign: FrozenCampaign, pool: str) -> dict[str, Any]:
     entry = campaign._asdict()
-    for name in ("id", "state", "notion", "notion_model", "notion_prompts"):
+    hidden = ("id", "state", "grades", "similar_from", "notion", "notion_model", "notion_prompts")
+    for name in hidden:
         del entry[name]
     order, notion = entry.pop("asking_order"), campaign.asked_notion
     entry |= {"pool": pool} | ({"asking_order": order} if order != "shuffled" else {})

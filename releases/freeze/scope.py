@@ -17,6 +17,7 @@ from annotation.queries.frozen_rows import (
 )
 from catalog.frozen_rows import FrozenImage, catalogs_holding, frozen_images
 from jobs.snapshot import Snapshot
+from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
@@ -85,6 +86,7 @@ class Scope:
         ranked: catalog ids whose images models rank.
         queries: codes of the queries, in the order in which they were drawn.
         hidden: codes of the queries whose labels are hidden.
+        scale: of all campaigns, None where a pair is similar or different.
     """
 
     campaigns: list[FrozenCampaign]
@@ -95,6 +97,7 @@ class Scope:
     ranked: set[int]
     queries: Ints
     hidden: Ints
+    scale: Scale | None = None
 
     @property
     def campaign_ids(self) -> list[int]:
@@ -139,6 +142,7 @@ def read_scope(view: Snapshot, request: FreezeRequest) -> Scope:
         ranked=ranked,
         queries=queries,
         hidden=_hidden(queries, images, known_queries(view, ids), request),
+        scale=campaigns[0].scale,
     )
 
 
@@ -152,6 +156,8 @@ def _campaigns(view: Snapshot, request: FreezeRequest) -> list[FrozenCampaign]:
         raise ReleaseError(f"“{drafts[0]}” is a draft: nothing of it is judged yet.")
     if len({campaign.tie_rule for campaign in campaigns}) > 1:
         raise ReleaseError("The campaigns decide ties differently; release them apart.")
+    if len({campaign.scale for campaign in campaigns}) > 1:
+        raise ReleaseError("The campaigns have different grades; release them apart.")
     notions = sorted({campaign.notion for campaign in campaigns})
     if len(notions) > 1:
         told = " and ".join(f"in {name}" if name else "as a whole" for name in notions)

@@ -146,7 +146,8 @@ def write_judgements(
     judgements = frozen_judgements(view, scope.campaign_ids)
     annotator = _texts(judgements["member"], {row.member: names[row.account] for row in judges})
     judged = _Rows(scope, judgements)
-    kept = ("answer", "reason", "is_counted", "mode", "visible_ms", "guideline_version")
+    graded = ("grade",) if scope.scale else ()
+    kept = (*graded, "answer", "reason", "is_counted", "mode", "visible_ms", "guideline_version")
     columns = {
         **{name: judgements[name] for name in kept},
         "annotator": annotator,
@@ -160,7 +161,8 @@ def write_judgements(
         if place is not None:
             judged.write(place, "judgements", judged.select(order, is_hidden), **columns)
             by_pair = ruled.select(ruled.by_pair(), is_hidden)
-            ruled.write(place, "rulings", by_pair, answer=rulings["answer"])
+            said = {name: rulings[name] for name in ("answer", *graded)}
+            ruled.write(place, "rulings", by_pair, **said)
 
 
 class _Rows:
@@ -188,7 +190,8 @@ class _Rows:
     def write(self, folder: Path, table: str, order: Ints, **columns: Any) -> None:
         """Write rows in an order, a block in memory at a time."""
         texts = pa.array(self._images.names, pa.string())
-        with TableWriter(folder / TABLES[table].path, TABLES[table].schema) as writer:
+        held = TABLES[table].graded() if "grade" in columns else TABLES[table]
+        with TableWriter(folder / held.path, held.schema) as writer:
             for start in range(0, order.size, ROWS):
                 rows = order[start : start + ROWS]
                 block = {name: column.take(rows) for name, column in columns.items()}

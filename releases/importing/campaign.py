@@ -72,6 +72,7 @@ def make_campaign(
         slug=slug,
         pairs=pairs,
         panel=panel,
+        scale=folder.scale,
         tie_rule=entry["tie_rule"],
         serving=entry["serving"],
         k=min(entry["k"], len(panel)),
@@ -136,7 +137,7 @@ def store_judgements(
         ImportedJudgement(
             *images.pair(row),
             annotator_id=judges[row["annotator"]].pk,
-            answer=row["answer"],
+            answer=_code(folder, row),
             reason=row["reason"],
             decided_at=datetime.fromisoformat(row["decided_at"]),
             visible_ms=row["visible_ms"],
@@ -167,6 +168,12 @@ def _exclude_uncounted(
         exclude_answers(campaign=campaign, events=part, reason=reason, by=None)
 
 
+def _code(folder: Folder, row: dict[str, Any]) -> str:
+    """Return an answer as campaigns store it, with its grade."""
+    grade = row.get("grade")
+    return row["answer"] if grade is None or folder.scale is None else folder.scale.answer(grade)
+
+
 def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -> None:
     """Store the rulings on pairs of all campaigns of a release."""
     questions = Question.objects.filter(campaign__in=campaigns, kind="pair")
@@ -176,6 +183,8 @@ def store_rulings(folder: Folder, campaigns: list[Campaign], images: ImageIds) -
     }
     reason = f"Imported with {folder.info['name']} {folder.info['version']}"
     Adjudication.objects.bulk_create(
-        Adjudication(question_id=of_pair[images.pair(row)], answer=row["answer"], reason=reason)
+        Adjudication(
+            question_id=of_pair[images.pair(row)], answer=_code(folder, row), reason=reason
+        )
         for row in folder.table("rulings").to_pylist()
     )

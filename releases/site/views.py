@@ -46,7 +46,12 @@ from releases.site.signing import signature_of
 from releases.storage import files_folder
 
 BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
-COLUMNS = [(name, HEADINGS.get(name, name)) for name in BOARD]
+GRADED_BOARD = ("nDCG@5", *BOARD)
+
+
+def board_measures(release: Release) -> tuple[str, ...]:
+    """Return the measures of the board, by grades first where the release has them."""
+    return GRADED_BOARD if "nDCG@5" in release.results.get("measures", ()) else BOARD
 
 
 def page_facts(release: Release) -> Facts:
@@ -80,7 +85,9 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     release = release_or_404(request.user, slug, version)
     facts = page_facts(release)
     by = request.GET.get("by", "")
-    by = by if by in BOARD else BOARD[0]
+    measures = board_measures(release)
+    by = by if by in measures else measures[0]
+    columns = [(name, HEADINGS.get(name, name)) for name in measures]
     hidden = release.has_hidden_labels and request.GET.get("labels") == "hidden"
     person = request.user
     files = list(file_lines(release))
@@ -89,7 +96,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "facts": facts,
         "labels": release.statistics["labels"]["label"],
         "hidden": hidden,
-        "board": leaderboard(release, person, COLUMNS, by, hidden=hidden),
+        "board": leaderboard(release, person, columns, by, hidden=hidden),
         "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),
         "signature": signature_of(release),

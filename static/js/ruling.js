@@ -9,11 +9,13 @@ const form = root.querySelector("[data-ruling]");
 const view = root.querySelector('[data-view="pair"]');
 const shelf = new ImageShelf();
 const pair = view && new PairView(view, { shelf, visible: new VisibleTime(), now: () => steadyNow() });
-const [first, last] = form.querySelectorAll("[data-answers]");
-const keys = new KeyMap(JSON.parse(document.getElementById("judge-default-keys").textContent), {
-  ArrowRight: "similar",
-  ArrowLeft: "different",
-});
+const answers = [...form.querySelectorAll("[data-answers]")];
+const isGraded = "graded" in form.dataset; // digits are grades, not reasons
+const given = JSON.parse(document.getElementById("judge-default-keys").textContent);
+const twins = isGraded
+  ? Object.fromEntries([...answers.map((_, grade) => [String(grade), `grade ${grade}`]), [given.similar, ""], [given.different, ""]])
+  : { ArrowRight: "similar", ArrowLeft: "different" };
+const keys = new KeyMap(given, twins);
 if (pair) {
   const { uid, query, candidate } = view.dataset;
   shelf.want([query, candidate], 2);
@@ -25,8 +27,9 @@ function perform(action) {
   else if (pair && action === "zoom") pair.zoom.toggle();
   else if (pair && action === "blink") pair.toggleBlink();
   else if (pair && !pair.isReady) return;
-  else if (action === "different") first.click();
-  else if (action === "similar") last.click();
+  else if (action.startsWith("grade ")) answers[Number(action.slice(6))].click();
+  else if (action === "different") answers[0].click();
+  else if (action === "similar") answers.at(-1).click();
 }
 
 root.addEventListener("click", (event) => {
@@ -44,7 +47,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const isRadio = event.target.type === "radio" && event.key.startsWith("Arrow");
-  const reason = form.querySelectorAll('[name="preset"]')[Number(event.key) - 1];
+  const reason = isGraded ? null : form.querySelectorAll('[name="preset"]')[Number(event.key) - 1];
   const action = isRadio ? null : actionFor(event, keys);
   if (reason && actionFor(event, new KeyMap({ reason: keyName(event) }))) reason.checked = true;
   else if (action !== null) perform(action);

@@ -22,6 +22,7 @@ from annotation.queries.choices import panel_votes
 from annotation.services import change_settings, open_campaign, reap_leases, reconcile
 from conditional.campaigns.services import ask_panel
 from conditional.models import TemplateSet, TripletQuestion, TripletSet
+from lookalike.agreement.grades import Scale
 from tests.clients import HttpJudge, answer_to, session_of
 from tests.conditional.cases import built_set, make_catalog
 from tests.waiting import PATIENCE_SECONDS
@@ -30,6 +31,7 @@ from tests.webserver import WebServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.faults]
 
 N_CANDIDATES, N_JUDGES, N_TABS, K = 50, 40, 50, 3
+SCALE = Scale(("No", "A little", "Yes", "Very"), 2)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -44,11 +46,14 @@ def server() -> Iterator[WebServer]:
 class Tab(threading.Thread):
     """A browser tab that judges until nobody has work, whatever happens to its requests."""
 
-    def __init__(self, number: int, port: int, session: str, campaign: uuid.UUID) -> None:
+    def __init__(
+        self, number: int, port: int, session: str, campaign: uuid.UUID, votes: list[str]
+    ) -> None:
         super().__init__(daemon=True)
         self.random = random.Random(number)
         self.judge = HttpJudge(port, session)
         self.path = f"/judge/{campaign}"
+        self.votes = votes
         self.acknowledged: dict[str, dict[str, Any]] = {}
         self.rejected: list[str] = []
         self.failure = ""
@@ -76,7 +81,7 @@ class Tab(threading.Thread):
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         self.n_answers += 1
-        of_kind = ["similar", "different", "cant_tell"]
+        of_kind = [*self.random.sample(self.votes, 2), "cant_tell"]
         if images := question.get("images"):
             other = "cant_tell" if len(images) == 2 else "several"
             of_kind = [f"pick:{images[0]}", f"pick:{images[-1]}", other]
@@ -200,10 +205,12 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
     "asked",
     [
         ("pair", 750, 5),
+        ("graded", 250, 5),
         ("template", 100, 5),
         ("triplet", 300, 5),
         pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 0), marks=pytest.mark.daily),
+        pytest.param(("graded", 5000, 5), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 5), marks=pytest.mark.daily),
         pytest.param(("template", 200, 5), marks=pytest.mark.daily),
         pytest.param(("triplet", 3000, 5), marks=pytest.mark.daily),
@@ -211,16 +218,19 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 )
 def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, people, server, asked):
     kind, n_questions, percent = asked
-    if kind == "pair":
+    scale = SCALE if kind == "graded" else None
+    if kind in {"pair", "graded"}:
         n_queries = n_questions // N_CANDIDATES
-        draft = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, serving="k_of_n", k=K, is_open=False)
+        rules = {"serving": "k_of_n", "k": K, "is_open": False, "scale": scale}
+        draft = campaign_of(n_queries, N_CANDIDATES, N_JUDGES, **rules)
         change_settings(campaign=draft, by=None, repeat_percent=percent)
         campaign = open_campaign(campaign=draft)
     else:
         campaign = choices_of(kind, n_questions, people(N_JUDGES))
     sessions = [session_of(member.annotator) for member in campaign.panel.all()]
+    words = list(scale.answers) if scale else ["similar", "different"]
     tabs = [
-        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid)
+        Tab(number, server.port, sessions[number % N_JUDGES], campaign.uid, words)
         for number in range(N_TABS)
     ]
     for tab in tabs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from lookalike.release.format.columns import GRADE
 from lookalike.release.format.layout import ALL_TABLES, FILES, RUN_COLUMNS, SCHEMA_VERSION
 from tests.paths import ROOT
 
@@ -32,5 +33,6 @@ def test_tables_keys_and_the_schema_version_are_named() -> None:
     for table in ALL_TABLES.values():
         part = section(table.path)
         assert table.about in part
+        assert (GRADE.about in part) == table.may_be_graded
         assert "Key: " + ", ".join(f"`{name}`" for name in table.key) in part
         assert ("Frozen" if table.is_primary else "Derived") in part

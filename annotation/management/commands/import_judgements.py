@@ -14,14 +14,18 @@ from annotation.queries.references import image_names, judges_by_name
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement, ImportRefusedError
 from jobs.commands import JobCommand
+from lookalike.agreement.grades import MOST_GRADES, Scale
 from lookalike.io.numbered_rows import TableError, read_rows
+
+GRADES = [str(grade) for grade in range(MOST_GRADES)]
 
 
 class Command(JobCommand):
     """Import a CSV of judgements into a campaign, all of them or none.
 
     Columns: query, candidate (an image's path in its catalog, uid or SHA-256), annotator (user
-    name), answer (similar, different, cant_tell, skip), and optionally reason.
+    name), answer (similar, different, cant_tell, skip; where pairs are graded, the grade), and
+    optionally reason.
     """
 
     help = "Import judgements from a CSV file (query,candidate,annotator,answer)."
@@ -65,6 +69,7 @@ def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
     rows: dict[int, ImportedJudgement] = {}
     queries, candidates = image_names(campaign)
     judges = judges_by_name(campaign)
+    scale = campaign.kind.scale
     columns = ("query", "candidate", "annotator", "answer")
     for row, (query, candidate, annotator, answer, reason) in read_rows(
         path, columns, problems, optional=("reason",)
@@ -75,9 +80,17 @@ def _read(campaign: Campaign, path: Path) -> dict[int, ImportedJudgement]:
         if annotator_id is None:
             problems.append(f"row {row}: {annotator!r} is not on the panel")
         if query_id is not None and candidate_id is not None and annotator_id is not None:
-            rows[row] = ImportedJudgement(query_id, candidate_id, annotator_id, answer, reason)
+            rows[row] = ImportedJudgement(
+                query_id, candidate_id, annotator_id, _code(answer, scale), reason
+            )
     if problems:
         raise TableError(str(path), problems)
     if not rows:
         raise TableError(str(path), ["there are no judgements"])
     return rows
+
+
+def _code(answer: str, scale: Scale | None) -> str:
+    """Return an answer as it is stored; a grade stands in the file as its digit."""
+    is_grade = scale is not None and answer in GRADES[: scale.n_grades]
+    return scale.answer(int(answer)) if scale and is_grade else answer

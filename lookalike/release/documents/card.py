@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+from lookalike.agreement.grades import Scale
 from lookalike.release.documents.citation import bibtex
 from lookalike.release.documents.facts import Facts, percent
+from lookalike.release.documents.markdown import single_line
 
 
 def card(facts: Facts) -> str:
@@ -56,6 +58,18 @@ def _size(n: int) -> str:
     return "100K<n<1M" if n < 1_000_000 else "1M<n<10M"
 
 
+def _grades(facts: Facts) -> str:
+    """Say what the grades are, "" where there are none."""
+    scale = Scale.from_json(facts.info.get("grades"))
+    if scale is None:
+        return ""
+    words = ", ".join(f"{grade} {single_line(word)}" for grade, word in enumerate(scale.words))
+    return (
+        f"\nPairs are graded: {words}. From grade {scale.similar_from} on a pair counts as "
+        f"similar: `trec_eval -l {scale.similar_from}` with `trec/qrels.txt`.\n"
+    )
+
+
 def _body(facts: Facts) -> str:
     info, counts = facts.info, facts.statistics
     labels = counts["labels"]["label"]
@@ -73,7 +87,7 @@ def _body(facts: Facts) -> str:
 {counts["n_queries"]:,} queries over {counts["n_images"]:,} images, judged by {facts.judges}:
 {counts["n_votes"]:,} votes on {counts["n_pairs"]:,} pairs that {n_pooled} models proposed.
 {labels["n_decided"]:,} pairs have a label, {percent(labels["share_similar"])} of them similar.
-
+{_grades(facts)}
 ## Use
 
 ```python

@@ -12,6 +12,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from lookalike.agreement.grades import Scale
 from lookalike.release.documents.conditional import conditional_part
 from lookalike.release.documents.facts import Facts, number, percent
 from lookalike.release.documents.markdown import sentence, single_line, table
@@ -132,6 +133,7 @@ def _composition(facts: Facts) -> Iterator[str]:
             for rule, found in counts["labels"].items()
         ],
     )
+    yield from grade_sentences(facts)
     left_out = ", ".join(f"{reason} {n:,}" for reason, n in counts["n_excluded"].items())
     yield f"Pairs without a label or not compared (data/excluded.parquet): {left_out or 'none'}."
     held = "are part of the release" if terms["with_images"] else "are not part of the release"
@@ -203,6 +205,35 @@ def blind_judges(facts: Facts) -> str:
     return (
         f"{facts.judges[0].upper()}{facts.judges[1:]}, each blind to models, ranks and the answers "
         "of others. Their names here are made for this release alone."
+    )
+
+
+def grade_sentences(facts: Facts) -> Iterator[str]:
+    """Say which grades there are and what follows from them; nothing where there are none."""
+    scale = Scale.from_json(facts.info.get("grades"))
+    if scale is None:
+        return
+    counts = facts.statistics["grades"]
+    yield (
+        "Judges graded the pairs. A pair has the median of its grades, the lower one of two; from "
+        f"grade {scale.similar_from} on it counts as similar. nDCG takes the grades as gains, "
+        "linearly; all other measures know similar and different alone."
+    )
+    yield table(
+        ("Grade", "Pairs", "Share of votes"),
+        [
+            (f"{grade} {single_line(word)}", f"{n:,}", percent(share))
+            for grade, (word, n, share) in enumerate(
+                zip(scale.words, counts["n_labels"], counts["share_of_votes"], strict=True)
+            )
+        ],
+    )
+    yield (
+        f"Of the grades Krippendorff’s ordinal alpha is "
+        f"{number(counts['krippendorff_alpha_ordinal'])}; two judges gave the same grade to "
+        f"{percent(counts['same_grade'])} and grades at most one apart to "
+        f"{percent(counts['within_one_grade'])}. The figures of agreement below are of similar "
+        "and different, as are the labels by other rules, Dawid-Skene among them."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -31,6 +31,9 @@ class Column:
     about: str
 
 
+GRADE = Column("grade", "int8", "Only where pairs are graded: the grade, null without one.")
+
+
 @dataclass(frozen=True)
 class Table:
     """One parquet file under data/.
@@ -41,6 +44,7 @@ class Table:
         key: the columns that no two rows share.
         columns: in order.
         is_primary: taken from the database; all other tables follow from these.
+        may_be_graded: has the column `GRADE` at its end where pairs are graded.
     """
 
     name: str
@@ -48,11 +52,16 @@ class Table:
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     is_primary: bool = True
+    may_be_graded: bool = False
 
     @property
     def path(self) -> str:
         """The file, relative to the release."""
         return f"data/{self.name}.parquet"
+
+    def graded(self) -> Table:
+        """Return it with grades, if it is one that may have them."""
+        return replace(self, columns=(*self.columns, GRADE)) if self.may_be_graded else self
 
     @property
     def schema(self) -> pa.Schema:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lookalike.agreement.grades import Scale
 from lookalike.io.tables import Qrels, Run
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.layout import ALL_TABLES, RUN_SCHEMA
@@ -33,6 +34,11 @@ class Folder:
         if not isinstance(info, dict):
             raise ReleaseError(f"{self.path / 'release.json'} is no JSON object")
         return info
+
+    @cached_property
+    def scale(self) -> Scale | None:
+        """The grades that judges gave; None where a pair is similar or different."""
+        return Scale.from_json(self.info.get("grades"))
 
     @property
     def title(self) -> str:
@@ -69,7 +75,9 @@ class Folder:
         Raises:
             ReleaseError: missing, not parquet, or of other columns.
         """
-        return read_table(self.path / ALL_TABLES[name].path, ALL_TABLES[name].schema, columns)
+        table = ALL_TABLES[name]
+        graded = table.graded().schema if table.may_be_graded else None
+        return read_table(self.path / table.path, table.schema, columns, graded)
 
     def rows(self, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
         """Return some columns of a table as rows.
@@ -90,6 +98,8 @@ class Folder:
     def compared(self, rule: str = "label", labels: pa.Table | None = None) -> pa.Table:
         """Return the labels of a rule that models are compared by: query_id, image_id, label.
 
+        The release's own come with their grades where pairs are graded.
+
         Pairs drawn below the pool are left out: they would be judged candidates that no model
         proposed.
 
@@ -98,6 +108,7 @@ class Folder:
             labels: rows of such a table that this folder does not hold.
         """
         columns = ["query_id", "image_id", rule]
+        columns += ["grade"] if self.scale and rule == "label" else []
         table = self.table("labels", columns) if labels is None else labels.select(columns)
         return self._without_drawn(table.filter(pc.is_valid(table[rule])))
 

@@ -13,9 +13,10 @@ import pyarrow as pa
 from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.format.columns import TYPES, Column, Table
 
-SCHEMA_VERSION = 4
-# 1 knows no templates and no triplets; 2 no campaigns' pools and strata; 3 no tables for MTEB
-READABLE = (1, 2, 3, 4)
+SCHEMA_VERSION = 5
+# 1 knows no templates and no triplets; 2 no campaigns' pools and strata; 3 no tables for MTEB;
+# 4 no grades
+READABLE = (1, 2, 3, 4, 5)
 MANIFEST = "MANIFEST.json"
 SIGNATURE = f"{MANIFEST}.minisig"
 MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")
@@ -83,12 +84,12 @@ TABLES = {
                    "where not measured."),
             Column("guideline_version", "int32", "Version of the guidelines then in force."),
             Column("campaign", "text", "Slug of the campaign."),
-        )),
+        ), may_be_graded=True),
         Table("rulings", "An admin’s ruling on a pair, which is its label whatever the votes.",
               ("query_id", "image_id"), (
             _QUERY, _IMAGE,
             Column("answer", "text", "similar or different."),
-        )),
+        ), may_be_graded=True),
         Table("labels", "The outcome of a pair with a vote or a ruling, by each rule; null where "
               "the rule leaves it undecided.", ("query_id", "image_id"), (
             _QUERY, _IMAGE,
@@ -103,7 +104,7 @@ TABLES = {
             Column("dawid_skene", "int8", "1 where p_dawid_skene > 0.5. May be null."),
             Column("p_dawid_skene", "float64", "Chance of similar by the Dawid-Skene model of "
                    "the judges; null without a vote."),
-        ), is_primary=False),
+        ), is_primary=False, may_be_graded=True),
         Table("excluded", "A pair put to the judges that has no label by the release’s rule, or "
               "is not compared.", ("query_id", "image_id"), (
             _QUERY, _IMAGE,
@@ -126,7 +127,7 @@ TABLES = {
               ("query-id", "corpus-id"), (
             Column("query-id", "text", "The query."),
             Column("corpus-id", "text", "The candidate."),
-            Column("score", "int8", "1 similar, 0 different."),
+            Column("score", "int8", "1 similar, 0 different; where pairs are graded, the grade."),
         ), is_primary=False),
     )
 }  # fmt: skip
@@ -141,7 +142,7 @@ def has_sets(info: Mapping[str, Any]) -> bool:
 
 def list_tables(info: Mapping[str, Any]) -> list[Table]:
     """Return the tables of the release whose release.json is given."""
-    tables = list(TABLES.values())
+    tables = [table.graded() if info.get("grades") else table for table in TABLES.values()]
     if info.get("template_sets"):
         tables += TEMPLATE_TABLES.values()
     if info.get("triplet_sets"):
@@ -178,7 +179,8 @@ FILES = {
     "jsonl/judgements.jsonl": "The table judgements, one JSON object a line.",
     "vsd/annotations.json": "The labels as the VSD benchmark’s code reads them; images by path.",
     "vsd/metadata.json": "Product of each image by path, as the VSD benchmark’s code reads it.",
-    "trec/qrels.txt": "The labels by the release’s rule, as TREC qrels.",
+    "trec/qrels.txt": "The labels by the release’s rule, as TREC qrels; where pairs are graded, "
+    "the grades.",
     "trec/qrels.RULE.txt": "The labels by another rule: majority, undecided, unanimous or "
     "dawid_skene.",
     "trec/qrels.xinfap.txt": "For xinfAP over the pool: topic numbers are positions in queries "

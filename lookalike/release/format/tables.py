@@ -42,7 +42,7 @@ def _as_type(values: Sequence[Any] | pa.Array, kind: pa.DataType) -> pa.Array:
 
 def write_table(folder: Path, name: str, columns: Mapping[str, Any]) -> None:
     """Write a table of a release that is in memory as columns."""
-    table = ALL_TABLES[name]
+    table = ALL_TABLES[name].graded() if "grade" in columns else ALL_TABLES[name]
     with TableWriter(folder / table.path, table.schema) as writer:
         writer.add(columns)
 
@@ -53,15 +53,28 @@ def write_rows(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> No
     write_table(folder, name, {column: [row[column] for row in rows] for column in columns})
 
 
-def read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+def read_table(
+    path: Path,
+    schema: pa.Schema,
+    columns: Sequence[str] | None = None,
+    graded: pa.Schema | None = None,
+) -> pa.Table:
     """Read a table, or some of its columns; text comes dictionary-encoded.
+
+    Args:
+        path: the file.
+        schema: its columns.
+        columns: those wanted, all if None.
+        graded: the columns that it may have instead.
 
     Raises:
         ReleaseError: missing, not parquet, of other columns, or far larger unpacked.
     """
-    names = list(columns or schema.names)
-    texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     try:
+        if graded is not None and pq.read_schema(path).names == graded.names:
+            schema = graded
+        names = list(columns or schema.names)
+        texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             if file.schema_arrow.names != schema.names:
                 raise ReleaseError(

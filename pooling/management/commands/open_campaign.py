@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import AskingOrder, TieRule
 from jobs.commands import JobCommand
+from lookalike.agreement.grades import Scale
 from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.new_pool.parsing import pool_by_slug
 
@@ -22,6 +23,19 @@ class Command(JobCommand):
         parser.add_argument("name", help="the campaign's name")
         parser.add_argument("--pool", required=True, help="slug of the pool")
         parser.add_argument("--panel", required=True, help="user names, with commas between them")
+        parser.add_argument(
+            "--grades",
+            metavar="WORDS",
+            help="two to five, from the least similar, with commas between them; without it a pair "
+            "is similar or different",
+        )
+        parser.add_argument(
+            "--similar-from",
+            type=int,
+            default=2,
+            metavar="GRADE",
+            help="the least grade that counts as similar; the lowest is 0 (default: %(default)s)",
+        )
         parser.add_argument("--tie", choices=TieRule.values, default=TieRule.NEGATIVE.value)
         parser.add_argument(
             "--order",
@@ -46,6 +60,7 @@ class Command(JobCommand):
             pool=pool_by_slug(options["pool"]),
             name=options["name"],
             panel=panel_by_name([part.strip() for part in options["panel"].split(",")]),
+            scale=_scale(options["grades"], options["similar_from"]),
             tie_rule=options["tie"],
             asking_order=options["order"],
             guidelines=_guidelines(options["guidelines"]),
@@ -65,6 +80,7 @@ class Command(JobCommand):
             "order": campaign.asking_order,
             "notion": campaign.notion,
             "state": campaign.state,
+            "grades": campaign.grades.splitlines(),
         }
         state = "a draft" if options["draft"] else "open"
         lines = [
@@ -72,6 +88,15 @@ class Command(JobCommand):
             f"A tied vote is {campaign.tie_rule}.",
         ]
         self.report(result, as_json=options["json"], lines=lines)
+
+
+def _scale(words: str | None, similar_from: int) -> Scale | None:
+    if words is None:
+        return None
+    try:
+        return Scale(tuple(word.strip() for word in words.split(",")), similar_from)
+    except ValueError as problem:
+        raise CommandError(f"grades: {problem}") from None
 
 
 def _guidelines(path: Path | None) -> str:

@@ -17,6 +17,7 @@ import { QuestionQueue } from "./queue.js";
 import { STRIP_N, Session } from "./session.js";
 import { SheetView } from "./sheet.js";
 import { Supply } from "./supply.js";
+import { gradeKeys, nameGrades } from "./words.js";
 
 const TWINS = { ArrowRight: "similar", ArrowLeft: "different" };
 const ANSWERING = new Set(["similar", "different", "cant_tell", "none", "several", "bad_condition", "later"]);
@@ -25,6 +26,9 @@ const root = document.getElementById("judge");
 const given = root.dataset;
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const isChoice = "pickKeys" in given;
+const grades = read("judge-grades"); // [answer, word], none where a pair is similar or different
+nameGrades(grades);
+for (const [answer] of grades) ANSWERING.add(answer);
 const scope = `lookalike.answers.${given.person}.${given.campaign}`; // nobody sends another's answers
 
 const urls = {
@@ -89,7 +93,7 @@ const brake = new Brake(() => {
   api.stopped().catch(() => {}); // a note, not an answer
 });
 const desk = new Desk({
-  ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: isChoice ? "pair" : given.mode },
+  ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: isChoice || grades.length ? "pair" : given.mode },
   confirmRest: (n) => confirmRest(document.getElementById("rest"), n),
 });
 
@@ -99,9 +103,10 @@ let pairKeys;
 let sheetKeys;
 function useKeys(chosen) {
   keys = chosen;
-  pairKeys = new KeyMap(keys, TWINS);
-  sheetKeys = new KeyMap(keys);
-  panels.showKeys(keys);
+  const used = grades.length ? gradeKeys(keys, grades, read("judge-default-keys")) : keys;
+  pairKeys = new KeyMap(used, grades.length ? {} : TWINS);
+  sheetKeys = new KeyMap(used);
+  panels.showKeys(used);
 }
 if (isChoice) {
   const buttons = [...root.querySelectorAll("[data-keys]")].map(({ dataset }) => dataset);
@@ -113,7 +118,7 @@ const keysDialog = new KeysDialog(document.getElementById("help"), {
   defaults: read("judge-default-keys"),
   allowed: read("judge-allowed-keys"),
   onSave: async (chosen) => {
-    await api.savePreferences({ keys: chosen, mode: desk.mode });
+    await api.savePreferences({ keys: chosen, mode: grades.length ? given.mode : desk.mode });
     useKeys(chosen);
   },
 });

@@ -1,7 +1,7 @@
 /* Everything around the pair: bar, notices, states, strip, explanations. */
 import { deviceOf } from "../lib/keys.js";
 import { fill, gettext } from "../lib/words.js";
-import { keyLabel, wordOf } from "./words.js";
+import { agrees, keyLabel, wordOf } from "./words.js";
 import { Bar } from "./bar.js";
 import { Guidelines } from "./guidelines.js";
 import { Replies } from "./replies.js";
@@ -111,12 +111,14 @@ export class Panels {
     panel.hidden = feedback === null;
     if (feedback === null) return;
     const { answer, question, expected, why } = feedback;
-    panel.dataset.is = expected === null ? "waiting" : answer === expected ? "right" : "wrong";
+    const isRight = expected !== null && agrees(answer, expected);
+    panel.dataset.is = expected === null ? "waiting" : isRight ? "right" : "wrong";
     if (expected === null) {
       feedbackTitle.textContent = gettext("Your answer is on its way");
       feedbackText.textContent = gettext("The explanation comes with the server’s reply.");
     } else {
-      const verdict = answer === expected ? gettext("Correct: {answer}") : gettext("Expected: {answer}");
+      const near = isRight ? gettext("Near enough. Expected: {answer}") : gettext("Expected: {answer}");
+      const verdict = answer === expected ? gettext("Correct: {answer}") : near;
       feedbackTitle.textContent = fill(verdict, { answer: wordOf(expected, question) });
       feedbackText.textContent = why;
     }

@@ -13,6 +13,32 @@ export const ANSWERS = {
   withdrawn: { sign: "↶", word: gettext("Taken back") },
 };
 
+/** Name the grades of this campaign, given as [answer, word] from the lowest. */
+export function nameGrades(grades) {
+  for (const [answer, word] of grades) ANSWERS[answer] = { sign: gradeOf(answer), word };
+}
+
+const UNGRADED = new Set(["similar", "different", "rest_different", "mode"]); // not where there are grades
+const gradeOf = (answer) => answer.split(":")[1] ?? "";
+const sideOf = (answer) => answer.split(":")[0];
+
+/** Whether an answer is as known: the same, or a grade next to it on the same side. */
+export function agrees(answer, known) {
+  if (answer === known || answer.startsWith(PICK)) return answer === known;
+  return sideOf(answer) === sideOf(known) && Math.abs(gradeOf(answer) - gradeOf(known)) <= 1;
+}
+
+/** A key map in which digits are the grades; what had one of these keys gets its default back. */
+export function gradeKeys(keys, grades, defaults) {
+  const used = Object.fromEntries(grades.map(([answer]) => [answer, gradeOf(answer)]));
+  const isFree = (key) => !Object.values(used).includes(key);
+  const others = Object.keys(keys).filter((action) => !UNGRADED.has(action));
+  for (const from of [keys, defaults]) {
+    for (const action of others) if (!(action in used) && isFree(from[action])) used[action] = from[action];
+  }
+  return used;
+}
+
 export const ACTIONS = {
   similar: gettext("Similar"),
   different: gettext("Different"),
@@ -32,7 +58,7 @@ export const ACTIONS = {
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
 
 export function keyLabel(key) {
-  return NAMES[key] ?? key.toUpperCase();
+  return NAMES[key] ?? (key ?? "").toUpperCase();
 }
 
 const PICK = "pick:";
