@@ -341,7 +341,14 @@ def test_every_folder_of_the_data_folder_is_kept_or_made_anew() -> None:
                for path in folder.rglob("*.py")]  # fmt: skip
     used = {name for path in sources for name in named.findall(path.read_text())}
     assert {"blobs", "embeddings", "releases", "secret-key"} <= used
-    assert used - set(backup.KEPT) <= {"crops", "learning", "run", "static", restore.RESTORED}
+    assert used - set(backup.KEPT) <= {
+        "crops",
+        "fetched",
+        "learning",
+        "run",
+        "static",
+        restore.RESTORED,
+    }
 
 
 def test_the_password_is_on_no_command_line() -> None:

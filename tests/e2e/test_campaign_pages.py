@@ -28,8 +28,8 @@ def campaign(make_person, make_campaign) -> Campaign:
     panel = [make_person("mira"), make_person("jonas"), make_person("robot", is_simulated=True)]
     draft = make_campaign(*panel, n_queries=4, n_candidates=6, is_open=False)
     given = list(draft.questions.values_list("query_id", "candidate_id"))
-    for purpose in ("gold", "example"):
-        gold = [GoldPair(q, c, "similar", "The same cut and collar") for q, c in given[:3]]
+    for purpose, pairs in (("gold", given[:3]), ("example", given[6:9])):
+        gold = [GoldPair(q, c, "similar", "The same cut and collar") for q, c in pairs]
         add_gold(campaign=draft, purpose=purpose, pairs=gold)
     campaign = open_campaign(campaign=draft)
     rows = [

@@ -85,13 +85,14 @@ def test_from_the_form_over_three_keyboards_to_a_release_that_verifies(
     for judge in judges:
         page.get_by_label(judge.username).check()
     page.get_by_label("Similar from grade").fill("4")
-    page.get_by_role("button", name="Open the campaign").click()
+    page.get_by_role("button", name="Save, then check and open").click()
     expect(page.locator("form.card")).to_contain_text(
         "counts as similar from grade 1 to 3 on, not from 4"
     )
     page.get_by_label("Similar from grade").fill("2")
-    page.get_by_role("button", name="Open the campaign").click()
-    expect(page.get_by_text("is open: its panel can judge now")).to_be_visible()
+    page.get_by_role("button", name="Save, then check and open").click()
+    page.get_by_role("button", name="Open for judging").click()
+    expect(page.get_by_text("is opened")).to_be_visible()
 
     campaign = Campaign.objects.get()
     assert campaign.kind.scale == SCALE

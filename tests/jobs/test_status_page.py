@@ -32,4 +32,4 @@ def test_the_page_says_that_the_broker_is_gone(db: None, monkeypatch) -> None:
     monkeypatch.setattr(status, "_broker", lambda: nowhere)
     reply = browser.get("/jobs/")
     assert reply.status_code == 200
-    assert "The broker does not answer" in reply.content.decode()
+    assert "The broker is not responding" in reply.content.decode()

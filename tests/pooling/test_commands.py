@@ -236,6 +236,8 @@ def test_open_campaign_puts_every_pair_to_the_panel(catalog_of, annotators):
         "judgements_wanted": 2 * n_pairs,
         "tie": "undecided",
         "order": "shuffled",
+        "grades": [],
+        "notion": "",
     }
     assert Campaign.objects.get().is_open
 
