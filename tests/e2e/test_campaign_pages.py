@@ -78,6 +78,10 @@ def test_an_admin_rules_on_a_contested_pair(open_page, make_person, campaign):
     heading = page.get_by_role("heading", name="Pair 1 of")
     before = heading.inner_text()
     expect(page.locator(".pair[data-ready]")).to_be_visible()
+    for frame in page.locator(".frame").all():
+        box = frame.bounding_box()
+        assert box
+        assert box["height"] > 200
     assert serious_problems(page) == []
     page.get_by_label("In other words").fill("The collar decides")
     page.keyboard.press("Enter")
