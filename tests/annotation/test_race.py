@@ -204,10 +204,10 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 @pytest.mark.parametrize(
     "asked",
     [
-        ("pair", 750, 5),
-        ("graded", 250, 5),
+        ("pair", 500, 5),
+        ("graded", 150, 5),
         ("template", 100, 5),
-        ("triplet", 300, 5),
+        ("triplet", 200, 5),
         pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 0), marks=pytest.mark.daily),
         pytest.param(("graded", 5000, 5), marks=pytest.mark.daily),
@@ -215,6 +215,7 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
         pytest.param(("template", 200, 5), marks=pytest.mark.daily),
         pytest.param(("triplet", 3000, 5), marks=pytest.mark.daily),
     ],
+    ids=lambda asked: "-".join(map(str, asked)),
 )
 def test_nothing_is_lost_and_no_question_has_more_than_k_votes(campaign_of, people, server, asked):
     kind, n_questions, percent = asked

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import (
     Browser,
+    Error,
     Page,
     ViewportSize,
     expect,
@@ -126,7 +127,13 @@ def session_cookie(person: User, url: str) -> Any:
 def serious_problems(page: Page) -> list[str]:
     """What axe finds on a page: WCAG 2.2 AA, the size of targets too, and best practice."""
     expect(page.locator(".htmx-request")).to_have_count(0)  # its buttons are faint meanwhile
-    found = Axe().run(page, options=AXE).response["violations"]
+    try:
+        found = Axe().run(page, options=AXE).response["violations"]
+    except Error as problem:  # a page loads itself anew when its job has ended
+        if "context was destroyed" not in str(problem):
+            raise
+        page.wait_for_load_state()
+        found = Axe().run(page, options=AXE).response["violations"]
     return [
         f"{problem['id']}: {node['html']} {node['failureSummary']}"
         for problem in found
