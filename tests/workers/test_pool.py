@@ -84,14 +84,14 @@ def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
-    fill(site, "killed", SPECS[:1])
+    fill(site, "killed")
     wait_until(lambda: n_shards(site, "killed") >= 2)
     victims = site.processes("--queues device")
     assert victims
     for victim in victims:
         victim.kill()
     assert not has_ended(site, "killed")
-    ends_like_the_calm_one(site, "killed", SPECS[:1])
+    ends_like_the_calm_one(site, "killed")
     assert max(row[0] for row in jobs(site, "killed", "n_attempts")) == 2
 
 
@@ -173,7 +173,7 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     site: Site, second: subprocess.Popen[bytes], lost: str
 ):
     slug = f"without-{lost}"
-    fill(site, slug, SPECS[:1])
+    fill(site, slug)
     wait_until(lambda: len(holders(site)) == 2 or has_ended(site, slug))
     assert not has_ended(site, slug)
     if lost == "second":
@@ -185,7 +185,7 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     for victim in victims:
         victim.kill()
     assert not has_ended(site, slug)
-    ends_like_the_calm_one(site, slug, SPECS[:1])
+    ends_like_the_calm_one(site, slug)
 
 
 def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
