@@ -6,7 +6,7 @@ May load torch: only tasks and commands import it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from catalog.models import Image
 from conditional.models import TemplateSet
 from conditional.template_sets.recall_services import find_vectors, known_model, store_scores
 from jobs.services import JobError, JobProgress
-from lookalike.backbones.clip_models import ClipModel, load_clip
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device
 from lookalike.conditional.crops import Dilation, crop_view
@@ -27,6 +26,9 @@ from lookalike.conditional.types import Box
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
+
+if TYPE_CHECKING:
+    from lookalike.backbones.clip_models import ClipModel
 
 View = tuple[int, tuple[float, ...] | None]  # image id, box
 
@@ -106,6 +108,8 @@ def _seen_by_clip(
     progress.start(0, None, f"{spec}: loading the model", is_long=True)
     device = torch.device(settings.WORKER_DEVICE) if settings.WORKER_DEVICE else best_device()
     try:
+        from lookalike.backbones.clip_models import load_clip  # noqa: PLC0415 - 300 MB, seconds
+
         clip = load_clip(spec, device)
     except BackboneError as problem:
         raise JobError(str(problem)) from problem

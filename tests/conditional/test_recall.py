@@ -6,7 +6,6 @@ import json
 from io import StringIO
 
 import numpy as np
-import open_clip
 import pytest
 import torch
 from django.core.management import CommandError, call_command
@@ -20,7 +19,6 @@ from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, request_score
 from jobs.models import Job
 from jobs.services import JobError, run_here
-from lookalike.backbones.clip_models import load_clip
 from lookalike.backbones.errors import SpecError, UnknownModelError
 from lookalike.conditional.crops import crop_view
 from lookalike.conditional.types import Box, DistractorKind
@@ -64,6 +62,10 @@ def templates(photos):
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
     """A CLIP of two small towers with weights drawn here, known to open_clip as tiny/t."""
+    import open_clip  # takes seconds, and every process of a test run reads this file
+
+    from lookalike.backbones.clip_models import load_clip
+
     torch.manual_seed(5)
     config = {
         "embed_dim": 16,
@@ -86,7 +88,7 @@ def tiny(monkeypatch, tmp_path):
     folder.mkdir()
     save_file(model.state_dict(), folder / "tiny.t.safetensors")
     monkeypatch.setattr(
-        "conditional.template_sets.recall.load_clip",
+        "lookalike.backbones.clip_models.load_clip",
         lambda spec, device: load_clip(spec, device, folder),
     )
     transform = open_clip.image_transform(
@@ -109,6 +111,10 @@ def scored(template_set, model):
 
 
 def test_both_towers_give_the_raw_features_of_open_clip(tiny, photos):
+    import open_clip
+
+    from lookalike.backbones.clip_models import load_clip
+
     model, transform, folder = tiny
     pictures = [read_rgb(read_blob(one.sha256, "original")) for one in photos.images.all()[:3]]
     clip = load_clip(TINY, torch.device("cpu"), folder)
@@ -126,6 +132,8 @@ def test_both_towers_give_the_raw_features_of_open_clip(tiny, photos):
 
 
 def test_all_baselines_of_a_clip_are_those_of_a_plain_loop(tiny, templates):
+    import open_clip
+
     model, transform, _ = tiny
     scored(templates, TINY)
 

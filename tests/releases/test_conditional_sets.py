@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import datasets
 import mlcroissant
 import pyarrow.parquet as pq
 import pytest
@@ -175,6 +174,8 @@ def test_tables_are_described_and_loadable(
 def test_datasets_and_mlcroissant_read_them(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import datasets
+
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     folder = files_folder(release)
     loaded = datasets.load_dataset(

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from crowdkit.aggregation.classification import DawidSkene
 
 from lookalike.agreement.dawid_skene import label_chances
 
@@ -25,6 +24,8 @@ def test_the_chances_are_those_of_crowd_kit(seed: int, n_labels: int) -> None:
     wrong = rng.random(pairs.size) < 0.1 + 0.05 * judges
     said = np.where(wrong, (truth[pairs] + 1) % n_labels, truth[pairs])
     pairs, judges, said = pairs[kept], judges[kept], said[kept]
+    from crowdkit.aggregation.classification import DawidSkene
+
     table = pd.DataFrame({"task": pairs, "worker": judges, "label": said})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.PandasDeprecationWarning)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import open_clip
 import pytest
 import skimage
 import timm
@@ -319,6 +318,8 @@ def test_weights_in_the_folder_are_taken_before_all_else(tmp_path: Path) -> None
 def test_an_open_clip_tower_computes_what_open_clip_computes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    import open_clip  # takes seconds, and every process of a test run reads this file
+
     torch.manual_seed(2)
     config = {
         "embed_dim": 32,

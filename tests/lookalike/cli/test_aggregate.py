@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from crowdkit.aggregation.classification import GLAD, MACE
 from sklearn.metrics import classification_report
 
 from lookalike.agreement.voter_models import glad, posterior
@@ -87,6 +86,8 @@ def test_dawid_skene_gives_the_golden_posteriors():
 
 @pytest.mark.filterwarnings("ignore::pandas.errors.PandasDeprecationWarning")
 def test_our_glad_is_crowdkits_on_real_votes(shared_data):
+    from crowdkit.aggregation.classification import GLAD
+
     votes = read_votes(shared_data / "crowd_labels" / "bluebirds" / "labels.csv")
     names = list(zip(votes.item_of, votes.worker_of, votes.label_of, strict=True))
     some = make_votes([(str(i), str(w), str(x)) for i, w, x in names if w < 5])
@@ -99,6 +100,8 @@ def test_our_glad_is_crowdkits_on_real_votes(shared_data):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pandas.errors.PandasDeprecationWarning")
 def test_one_restart_of_mace_is_as_good_as_crowdkits_ten():
+    from crowdkit.aggregation.classification import MACE
+
     votes = golden_votes()
     table = table_of(votes)
     ten = MACE(n_restarts=10, random_state=0).fit_predict_proba(table).sort_index()

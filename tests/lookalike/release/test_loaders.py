@@ -1,4 +1,7 @@
-"""What other people's libraries make of a release: each loads it and comes to our numbers."""
+"""What other people's libraries make of a release: each loads it and comes to our numbers.
+
+They load slowly, so only where one is asked: every process of a test run reads this file.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import datasets
-import ir_datasets
 import ir_measures
-import mlcroissant
-import mteb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from mteb.models import ModelMeta
 from PIL import Image
 
 import lookalike as lk
@@ -37,6 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def offline(tmp_path_factory: pytest.TempPathFactory) -> object:
     """Nothing is asked of a hub, and what is prepared is kept nowhere."""
+    import datasets
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
         patch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("cache"))
@@ -44,6 +44,8 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def test_datasets_loads_every_config_and_every_table_with_rows_is_one(folder: Path) -> None:
+    import datasets
+
     configs = datasets.get_dataset_config_names(str(folder))
     tables = {table.name: table for table in list_tables(Folder(folder).info)}
     rows = {name: pq.read_metadata(folder / tables[name].path).num_rows for name in tables}
@@ -59,6 +61,8 @@ def test_datasets_loads_every_config_and_every_table_with_rows_is_one(folder: Pa
 
 
 def test_the_tables_for_mteb_hold_the_pictures_themselves(folder: Path) -> None:
+    import datasets
+
     release = Folder(folder)
     for config, expected in {
         "corpus": {image for image, of in release.rows("images", "image_id", "is_candidate") if of},
@@ -76,9 +80,12 @@ def test_the_tables_for_mteb_hold_the_pictures_themselves(folder: Path) -> None:
 class Pixels:
     """A model for MTEB: the pixels of a picture as a vector."""
 
-    mteb_model_meta = ModelMeta.create_empty(
-        {"name": "test/pixels", "revision": "1", "modalities": ["image"]}
-    )
+    def __init__(self) -> None:
+        from mteb.models import ModelMeta
+
+        self.mteb_model_meta = ModelMeta.create_empty(
+            {"name": "test/pixels", "revision": "1", "modalities": ["image"]}
+        )
 
     def encode(self, inputs: Any, **_: object) -> np.ndarray:
         pictures = [picture for batch in inputs for picture in batch["image"]]
@@ -110,6 +117,8 @@ def pixels_run(folder: Path) -> Run:
 
 @pytest.mark.parametrize("excludes", [True, False])
 def test_mteb_comes_to_our_ndcg(folder: Path, tmp_path: Path, excludes: bool) -> None:
+    import mteb
+
     if not excludes:
         folder = derive_again(tmp_path / "all", exclude_same_product=False)
     products = Folder(folder).products
@@ -151,6 +160,8 @@ def test_ir_measures_comes_to_our_ndcg_from_the_shipped_files(folder: Path) -> N
 
 
 def test_mlcroissant_validates_version_1_1_and_loads_every_table(folder: Path) -> None:
+    import mlcroissant
+
     found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
     assert not found.metadata.ctx.issues.errors
     assert not found.metadata.ctx.issues.warnings
@@ -174,6 +185,8 @@ RESPONSIBLE = (
 
 
 def test_the_rai_properties_say_what_the_curators_and_the_datasheet_say(folder: Path) -> None:
+    import mlcroissant
+
     metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
     said = {name: getattr(metadata, name) for name in RESPONSIBLE}
     assert not [name for name, value in said.items() if not value]
@@ -191,6 +204,8 @@ def test_the_rai_properties_say_what_the_curators_and_the_datasheet_say(folder: 
 
 
 def test_what_curators_left_unsaid_is_said_to_be_unsaid(tmp_path: Path) -> None:
+    import mlcroissant
+
     folder = derive_again(tmp_path / "less", panel={}, uses={"intended": "", "excluded": ""})
     metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
     assert "Demographics: not stated by the curators." in metadata.annotator_demographics
@@ -198,6 +213,8 @@ def test_what_curators_left_unsaid_is_said_to_be_unsaid(tmp_path: Path) -> None:
 
 
 def test_ir_datasets_reads_images_queries_and_labels(folder: Path) -> None:
+    import ir_datasets
+
     release, trec = Folder(folder), folder / "trec"
     found = ir_datasets.create_dataset(
         str(trec / "images.tsv"), str(trec / "queries.tsv"), str(trec / "qrels.txt")
