@@ -44,7 +44,7 @@ def lbp_texture(pixels: Pixels) -> NDArray[np.floating]:
     grey = (rgb2gray(pixels) * 255).astype(np.uint8)
     parts = []
     for points, radius in ((8, 1), (16, 2)):
-        patterns = local_binary_pattern(grey, points, radius, "uniform")  # type: ignore[no-untyped-call]
+        patterns = local_binary_pattern(grey, points, radius, "uniform")
         codes = patterns.astype(np.int64)
         half = SIDE // 2
         for row in (0, half):
