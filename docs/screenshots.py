@@ -205,7 +205,8 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     with site(), sync_playwright() as playwright, tempfile.TemporaryDirectory() as temporary:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu"],
         )
         taken = options.folder if options.themes else Path(temporary)
         for theme, width, height in WINDOWS if options.themes else WINDOWS[:1]:

@@ -12,7 +12,10 @@ from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes, create_token
 from evaluation.models import Result
 from tests.clients import Caller
+from tests.kept import kept
 from tests.worlds import World, evaluated_world
+
+kept_world = kept(evaluated_world)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +53,7 @@ def researcher(caller: Callable[..., Caller]) -> Caller:
 @pytest.fixture
 def world(db: None) -> World:
     """A judged and evaluated world."""
-    return evaluated_world()
+    return kept_world()
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ from lookalike.client import (
     UnexpectedAnswerError,
     WaitedTooLongError,
 )
-from tests.worlds import World, evaluated_world, scores_csv
+from tests.api.conftest import kept_world
+from tests.worlds import World, scores_csv
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +46,7 @@ def fresh_limits() -> Iterator[None]:
 
 @pytest.fixture
 def world(transactional_db: None) -> World:
-    return evaluated_world()
+    return kept_world()
 
 
 @pytest.fixture

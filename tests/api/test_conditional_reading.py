@@ -10,15 +10,17 @@ from audit.models import Entry
 from conditional.models import TemplateSet, TripletAlignment
 from conditional.template_sets.recall_services import store_scores
 from lookalike.client import Client, NotFoundError
+from tests.kept import kept
 from tests.releases.conditional_world import add_templates, add_triplets
 from tests.worlds import World, build_world
 
+kept_world = kept(build_world)
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def world() -> World:
-    return build_world()
+    return kept_world()
 
 
 @pytest.fixture

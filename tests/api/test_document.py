@@ -20,8 +20,9 @@ from api.limits import Limit
 from config.wsgi import application
 from evaluation.models import Result
 from tests.clients import Caller
+from tests.kept import kept
 from tests.releases.conditional_world import add_templates, add_triplets
-from tests.worlds import World
+from tests.worlds import World, evaluated_world
 
 SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
 # A cursor that nobody gave out is refused though any text may be one; and what is put into a
@@ -43,10 +44,11 @@ def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def one_connection(sets: None) -> Iterator[None]:
+def one_connection(world: World) -> Iterator[None]:
     """Keep requests in the test's transaction, as Django's own test client does.
 
-    That connects the signals again after each request of its own, so `sets` must be there before.
+    That connects the signals again after each request of its own, so the world must
+    be there before.
     """
     signals = (request_started, request_finished)
     for signal in signals:
@@ -56,11 +58,18 @@ def one_connection(sets: None) -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
-@pytest.fixture(autouse=True)
-def sets(world: World) -> None:
-    """Templates that a panel verified, and triplets with answers."""
+@kept
+def world_with_sets() -> World:
+    world = evaluated_world()
     add_templates(world)
     add_triplets(world)
+    return world
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    """A judged world, templates that a panel verified, and triplets with answers."""
+    return world_with_sets()
 
 
 def existing(path: str, world: World, result_uid: str) -> dict[str, str]:

@@ -36,8 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium, or the one that Playwright brings."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    """The system's Chromium, at best the one without windows, or the one that Playwright brings."""
+    names = (os.environ.get("CHROMIUM", ""), "chromium-headless-shell", "chromium")
+    path = next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield chromium

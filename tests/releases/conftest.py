@@ -11,6 +11,7 @@ from django.core.cache import cache
 from accounts.models import Role, User
 from releases.models import Release
 from releases.storage import files_folder, releases_folder
+from tests.kept import kept
 from tests.worlds import (
     World,
     build_world,
@@ -19,6 +20,9 @@ from tests.worlds import (
     judge_world,
     request_for,
 )
+
+kept_release = kept(lambda world: freeze_now(request_for(world, is_public=True)), releases_folder)
+kept_world = kept(lambda: close_world(judge_world(build_world())))
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +35,7 @@ def fresh_limits() -> None:
 def world(transactional_db: None) -> World:
     """A judged, evaluated and closed campaign, and no release yet."""
     shutil.rmtree(releases_folder(), ignore_errors=True)
-    return close_world(judge_world(build_world()))
+    return kept_world()
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +47,7 @@ def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def release(world: World) -> Release:
     """Version 1.0.0, public."""
-    return freeze_now(request_for(world, is_public=True))
+    return kept_release(world)
 
 
 @pytest.fixture

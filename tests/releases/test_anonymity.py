@@ -35,6 +35,7 @@ def world(transactional_db: None) -> Iterator[World]:
     """The usual world, whose judges have names, addresses and ids that cannot be mistaken."""
     shutil.rmtree(releases_folder(), ignore_errors=True)
     numbers: dict[Table, int] = {User: FIRST_ACCOUNT, PanelMember: FIRST_MEMBER}
+    counted = {model: _last_number(model) for model in numbers}
     for model, number in numbers.items():
         _count_from(model, number)
     made = judge_world(build_world())
@@ -43,8 +44,14 @@ def world(transactional_db: None) -> Iterator[World]:
         judge.first_name, judge.last_name = f"Ottoline{n}", f"Quillfeather{n}"
         judge.save()
     yield close_world(made)
-    for model in numbers:
-        _count_from(model, 10_000)
+    for model, number in counted.items():
+        _count_from(model, number + 1)
+
+
+def _last_number(model: Table) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"select last_value from {model._meta.db_table}_id_seq")  # noqa: S608
+        return int(cursor.fetchone()[0])
 
 
 def _count_from(model: Table, number: int) -> None:

@@ -32,7 +32,8 @@ from lookalike.release.verify import verify
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
 from releases.site.queries import FREEZE_TASK
-from releases.storage import archive_path, files_folder
+from releases.storage import archive_path, files_folder, releases_folder
+from tests.kept import kept
 from tests.paths import GOLDEN_RELEASES
 from tests.releases.cases import sealed
 from tests.releases.conditional_world import N_DISTRACTORS, add_templates, add_triplets
@@ -46,15 +47,23 @@ def asked(world: World, **changes: object) -> FreezeRequest:
     return request_for(world, "1.0.0", **{**sets, **changes})
 
 
-@pytest.fixture
-def verification(world: World) -> Campaign:
+@kept
+def kept_verification(world: World) -> Campaign:
     add_triplets(world)
     return add_templates(world)
 
 
+kept_release = kept(lambda world: freeze_now(asked(world, is_public=True)), releases_folder)
+
+
+@pytest.fixture
+def verification(world: World) -> Campaign:
+    return kept_verification(world)
+
+
 @pytest.fixture
 def release(world: World, verification: Campaign) -> Release:
-    return freeze_now(asked(world, is_public=True))
+    return kept_release(world)
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import Role, User
-from tests.worlds import (
-    World,
-    build_world,
-    judge_world,
-)
+from tests.kept import kept
+from tests.worlds import World, build_world, judge_world
+
+kept_world = kept(build_world)
+kept_judged_world = kept(lambda: judge_world(build_world()))
 
 
 @pytest.fixture
 def open_world(db: None) -> World:
     """A world in which nothing is judged yet."""
-    return build_world()
+    return kept_world()
 
 
 @pytest.fixture
-def judged_world(open_world: World) -> World:
+def judged_world(db: None) -> World:
     """A world with every pair judged."""
-    return judge_world(open_world)
+    return kept_judged_world()
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_readers_see_every_page_and_annotators_none(
 
 
 def test_wrong_addresses_and_campaigns_without_result_are_not_found(
-    result: Result, open_world: World, client: Client, researcher: User
+    result: Result, client: Client, researcher: User
 ) -> None:
     client.force_login(researcher)
     base = f"/results/{result.campaign.slug}/"
