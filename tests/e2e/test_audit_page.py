@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role
 from accounts.services import invite_person
 from audit.actions import Action
 from audit.services import record
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 
 def looks_right(page: Page, name: str) -> None:
@@ -22,9 +21,7 @@ def looks_right(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize(
-    ("size", "theme"), [("desktop", "light"), ("desktop", "dark"), ("phone", "dark")]
-)
+@in_windows
 def test_an_admin_finds_what_was_done(open_page, make_person, size, theme):
     admin = make_person("ada", Role.ADMIN)
     person = invite_person(

@@ -23,7 +23,7 @@ from tests.catalogs import MODELS, catalog_of_photos, filled
 from tests.e2e.pages import overflow, serious_problems
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WINDOWS = [("desktop", "light"), ("desktop", "dark"), ("phone", "light")]
+WINDOWS = [("desktop", "light"), ("phone", "dark")]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
 
-N_IMAGES = 200
+N_IMAGES = 140
 QUEUE = """
 from pathlib import Path
 from accounts.models import User
@@ -30,7 +30,7 @@ start_import(catalog=create_catalog(slug={slug!r}, name={slug!r}), origin=origin
 def test_a_worker_killed_in_mid_import_is_replaced_and_the_result_is_the_same(
     site: Site, tmp_path: Path
 ):
-    files = {f"{i:03}.jpg": jpeg(i, (900, 600)) for i in range(N_IMAGES - 1)}
+    files = {f"{i:03}.jpg": jpeg(i, (600, 400)) for i in range(N_IMAGES - 1)}
     folder = write_folder(tmp_path / "p", {**files, "bad.jpg": b""})
     sheet = tmp_path / "m.csv"
     rows = "".join(f"{i:03}.jpg,P{i // 3}\n" for i in range(N_IMAGES + 2))
