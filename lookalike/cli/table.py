@@ -33,6 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--only", type=comma_list, default=[], metavar="ROWS", help="these rows of the table"
     )
     parser.add_argument(
+        "--methods", type=comma_list, default=[], metavar="NAMES", help="these of its methods"
+    )
+    parser.add_argument(
         "--model", metavar="SPEC", help="in place of the paper's; then no number is judged"
     )
     parser.add_argument(
@@ -65,8 +68,8 @@ def run(arguments: argparse.Namespace) -> Report:
     found, notes = make_table(
         recipe,
         Run(
-            arguments.data, tuple(arguments.only), arguments.model, arguments.space,
-            arguments.vectors, arguments.repetitions, arguments.seed, arguments.device,
+            arguments.data, tuple(arguments.only), tuple(arguments.methods), arguments.model,
+            arguments.space, arguments.vectors, arguments.repetitions, arguments.seed, arguments.device,
         ),
     )  # fmt: skip
     return _report(recipe, found, notes)

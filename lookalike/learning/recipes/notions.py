@@ -75,7 +75,7 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
         task = _task(notion, images, vectors, model, run.folder)
         scores = score_notion(
             task, said["dim"], n_repetitions=n_repetitions, seed=run.seed, progress=progress,
-            methods=[name for name in METHODS if _fits(name, task, said["dim"])],
+            methods=[name for name in run.methods or METHODS if _fits(name, task, said["dim"])],
         )  # fmt: skip
         values[task.name] = {
             one.method: {

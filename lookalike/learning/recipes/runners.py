@@ -24,6 +24,7 @@ class Run:
     Attributes:
         folder: of the data.
         rows: that are wanted; all if empty.
+        methods: that are wanted; all if empty.
         model: instead of the recipe's; then no number is judged.
         space: a text space to read prompts with, in place of a model; it needs `vectors`.
         vectors: file of the pictures' vectors, named by their paths, where they were made before.
@@ -34,6 +35,7 @@ class Run:
 
     folder: Path
     rows: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
     model: str | None = None
     space: Path | None = None
     vectors: Path | None = None
