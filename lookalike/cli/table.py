@@ -69,7 +69,8 @@ def run(arguments: argparse.Namespace) -> Report:
         recipe,
         Run(
             arguments.data, tuple(arguments.only), tuple(arguments.methods), arguments.model,
-            arguments.space, arguments.vectors, arguments.repetitions, arguments.seed, arguments.device,
+            arguments.space, arguments.vectors, arguments.repetitions, arguments.seed,
+            arguments.device,
         ),
     )  # fmt: skip
     return _report(recipe, found, notes)

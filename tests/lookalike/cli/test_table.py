@@ -79,7 +79,8 @@ def test_a_table_is_made_of_the_data_alone(tmp_path, capsys, monkeypatch):
     card = {"encoder_spec": "test:letters"}
     TextSpace(Layers(64, (), card), Layers(64, (), card)).save(tmp_path / "s")
     words = ["table", "indirect-synthetic-cars", "--data", str(tmp_path / "d"), "--only",
-             "car colour", "--methods", "raw,PCA,InDiReCT", "--repetitions", "1", "--space", str(tmp_path / "s")]  # fmt: skip
+             "car colour", "--methods", "raw,PCA,InDiReCT", "--repetitions", "1",
+             "--space", str(tmp_path / "s")]  # fmt: skip
     assert main(words) == 2
     assert "a text space needs the vectors that it maps" in capsys.readouterr().err
     assert main([*words, "--vectors", str(tmp_path / "v.npz"), "--json"]) == 0
