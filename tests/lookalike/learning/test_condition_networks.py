@@ -215,6 +215,14 @@ class TestTraining:
         with pytest.raises(Refused, match="a run of other data or settings"):
             fit_conditions(learner(kind, seed=1), folder=tmp_path / "cut")
 
+    def test_a_network_is_drawn_from_its_seed_alone(self):
+        torch.manual_seed(1)
+        one, other = learner(), learner(seed=1)
+        torch.manual_seed(2)
+        again = learner()
+        assert torch.equal(one.network.masks, again.network.masks)
+        assert not torch.equal(one.network.masks, other.network.masks)
+
     def test_a_frozen_branch_stays_as_it_was_drawn(self):
         kind = replace(SMALL, method="DiscoverNet")
         for is_trained in (True, False):
