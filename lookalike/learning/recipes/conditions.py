@@ -35,7 +35,7 @@ from lookalike.learning.language.encoders import encode_prompts, load_encoder
 from lookalike.learning.lit.captions import Attributes, read_attributes
 from lookalike.learning.lit.space import TextSpace
 from lookalike.learning.lit.training import held_out_groups
-from lookalike.learning.notions.closed_forms import principal_components, span_weight
+from lookalike.learning.notions.closed_forms import span_weight
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
 
@@ -128,9 +128,8 @@ def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
     )
     seed = int(space.card["seed"]) if space else run.seed
     held_out = held_out_groups([row.product_id for row in known.values()], seed)
-    directions = principal_components(vectors[~held_out], said["n_in"])
     return _World(
-        _scaled(directions.apply(vectors), held_out), attributes, held_out, space,
+        _scaled(unit_rows(vectors), held_out), attributes, held_out, space,
         space.images.apply(vectors) if space else None,
     )  # fmt: skip
 
@@ -158,7 +157,7 @@ def _opened(path: Path) -> BytesIO:
 def _scaled(vectors: Float32s, held_out: Bools) -> Float32s:
     """Let each number vary alike over the images that are learnt from."""
     learnt = vectors[~held_out]
-    return np.asarray((vectors - learnt.mean(axis=0)) / (learnt.std(axis=0) + 1e-6), np.float32)
+    return np.asarray((vectors - learnt.mean(axis=0)) / (learnt.std(axis=0) + 1e-4), np.float32)
 
 
 def _repetition(

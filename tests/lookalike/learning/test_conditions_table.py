@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def recipe() -> Recipe:
     """The one of drawn pictures, for this small catalog."""
     found = load_recipe("conditions-drawn")
-    small = {"columns": ["colour", "cut"], "n_in": 8, "n_learnt": 600, "n_asked": 200,
+    small = {"columns": ["colour", "cut"], "n_learnt": 600, "n_asked": 200,
              "epochs": 5, "batch": 64, "rate": 0.03}  # fmt: skip
     return replace(found, settings={**found.settings, **small})
 
