@@ -152,7 +152,7 @@ def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95)
         root = max(linear**2 - 8.0 * n * constant, 0.0) ** 0.5
         less = (root - linear) / (4.0 * n)
         variance = n * (2.0 * less + difference * (1.0 - difference))
-        return n**2 * (found - difference) ** 2 - z**2 * variance
+        return float(n**2 * (found - difference) ** 2 - z**2 * variance)
 
     def end(limit: float) -> float:
         start = found + (limit - found) * _SAME  # at `found` itself nothing may vary

@@ -70,4 +70,4 @@ def _variance(own: Floats) -> float:
     beyond = common - means[:, None] - common.mean(axis=0) + means.mean()
     by_chance = float((beyond**2).sum()) / (n_judges - 1) / (n_queries - 1) / n_queries
     shrunk = (n_judges - 3) / (n_judges - 1) * by_chance
-    return max(float(means.var(ddof=1)) - shrunk, 0.0)
+    return float(max(means.var(ddof=1) - shrunk, 0.0))
