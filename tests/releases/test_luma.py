@@ -76,9 +76,7 @@ def test_command_python_page_api_hand_and_ir_measures_agree_on_luma(
     board = client.get("/releases/small/1.0.0/").context["board"]
     client.force_login(User.objects.create_user("rhea", role=Role.RESEARCHER))
     sent = client.get("/api/v1/releases/small/1.0.0/files/results.json")
-    served = {
-        one["id"]: one["measures"] for one in json.loads(b"".join(sent.streaming_content))["models"]
-    }
+    served = {one["id"]: one["measures"] for one in json.loads(sent.getvalue())["models"]}
     assert len(release.qrels()) > 200
     for model in luma.results["models"]:
         name = next(one["name"] for one in luma.entrants if one["id"] == model["id"])
