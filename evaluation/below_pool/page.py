@@ -31,13 +31,12 @@ def estimate_tiles(estimates: SampleEstimates) -> list[Tile]:
         Tile(
             "of all pairs are similar",
             _share(whole.share),
-            f"95 %: {_share(total.low / n_pairs)} to {_share(total.high / n_pairs)}, exact by "
-            "stratum (Bonferroni)",
+            f"95 %: {_share(total.low / n_pairs)} to {_share(total.high / n_pairs)}",
         ),
         Tile(
             "similar pairs in the whole catalog",
             f"{whole.total:,.0f}",
-            f"95 %: {total.low:,.0f} to {total.high:,.0f}, exact by stratum (Bonferroni)",
+            f"95 %: {total.low:,.0f} to {total.high:,.0f}",
         ),
         Tile(
             "of all pairs, weighing each label by one over its chance",
@@ -75,8 +74,8 @@ def strata_table(sample: Sample, estimates: SampleEstimates | None) -> Table:
         key="strata",
         title="By stratum",
         about="A pair’s stratum is the best rank that any model of the pool gives it. Within a "
-        "stratum every pair had the same chance to be drawn. Shares of similar pairs with exact "
-        "95 % intervals (Clopper-Pearson), from no pair without a label being similar to all.",
+        "stratum every pair had the same chance to be drawn. Shares of similar pairs with "
+        "95 % intervals (Wilson’s, modified), from no pair without a label being similar to all.",
         columns=(
             "Stratum",
             "Pairs",

@@ -12,11 +12,12 @@ from lookalike.bias.panels import BATCH, Labelling, macro_auc_on, majority
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import mean_defined
-from lookalike.stats.judge_intervals import judges_interval
+from lookalike.stats.judge_intervals import FEWEST_JUDGES, judges_interval
 from lookalike.stats.proportion import Interval
 from lookalike.stats.text_tables import PAGE
 
 N_REDRAWS = 200
+FEWEST_VOTERS = 3
 _SURE = 0.999  # of a vote, where no two ever disagree
 
 
@@ -170,10 +171,13 @@ def _on_common(values: Floats) -> Floats:
 
 def judge_words(noise: JudgeNoise) -> str:
     """Say what the figures of the order under other judges are."""
+    too_few = noise.n_judges < FEWEST_JUDGES
+    which = f"without an interval below {FEWEST_JUDGES} judges, because none holds there"
     return (
         f"Macro ROC-AUC on the majority of {noise.n_judges} judges. Other queries and judges: as "
-        "many people drawn anew, who may see similarity otherwise; rather too long where judges "
-        f"hardly differ. Labels redrawn {noise.n_redraws} times from the votes: a vote is right "
+        "many people drawn anew, who may see similarity otherwise"
+        f"{'; ' + which if too_few else ''}. Labels redrawn {noise.n_redraws} times from the "
+        "votes: a vote is right "
         f"with a chance of {PAGE.share(noise.accuracy)} if all judges err alike, which leaves "
         f"{PAGE.share(noise.wrong)} of the labels wrong."
     )

@@ -12,7 +12,7 @@ from lookalike.bias.attributes import AttributeBias, attribute_bias
 from lookalike.bias.depth import DepthRow, depth_ablation
 from lookalike.bias.discovery import Discovery, discovery
 from lookalike.bias.evidence.pool import PoolEvidence
-from lookalike.bias.judge_noise import JudgeNoise, judge_noise
+from lookalike.bias.judge_noise import FEWEST_VOTERS, JudgeNoise, judge_noise
 from lookalike.bias.leave_out import LeaveOut, leave_out_report
 from lookalike.bias.measurements import EQUAL_OUTSIDER, MACRO_AUC, Measured, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
@@ -32,7 +32,6 @@ from lookalike.bias.subsets import CONTRIBUTIONS, UNIQUES, LabelSet, leave_out_s
 from lookalike.bias.words.findings import findings
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
-from lookalike.stats.judge_intervals import FEWEST_JUDGES
 from lookalike.stats.significance import MeasureTests, paired_tests
 
 
@@ -154,7 +153,7 @@ def _report(evidence: PoolEvidence, rng: np.random.Generator, chosen: BiasSettin
         findings=findings(evidence, rows, leave_out),
         intervals=METHOD,
         judges=judge_noise(evidence, votes, resampling)
-        if votes is not None and len(votes.annotators) >= FEWEST_JUDGES
+        if votes is not None and len(votes.annotators) >= FEWEST_VOTERS
         else None,
     )
 

@@ -27,7 +27,7 @@ class Cell:
         reason: why.
         letters: models that share a letter may be compared in this column, and are not told apart.
         is_best: whether it is told apart from, and above, every other value that it may be
-            compared with.
+            compared with, and no number beside it is higher.
     """
 
     value: float | None
@@ -207,7 +207,7 @@ def make_leaderboard(
     """
     by_name = {model.name: model for model in models}
     chosen = next((column for column in measured if column.name == by), measured[0])
-    marked = [_marked(column) for column in measured]
+    marked = [_marked(column, in_sections=column is chosen) for column in measured]
     columns = [Column(column.name, column.title, column is chosen) for column in measured]
     groups = _groups(chosen.cells)
     sections = []
@@ -263,11 +263,16 @@ def _groups(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
     return groups
 
 
-def _marked(column: Measured) -> dict[str, Cell]:
-    """Return the cells with letters, and the best of each group marked."""
+def _marked(column: Measured, *, in_sections: bool) -> dict[str, Cell]:
+    """Return the cells with letters, and the best of each group marked.
+
+    Where the groups have no sections of their own, a best one stands beside higher numbers that it
+    may not be compared with; bold would mislead there.
+    """
     differs = {(test.first, test.second): test.p_holm < ALPHA for test in column.tests}
     marked = dict(column.cells)
     n_letters = 0
+    highest = max((c.shown for c in column.cells.values() if c.shown is not None), default=0.0)
     for group, names in _groups(column.cells).items():
         ranked = [name for name in names if column.cells[name].shown is not None]
         if group == NOBODY or not differs or not ranked:
@@ -275,8 +280,13 @@ def _marked(column: Measured) -> dict[str, Cell]:
         letters = significance_letters(ranked, differs, start=n_letters)
         n_letters += len(set("".join(letters.values())))
         best, *others = ranked
-        is_separated = bool(others) and all(
-            differs.get((best, other), differs.get((other, best), False)) for other in others
+        tops = in_sections or column.cells[best].shown == highest
+        is_separated = (
+            bool(others)
+            and tops
+            and all(
+                differs.get((best, other), differs.get((other, best), False)) for other in others
+            )
         )
         for name in ranked:
             is_best = is_separated and name == best

@@ -69,6 +69,9 @@ RANKED: Mapping[str, Family] = {
     "R-Prec": Family("none", lambda x, _: retrieval.r_precision(x.plain)),
     "nDCG": Family("k or none", lambda x, k: retrieval.ndcg(x.plain, k)),
     "nDCG'": Family("k or none", lambda x, k: retrieval.ndcg(x.condensed, k)),
+    "nDCG(dcg='exp-log2')": Family(
+        "k or none", lambda x, k: retrieval.ndcg(x.plain, k, is_exponential=True)
+    ),
     "AP": Family("k or none", lambda x, k: retrieval.average_precision(x.plain, k)),
     "AP'": Family("none", lambda x, _: retrieval.average_precision(x.condensed)),
     "MAP@R": Family("none", lambda x, _: retrieval.map_at_r(x.plain)),

@@ -63,23 +63,27 @@ def r_precision(ranks: JudgedRanks) -> Floats:
     return ratio(_per_query(ranks, is_hit), R)
 
 
-def ndcg(ranks: JudgedRanks, k: int | None = None) -> Floats:
+def ndcg(ranks: JudgedRanks, k: int | None = None, *, is_exponential: bool = False) -> Floats:
     """Return the normalised discounted gain: gain = grade or label, discount log2(rank + 1).
 
     Source: Järvelin and Kekäläinen (TOIS 2002) in trec_eval's form; the ideal list holds all
-    judged candidates by falling gain, cut at k.
+    judged candidates by falling gain, cut at k. With `is_exponential` the gain is 2^grade - 1
+    (Burges et al., ICML 2005), which yes-no labels do not notice.
     """
     last = np.inf if k is None else k
     best_first = np.lexsort((-ranks.gains, ranks.queries))
     starts = np.searchsorted(ranks.queries, np.arange(ranks.n_queries))
     ideal = np.arange(ranks.queries.size) - starts[ranks.queries] + 1
+    gains = ranks.gains.astype(np.float64)
+    if is_exponential:
+        gains = np.exp2(gains) - 1.0
     return ratio(
-        _discounted(ranks, ranks.ranks, ranks.gains, last),
-        _discounted(ranks, ideal, ranks.gains[best_first], last),
+        _discounted(ranks, ranks.ranks, gains, last),
+        _discounted(ranks, ideal, gains[best_first], last),
     )
 
 
-def _discounted(ranks: JudgedRanks, places: Ints, gains: Ints, last: float) -> Floats:
+def _discounted(ranks: JudgedRanks, places: Ints, gains: Floats, last: float) -> Floats:
     """Sum the gains of each query at these ranks (0: not listed), discounted by them."""
     counted = (places > 0) & (places <= last) & (gains > 0)
     return ranks.total(counted, gains[counted] / np.log2(places[counted] + 1.0))

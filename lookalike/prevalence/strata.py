@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lookalike.stats.proportion import Interval, clopper_pearson
+from lookalike.stats.proportion import Interval, modified_wilson
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,25 @@ class StratumCount:
 
 @dataclass(frozen=True, kw_only=True)
 class StratumEstimate(StratumCount):
-    """One stratum's share of positives with its exact interval (a point for a census).
+    """One stratum's share of positives with its interval (a point for a census).
 
     Attributes:
         share: of positives among the labels, as if the undecided were like the others.
         interval: from no undecided pair being positive to all of them.
+        least: the share if no undecided pair is positive.
+        most: the share if all of them are.
     """
 
     share: float
     interval: Interval
+
+    @property
+    def least(self) -> float:
+        return self.n_positive / (self.n_sampled + self.n_undecided)
+
+    @property
+    def most(self) -> float:
+        return (self.n_positive + self.n_undecided) / (self.n_sampled + self.n_undecided)
 
 
 @dataclass(frozen=True)
@@ -53,12 +63,12 @@ class StratifiedPrevalence:
     """The share of positives over all strata.
 
     Attributes:
-        strata: each on its own, at a level corrected for their number (Bonferroni).
+        strata: each on its own.
         share: Σ (N_h / N) p̂_h.
         standard_error: with finite-population correction; too small where a stratum of few
             labels has none or one positive.
         total: expected number of positives.
-        total_interval: sum of the corrected exact intervals, conservative.
+        total_interval: from the ends of the strata, their errors added as squares.
         pool_recall: positives in the pool, or in all censused strata, over `total`; NaN without a
             census or any positive.
         pool_recall_interval: from the ends of the strata, the pool's undecided pairs all different
@@ -97,8 +107,8 @@ def stratified_prevalence(
     """Return the share and number of positives from simple random samples by stratum.
 
     Var = Σ (N_h/N)² (1 - f_h) p̂_h (1 - p̂_h) / (n_h - 1). For rare positives a normal interval
-    would go below 0, so the total is bounded by Clopper-Pearson intervals at level
-    1 - (1 - level)/H over the H strata that were sampled, not censused.
+    would go below 0 and cover too seldom; the total's has the distances between each stratum's
+    share and its own ends, squared and added (Zou and Donner, Statistics in Medicine 2008).
 
     Args:
         strata: at least one; each with at least one label, two if sampled.
@@ -114,9 +124,7 @@ def stratified_prevalence(
     """
     _check(strata)
     n_total = sum(s.n_pairs for s in strata)
-    n_sampled_strata = sum(not s.is_census for s in strata)
-    corrected = 1.0 - (1.0 - level) / max(n_sampled_strata, 1)
-    estimates = tuple(estimate_stratum(s, corrected) for s in strata)
+    estimates = tuple(estimate_stratum(s, level) for s in strata)
     share = sum(e.n_pairs / n_total * e.share for e in estimates)
     low, high = _ends(estimates)
     in_pool = [
@@ -172,23 +180,32 @@ def weighted_prevalence(labels: ArrayLike, inclusion: ArrayLike) -> WeightedPrev
 
 
 def estimate_stratum(s: StratumCount, level: float = 0.95) -> StratumEstimate:
-    """Return the share of positives in one stratum, which has at least one label."""
+    """Return the share of positives in one stratum, which has at least one label.
+
+    Its interval is `modified_wilson`, drawn towards the shares by √(1 - f), since f of the stratum
+    is known, and never beyond what was seen; a census has none but what the undecided leave open.
+    """
     n, most = s.n_sampled + s.n_undecided, s.n_positive + s.n_undecided
-    interval = (
-        Interval(s.n_positive / n, most / n)
-        if s.is_census
-        else Interval(
-            clopper_pearson(s.n_positive, n, level).low, clopper_pearson(most, n, level).high
-        )
+    unknown = float(np.sqrt(1.0 - n / s.n_pairs))
+    low = modified_wilson(s.n_positive, n, level).low
+    high = modified_wilson(most, n, level).high
+    interval = Interval(
+        max(s.n_positive / n - unknown * (s.n_positive / n - low), s.n_positive / s.n_pairs),
+        min(most / n + unknown * (high - most / n), 1.0 - (n - most) / s.n_pairs),
     )
     return StratumEstimate(**vars(s), share=s.n_positive / s.n_sampled, interval=interval)
 
 
 def _ends(estimates: Sequence[StratumEstimate]) -> tuple[float, float]:
-    """Return the least and the greatest number of positives in some strata together."""
+    """Return the least and the greatest number of positives in some strata together.
+
+    What the undecided may be is no chance, so that it is added as it is, not squared.
+    """
+    below = sum((e.n_pairs * (e.least - e.interval.low)) ** 2 for e in estimates)
+    above = sum((e.n_pairs * (e.interval.high - e.most)) ** 2 for e in estimates)
     return (
-        sum(e.n_pairs * e.interval.low for e in estimates),
-        sum(e.n_pairs * e.interval.high for e in estimates),
+        sum(e.n_pairs * e.least for e in estimates) - float(np.sqrt(below)),
+        sum(e.n_pairs * e.most for e in estimates) + float(np.sqrt(above)),
     )
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
 from lookalike.core.arrays import Bools, Floats, Ints
-from lookalike.stats.proportion import Interval, score_interval, wilson
+from lookalike.stats.proportion import Interval, modified_wilson, score_interval
 
 LEAST_QUERIES = 10
+FEWEST_DIFFERENT = 2
 METHOD = "score"  # of results made now; those before were "percentile"
 METHODS = {
     "percentile": "percentile bootstrap over queries",
@@ -31,8 +33,9 @@ _SAME = 1e-12
 def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Return the interval of a mean over queries of a measure between 0 and 1.
 
-    Source: Wilson (JASA 1927). Zeros and ones are his case; of other values as many answers are
-    taken as would spread as much (see `statistic_interval`). Closed, and inside [0, 1].
+    Source: Wilson (JASA 1927), of zeros and ones mended by Brown, Cai and DasGupta (see
+    `modified_wilson`); of other values as many answers are taken as would spread as much (see
+    `statistic_interval`). Closed, and inside [0, 1].
 
     Args:
         values: shape (n_queries,), in [0, 1]; NaN where undefined.
@@ -50,7 +53,7 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     if v.size < LEAST_QUERIES:
         return UNDEFINED
     if np.isin(v, (0.0, 1.0)).all():
-        return wilson(int(v.sum()), v.size, level)
+        return modified_wilson(int(v.sum()), v.size, level)
     return statistic_interval(float(v.mean()), standard_error(v), v.size, level)
 
 
@@ -101,9 +104,11 @@ def difference_intervals(
 ) -> list[Interval]:
     """Return the intervals of mean differences over queries, of any sign.
 
-    Source: the symmetric studentised bootstrap (Hall, Annals of Statistics 1988). Where all
-    differences are -1, 0 or 1, as of yes-no measures, the adjusted Wald interval of Bonett and
-    Price (Journal of Educational and Behavioral Statistics 2012), which resampling cannot match.
+    Source: the symmetric studentised bootstrap (Hall, Annals of Statistics 1988). To every squared
+    standard error, of the sample and of the bootstrap samples, an n-th of the sample's is added, so
+    that a bootstrap sample of queries that hardly differ does not decide by its near-zero error.
+    Where all differences are -1, 0 or 1, as of yes-no measures: Tango's score interval (see
+    `paired_score_interval`), which resampling cannot match.
 
     Args:
         differences: shape (n_queries, n_columns), NaN where undefined.
@@ -111,11 +116,51 @@ def difference_intervals(
         level: coverage.
 
     Returns:
-        One for each column; undefined below `LEAST_QUERIES` queries, without bootstraps, where no
-        query differs, and where so few differ that too many samples hold none of them.
+        One for each column; undefined below `LEAST_QUERIES` queries, without bootstraps, and
+        where fewer than two queries differ (of yes-no measures there is one).
     """
     d = np.asarray(differences, dtype=np.float64)
     return [_difference_interval(column, counts, level) for column in d.T]
+
+
+def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95) -> Interval:
+    """Return the interval of the difference of two shares of yes answers to the same questions.
+
+    Source: Tango (Statistics in Medicine 1998): all differences that the score test does not
+    reject, with the share of changed answers that is then the likeliest.
+
+    Args:
+        n_more: questions that only the first answers with yes.
+        n_less: questions that only the second answers with yes.
+        n: questions.
+        level: coverage.
+
+    Returns:
+        The interval inside [-1, 1]; also where no answer differs.
+
+    >>> interval = paired_score_interval(6, 2, 30)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (-0.06, 0.326)
+    """
+    z = float(ndtri((1.0 + level) / 2.0))
+    found = (n_more - n_less) / n
+
+    def beyond(difference: float) -> float:
+        """Return by how much the score's square exceeds z², times its variance."""
+        linear = (2 * n - n_more + n_less) * difference - n_more - n_less
+        constant = n_less * difference * (difference - 1.0)
+        root = max(linear**2 - 8.0 * n * constant, 0.0) ** 0.5
+        less = (root - linear) / (4.0 * n)
+        variance = n * (2.0 * less + difference * (1.0 - difference))
+        return float(n**2 * (found - difference) ** 2 - z**2 * variance)
+
+    def end(limit: float) -> float:
+        start = found + (limit - found) * _SAME  # at `found` itself nothing may vary
+        if beyond(limit) * beyond(start) >= 0.0:
+            return limit
+        return float(brentq(beyond, start, limit))
+
+    return Interval(end(-1.0), end(1.0))
 
 
 def standard_error(values: Floats) -> float:
@@ -129,18 +174,16 @@ def _difference_interval(d: Floats, counts: Floats, level: float) -> Interval:
     if n < LEAST_QUERIES:
         return UNDEFINED
     if np.isin(d, (-1.0, 0.0, 1.0)).all():
-        padded = np.append(d, (1.0, -1.0))
-        half = float(ndtri((1.0 + level) / 2.0)) * float(padded.std()) / padded.size**0.5
-        return Interval(max(-1.0, padded.mean() - half), min(1.0, padded.mean() + half))
+        return paired_score_interval(int((d > 0).sum()), int((d < 0).sum()), n, level)
     spread = standard_error(d)
-    if not counts.size or not spread > _SAME:
+    if not counts.size or not spread > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT:
         return UNDEFINED
+    least = spread**2 / n
     centred = d - d.mean()
     drawn = counts[:, kept]
     size = np.maximum(drawn.sum(axis=1), 2.0)
     means = drawn @ centred / size
     variance = np.maximum(drawn @ centred**2 / size - means**2, 0.0) / (size - 1.0)
-    has_spread = variance > (_SAME * spread) ** 2
-    t = np.where(has_spread, np.abs(means) / np.sqrt(np.where(has_spread, variance, 1.0)), np.inf)
-    half = float(np.quantile(t, level, method="higher")) * spread
-    return Interval(d.mean() - half, d.mean() + half) if np.isfinite(half) else UNDEFINED
+    t = np.abs(means) / np.sqrt(variance + least)
+    half = float(np.quantile(t, level, method="higher")) * float(np.sqrt(spread**2 + least))
+    return Interval(d.mean() - half, d.mean() + half)

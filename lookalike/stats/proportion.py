@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, gammaincinv, ndtri
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,28 @@ def wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
     """
     _check(n_yes, n, level)
     return score_interval(n_yes, n, float(ndtri((1.0 + level) / 2.0)) ** 2)
+
+
+def modified_wilson(n_yes: int, n: int, level: float = 0.95) -> Interval:
+    """Return Wilson's interval, mended where nearly all or hardly any answers are yes.
+
+    Source: Brown, Cai and DasGupta (Statistical Science 2001, section 4.1.1): with one to three
+    answers of a kind (two up to 50 answers), the end beside 0 or 1 is the Poisson limit. Wilson's
+    covers as little as 84 % of some such shares, this one 91.6 % of any from 20 answers on.
+    Arguments, result and errors are those of `clopper_pearson`.
+
+    >>> round(modified_wilson(1, 20).low, 4), round(wilson(1, 20).low, 4)
+    (0.0026, 0.0089)
+    """
+    interval = wilson(n_yes, n, level)
+    fewest = 2 if n <= 50 else 3
+
+    def limit(k: int) -> float:
+        return float(gammaincinv(k, 1.0 - level)) / n
+
+    low = limit(n_yes) if 1 <= n_yes <= fewest else interval.low
+    high = 1.0 - limit(n - n_yes) if 1 <= n - n_yes <= fewest else interval.high
+    return Interval(min(low, interval.low), max(high, interval.high))
 
 
 def jeffreys(n_yes: int, n: int, level: float = 0.95) -> Interval:

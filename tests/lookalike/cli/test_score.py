@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 
+import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
+from sklearn.metrics import ndcg_score
 
 from lookalike.cli.main import main
 from lookalike.io.labels import read_qrels
@@ -190,6 +192,25 @@ def test_graded_labels_with_comments_and_further_fields_score_as_trec_eval_score
             value = measures[ours]
             assert (value or 0.0) == pytest.approx(theirs[query][name], abs=1e-6), (query, ours)
     assert found["q1"]["nDCG"] != found["q1"]["AP"]
+
+
+def test_exponential_gains_are_those_of_scikit_learn_under_ir_measures_name(files, score):
+    (files / "graded.qrels").write_text(
+        "".join(f"q 0 {c} {g}\n" for c, g in zip("abcde", "30212", strict=True))
+    )
+    scores = dict(zip("abcde", (0.1, 0.9, 0.5, 0.8, 0.2), strict=True))
+    (files / "r.csv").write_text(
+        "query,candidate,score\n" + "".join(f"q,{c},{s}\n" for c, s in scores.items())
+    )
+    name = str(ir_measures.nDCG(dcg="exp-log2") @ 3)
+    words = ("--min-rel", "1", "--complete", "--json", "--measures", f"{name},nDCG@3")
+    status, out, _ = score(*words, qrels="graded.qrels", runs=("r.csv",))
+    assert status == 0
+    found = json.loads(out)["runs"][0]["measures"]
+    grades, ranked = np.array([[3, 0, 2, 1, 2]]), [list(scores.values())]
+    assert found[name]["value"] == pytest.approx(ndcg_score(2.0**grades - 1, ranked, k=3), abs=1e-9)
+    assert found["nDCG@3"]["value"] == pytest.approx(ndcg_score(grades, ranked, k=3), abs=1e-9)
+    assert found[name]["value"] != found["nDCG@3"]["value"]
 
 
 def test_graded_labels_and_runs_given_as_labels_are_never_taken_for_yes_and_no(files, score):

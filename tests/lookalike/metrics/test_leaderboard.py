@@ -90,6 +90,21 @@ def test_bold_is_only_what_is_told_apart_from_all_it_may_be_compared_with() -> N
     assert [name for name in MODELS if cell(board(both), name).is_best] == ["deep"]
 
 
+def test_bold_never_stands_beside_a_higher_number_of_another_group() -> None:
+    """Sorted by another column, pooled models and outsiders stand in one section."""
+    first = Measured("P@5", "P@5", {name: Cell(0.5, n_queries=40) for name in MODELS})
+    told_apart = paired({("deep", "wide"): 0.001, ("deep", "plain"): 0.001})
+    for beyond, crowned in ((0.95, []), (0.85, ["deep"])):
+        values = {**VALUES, "new": beyond, "raw": beyond}
+        cells = {
+            name: Cell(values[name], n_queries=40, comparable_with=GROUPS[badge])
+            for name, badge in MODELS.items()
+        }
+        second = Measured("macro_roc_auc", "ROC-AUC", cells, told_apart, {})
+        found = make_leaderboard([Entrant(*model) for model in MODELS.items()], [first, second])
+        assert [line.model.name for line in found.lines if line.cells[1].is_best] == crowned
+
+
 def test_what_may_be_compared_with_nobody_is_neither_lettered_nor_crowned() -> None:
     found = board({("deep", "new"): 0.001}, group=NOBODY)
     assert found.sections[0].title == ""  # one section alone

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, t
+from scipy.optimize import minimize_scalar
+from scipy.stats import binom, t
 
 from lookalike.stats.bootstrap import query_counts
 from lookalike.stats.grouped_auc import micro_auc_and_ap
@@ -10,11 +11,13 @@ from lookalike.stats.intervals import (
     LEAST_QUERIES,
     difference_intervals,
     mean_interval,
+    paired_score_interval,
     share_interval,
     standard_error,
     statistic_interval,
 )
 from lookalike.stats.micro_values import micro_values
+from lookalike.stats.proportion import modified_wilson
 
 
 def differences(values, n_bootstraps=1000):
@@ -34,11 +37,24 @@ def test_no_interval_stands_beside_fewer_than_ten_queries():
 
 
 @pytest.mark.parametrize("n_yes", [0, 1, 12, 20])
-def test_a_measure_of_zeros_and_ones_has_wilsons_interval(n_yes):
+def test_a_measure_of_zeros_and_ones_has_the_modified_wilson_interval(n_yes):
     found = mean_interval([1.0] * n_yes + [0.0] * (20 - n_yes))
-    theirs = binomtest(n_yes, 20).proportion_ci(method="wilson")
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    theirs = modified_wilson(n_yes, 20)
+    assert (found.low, found.high) == (theirs.low, theirs.high)
     assert found.high - found.low > 0.15, "even where all queries agree"
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+def test_no_true_share_of_yes_answers_is_held_by_less_than_91_6_percent(n):
+    """Counted, not simulated: every share in steps of a thousandth, every outcome."""
+    ends = [mean_interval([1.0] * k + [0.0] * (n - k)) for k in range(n + 1)]
+    low, high = (np.array([getattr(e, side) for e in ends])[:, None] for side in ("low", "high"))
+    share = np.linspace(0.001, 0.999, 999)
+    held = (
+        binom.pmf(np.arange(n + 1)[:, None], n, share) * ((low <= share) & (share <= high))
+    ).sum(0)
+    assert held.min() >= 0.916
+    assert 0.945 <= held.mean() <= 0.97
 
 
 def test_a_symmetric_mean_has_nearly_students_interval_and_never_leaves_the_unit():
@@ -57,17 +73,42 @@ def test_values_that_are_all_one_and_the_same_have_no_interval():
     assert np.isnan(differences([0.25] * 30).low)
 
 
-def test_differences_of_yes_and_no_have_bonett_and_prices_interval():
-    """Of 30 queries 2 are won and 6 lost: (6 - 2)/32 ± 1.96 √((7/32 + 3/32 - (4/32)²)/32)."""
-    found = differences([1.0] * 6 + [-1.0] * 2 + [0.0] * 22)
-    half = 1.959964 * np.sqrt((10 / 32 - (4 / 32) ** 2) / 32)
-    assert (found.low, found.high) == pytest.approx((4 / 32 - half, 4 / 32 + half), abs=1e-6)
-    assert differences([0.0] * 30).high > 0.05, "no query differs: not known to be none at all"
+@pytest.mark.parametrize(("more", "less", "n"), [(6, 2, 30), (0, 0, 30), (9, 0, 12), (0, 20, 20)])
+def test_differences_of_yes_and_no_have_all_that_the_score_test_keeps(more, less, n):
+    """The oracle maximises the likelihood under each difference by search."""
+    found = differences([1.0] * more + [-1.0] * less + [0.0] * (n - more - less))
+    ends = paired_score_interval(more, less, n)
+    assert (found.low, found.high) == (ends.low, ends.high)
+
+    def is_kept(difference):
+        def unlikely(down):
+            chances = np.array([down + difference, down, 1.0 - 2.0 * down - difference])
+            counts = np.array([more, less, n - more - less])
+            return -(counts * np.log(np.maximum(chances, 1e-300))).sum()
+
+        bounds = (max(0.0, -difference), (1.0 - difference) / 2.0)
+        down = minimize_scalar(
+            unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12}
+        ).x
+        variance = n * (2 * down + difference - difference**2)
+        return (more - less - n * difference) ** 2 <= 1.959964**2 * variance
+
+    step = 1e-4
+    assert ends.low < step - 1 or (is_kept(ends.low + step) and not is_kept(ends.low - step))
+    assert ends.high > 1 - step or (is_kept(ends.high - step) and not is_kept(ends.high + step))
 
 
 def test_too_few_queries_that_differ_have_no_interval():
     assert np.isnan(differences([0.3] + [0.0] * 29).low)
-    assert not np.isnan(differences([0.3, -0.1, 0.2, 0.4, 0.1, 0.3, 0.2] + [0.0] * 23).low)
+    assert not np.isnan(differences([0.3, 0.1] + [0.0] * 28).low)
+
+
+@pytest.mark.parametrize("n", [10, 20, 33])
+@pytest.mark.parametrize("n_changed", [2, 3, 4])
+def test_no_rounding_decides_how_long_an_interval_is(n, n_changed):
+    """A bootstrap sample without a changed query has an error of 0, or 1e-17 on some processors."""
+    interval = differences([0.3, 0.1, 0.2, 0.25][:n_changed] + [0.0] * (n - n_changed))
+    assert interval.high - interval.low < 2.0
 
 
 def test_a_difference_has_no_interval_without_bootstraps():

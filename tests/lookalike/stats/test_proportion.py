@@ -4,7 +4,13 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from lookalike.stats.proportion import clopper_pearson, jeffreys, score_interval, wilson
+from lookalike.stats.proportion import (
+    clopper_pearson,
+    jeffreys,
+    modified_wilson,
+    score_interval,
+    wilson,
+)
 
 
 def ends(interval):
@@ -33,8 +39,19 @@ def test_intervals_equal_those_of_scipy_and_statsmodels(n_yes, n, level):
     )
 
 
+@pytest.mark.parametrize(("n_yes", "n"), [(1, 20), (2, 50), (3, 51), (3, 50), (10, 20), (0, 20)])
+def test_few_answers_of_a_kind_have_the_poisson_limit_on_their_side(n_yes, n):
+    found, few = modified_wilson(n_yes, n), 1 <= n_yes <= (2 if n <= 50 else 3)
+    limit = stats.chi2.ppf(0.05, 2 * n_yes) / 2 / n
+    low, high = ends(wilson(n_yes, n))
+    assert ends(found) == pytest.approx((limit if few else low, high), abs=1e-12)
+    mirrored = modified_wilson(n - n_yes, n)
+    assert ends(mirrored) == pytest.approx((1 - found.high, 1 - found.low), abs=1e-12)
+
+
 def test_no_answers_say_nothing():
     assert ends(clopper_pearson(0, 0)) == (0, 1)
+    assert ends(modified_wilson(0, 0)) == (0, 1)
     assert ends(wilson(0, 0)) == (0, 1)
 
 
