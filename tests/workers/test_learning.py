@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_a_run_killed_at_ten_random_steps_ends_in_the_same_bytes(site: Site):
     learn(site, "killed")
     chance = random.Random(7)
     for epoch in sorted(chance.sample(range(1, EPOCHS * 9 // 10), N_KILLS)):
-        wait_until(lambda epoch=epoch: is_past(site, "killed", epoch), pause=0.02)
+        wait_until(partial(is_past, site, "killed", epoch), pause=0.02)
         victims = site.processes("--queues device")
         assert victims
         for victim in victims:
