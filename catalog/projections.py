@@ -105,6 +105,13 @@ def delete_projection(*, projection: Projection) -> None:
         projection.delete()
 
 
+def parent_spec(spec: str) -> str:
+    """Return the backbone whose vectors a learned model maps, "" where it was deleted."""
+    slug, _, head = spec.removeprefix("learned:").partition("#")
+    found = Projection.objects.filter(slug=slug, head=head)
+    return found.values_list("parent_spec", flat=True).first() or ""
+
+
 def find_projection(spec: str) -> Projection:
     """Return the learned model that a spec names.
 

@@ -25,7 +25,10 @@ KIND_LABELS = {
     DistractorKind.LACKS_REFERENCE: "unlike the reference",
     DistractorKind.UNKNOWN: "kind unknown",
 }
-BASELINE_LABELS = {"image": "Image only", "text": "Text only", "image_text": "Image + text"}
+BASELINE_LABELS = {
+    "image": "Image only", "text": "Text only", "image_text": "Image + text",
+    "notion": "Image, by the condition’s notion",
+}  # fmt: skip
 TASK_CHOICES = [(task.value, label) for task, label in TASK_LABELS.items()]
 
 

@@ -5,7 +5,7 @@ May load torch: only tasks and commands import it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,16 @@ from PIL import Image as Picture
 from catalog.embeddings import load_vectors
 from catalog.images.blobs import read_blob
 from catalog.models import Image
-from conditional.models import TemplateSet
-from conditional.template_sets.recall_services import find_vectors, known_model, store_scores
+from catalog.projections import find_projection, read_layers
+from conditional.models import TemplateScore, TemplateSet
+from conditional.template_sets.recall_services import (
+    NOTIONS,
+    find_vectors,
+    known_model,
+    named_notions,
+    store_composed,
+    store_scores,
+)
 from jobs.services import JobError, JobProgress
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device
@@ -26,6 +34,7 @@ from lookalike.conditional.types import Box
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
+from lookalike.learning.conditions.composer import NotionComposer
 
 if TYPE_CHECKING:
     from lookalike.backbones.clip_models import ClipModel
@@ -66,6 +75,9 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
         if model.startswith("open_clip:"):
             shown = (list(row_of), template_set.crops)
             views, texts = _seen_by_clip(model, *shown, conditions, progress)
+        elif model.startswith(NOTIONS):
+            return _result(template_set, model, _by_notions(template_set, model, row_of, rows,
+                                                            conditions))  # fmt: skip
         else:
             views, texts = _stored(template_set, model, list(row_of)), None
         scores = store_scores(
@@ -73,15 +85,39 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
         )
     except ValueError as problem:
         raise JobError(f"{model}: {problem}") from problem
+    return _result(template_set, model, scores)
+
+
+def _result(
+    template_set: TemplateSet, model: str, scores: Sequence[TemplateScore]
+) -> dict[str, Any]:
     return {
         "set": template_set.slug,
         "model": model,
-        "templates": len(templates),
+        "templates": template_set.templates.count(),
         "scores": [
             {"baseline": one.baseline, "is_normalised": one.is_normalised, **one.figures}
             for one in scores
         ],
     }
+
+
+def _by_notions(
+    template_set: TemplateSet, model: str, views: Mapping[View, int],
+    rows: Sequence[Sequence[int]], conditions: Sequence[str],
+) -> list[TemplateScore]:  # fmt: skip
+    """Compare images by the notion of the condition; by the text space where there is none."""
+    space = find_projection(model.removeprefix(NOTIONS))
+    notions = named_notions(template_set, model)
+    vectors = _stored(template_set, space.parent_spec, list(views)).astype(np.float32)
+    composer = NotionComposer(
+        {condition: read_layers(one.sha256) for condition, one in notions.items()},
+        otherwise=read_layers(space.sha256),
+    )
+    return store_composed(
+        template_set=template_set, model=model, views=vectors, rows=rows, conditions=conditions,
+        composer=composer,
+    )  # fmt: skip
 
 
 def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floats:

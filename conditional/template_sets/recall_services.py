@@ -8,11 +8,14 @@ from typing import Any, get_args
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
 from accounts.models import User
-from catalog.models import EmbeddingSet
+from catalog.models import EmbeddingSet, Projection
+from catalog.projections import find_projection
 from conditional.models import TemplateScore as Row
 from conditional.models import TemplateSet
+from conditional.template_sets.queries import list_conditions
 from jobs.models import Job
 from jobs.services import enqueue
 from lookalike.backbones.spec import Source, SpecError, parse_spec
@@ -25,9 +28,11 @@ from lookalike.conditional.template_scores import (
     score_templates,
 )
 from lookalike.conditional.types import Task
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Float32s, Floats
 from lookalike.core.errors import Refused
+from lookalike.learning.conditions.composer import Composer
 
+NOTIONS = "notions:"  # before the name of a text space: the notions said in it
 SCORE_TASK = "conditional.tasks.score"
 BASELINES: tuple[tuple[Baseline, bool], ...] = (
     *(("image", False), ("text", False)),
@@ -39,14 +44,17 @@ def request_score(*, template_set: TemplateSet, model: str, owner: User | None) 
     """Queue the scoring of a model.
 
     Args:
-        model: an open_clip model (image, text, and both), or the spec of an embedding set of the
-            set's catalog (image only).
+        model: an open_clip model (image, text, and both), the spec of an embedding set of the
+            set's catalog (image only), or notions:SPACE (image, by the notion that is called as
+            the condition).
 
     Raises:
-        Refused: as `known_model`.
+        Refused: as `known_model`, or as `named_notions`.
         JobConflictError: it is being scored.
     """
     name = known_model(template_set, model)
+    if name.startswith(NOTIONS):
+        named_notions(template_set, name)
     return enqueue(
         task=SCORE_TASK,
         subject=f"{job_subject(template_set)}{name}"[:200],
@@ -75,17 +83,46 @@ def known_model(template_set: TemplateSet, text: str) -> str:
         spec = None
     if spec is not None and spec.source == Source.OPEN_CLIP:
         return str(spec)
-    if find_vectors(template_set, text) is None:
+    spec_of_vectors = _parent_spec(text) if text.startswith(NOTIONS) else text
+    if find_vectors(template_set, spec_of_vectors) is None:
         raise Refused(
             "model",
-            f"“{text}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an embedding "
-            f"set of “{template_set.catalog}”.",
+            f"“{spec_of_vectors}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an "
+            f"embedding set of “{template_set.catalog}”.",
         )
     if template_set.templates.exclude(boxes={}).exists():
         raise Refused(
             "model", "the templates show parts of images; embedding sets hold whole ones only."
         )
     return text
+
+
+def _parent_spec(text: str) -> str:
+    return find_projection(text.removeprefix(NOTIONS)).parent_spec
+
+
+def named_notions(template_set: TemplateSet, model: str) -> dict[str, Projection]:
+    """Return for each condition of a set the notion that is called like it.
+
+    Raises:
+        Refused: none is.
+    """
+    slug = model.removeprefix(NOTIONS)
+    notions = {one.head: one for one in Projection.objects.filter(slug=slug).exclude(head="")}
+    conditions = [condition for condition, _ in list_conditions(template_set)]
+    found = {
+        condition: notions[slugify(condition)]
+        for condition in conditions
+        if slugify(condition) in notions
+    }
+    if not found:
+        there_is = f"there is {', '.join(sorted(notions)[:12])}" if notions else "there is none"
+        asked = ", ".join(conditions[:6])
+        raise Refused(
+            "model",
+            f"no notion of “{slug}” is called like a condition of the set ({asked}); {there_is}.",
+        )
+    return found
 
 
 def find_vectors(template_set: TemplateSet, spec: str) -> EmbeddingSet | None:
@@ -126,18 +163,53 @@ def store_scores(
                 normalised=is_normalised,
             )
             scores = candidate_scores(queries, views, candidates)
-            row, _ = Row.objects.update_or_create(
-                template_set=template_set,
-                model=model,
-                baseline=baseline,
-                is_normalised=is_normalised,
-                defaults={
-                    "figures": compute_figures(Task(template_set.task), scores),
-                    "scored_at": timezone.now(),
-                },
-            )
-            kept.append(row)
+            kept.append(_kept(template_set, model, scores, baseline, is_normalised))
     return kept
+
+
+def store_composed(
+    *,
+    template_set: TemplateSet,
+    model: str,
+    views: Float32s,
+    rows: Sequence[Sequence[int]],
+    conditions: Sequence[str],
+    composer: Composer,
+) -> list[Row]:
+    """Score what compares images under a condition, and keep it; again replaces it.
+
+    Args:
+        model: what to call it.
+        views: shape (n_views, d), vectors of all pictures that occur.
+        rows: for each template rows of `views`: reference, distractors, target.
+        conditions: of the templates.
+        composer: scores candidates.
+
+    Raises:
+        Refused: as `Composer.scores`.
+    """
+    scores = [
+        composer.scores(views[row[0]], views[list(row[1:])], condition)
+        for row, condition in zip(rows, conditions, strict=True)
+    ]
+    return [_kept(template_set, model, scores, "notion", is_normalised=False)]
+
+
+def _kept(
+    template_set: TemplateSet, model: str, scores: Sequence[Floats], baseline: str,
+    is_normalised: bool,
+) -> Row:  # fmt: skip
+    row, _ = Row.objects.update_or_create(
+        template_set=template_set,
+        model=model,
+        baseline=baseline,
+        is_normalised=is_normalised,
+        defaults={
+            "figures": compute_figures(Task(template_set.task), scores),
+            "scored_at": timezone.now(),
+        },
+    )
+    return row
 
 
 def compute_figures(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:

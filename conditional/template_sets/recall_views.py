@@ -7,12 +7,20 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from accounts.access import admin_required, signed_in
+from catalog.models import Projection
 from catalog.queries import usable_embedding_sets
 from conditional.models import TemplateSet
-from conditional.template_sets.recall_services import SCORE_TASK, job_subject, request_score
+from conditional.template_sets.queries import list_conditions
+from conditional.template_sets.recall_services import (
+    NOTIONS,
+    SCORE_TASK,
+    job_subject,
+    request_score,
+)
 from jobs.models import OPEN_STATES, Job, JobState
 from lookalike.core.errors import Refused
 
@@ -30,8 +38,17 @@ def scores_context(template_set: TemplateSet) -> dict[str, Any]:
         "has_ties": any(one.figures["n_ties"] for one in scores),
         "score_jobs": jobs.filter(state__in=OPEN_STATES),
         "failed_score": last if last and last.state == JobState.FAILED else None,
-        "known_models": [*dict.fromkeys(stored), *KNOWN_CLIPS],
+        "known_models": [*dict.fromkeys(stored), *_spaces(template_set), *KNOWN_CLIPS],
     }
+
+
+def _spaces(template_set: TemplateSet) -> list[str]:
+    """Return the text spaces with a notion that is called like a condition of the set."""
+    heads = {slugify(condition) for condition, _ in list_conditions(template_set)} - {""}
+    slugs = (
+        Projection.objects.filter(head__in=heads).order_by("slug").values_list("slug", flat=True)
+    )
+    return [f"{NOTIONS}{slug}" for slug in slugs.distinct()]
 
 
 @admin_required

@@ -17,6 +17,7 @@ from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
+from catalog.projections import parent_spec
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints
@@ -268,15 +269,17 @@ def models_on(
 
 
 def model_family(spec: str) -> str:
-    """Return the family of a backbone: its kind and architecture without size or number.
+    """Return the family of a model: its kind and architecture without size or number.
 
     timm:tf_efficientnet_lite0 and lite1 are siblings, as are all open_clip models; each
-    classical descriptor is alone.
+    classical descriptor is alone. What was learned of a backbone's vectors is of the backbone's
+    family: it proposes what they bring near.
     """
     kind, _, name = spec.partition(":")
     if kind == "timm":
         match = re.match(r"[a-z]+(?:_[a-z]+)*", name)
         return f"timm:{match.group() if match else name}"
-    if kind == "learned":  # notions of one text space map the same vectors
-        return spec.partition("#")[0]
+    if kind == "learned":
+        parent = parent_spec(spec)
+        return model_family(parent) if parent else spec.partition("#")[0]
     return kind if kind == "open_clip" else spec

@@ -72,7 +72,7 @@ def read_models(
         raise InputError(f"{nothing}: {reasons}")
     generators = inputs.proposals.generators if inputs.proposals else ()
     for name in (*generators, *(run.name for run in models.runs)):
-        models.families.setdefault(name, model_family(name))
+        models.families.setdefault(name, model_family(models.specs.get(name, name)))
     return models
 
 

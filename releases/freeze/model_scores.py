@@ -125,7 +125,7 @@ def _add_runs(entrants: list[Entrant], scope: Scope, families: set[str]) -> None
 def _embedded(
     model: EmbeddedModel, sources: list[PoolSource], pooled: set[str], families: set[str]
 ) -> Entrant:
-    family = model_family(model.name)
+    family = model_family(model.images.spec)
     badge = "sibling" if family in families else "outsider"
     proposed = [source for source in sources if source.spec == model.name]
     about: dict[str, Any] = {

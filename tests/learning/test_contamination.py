@@ -43,12 +43,18 @@ def test_the_flag_stands_on_the_board_of_a_campaign_and_of_its_release():
     assert notes[SPECS[0]] == []
     assert "learned:shop#clean" not in notes  # nobody has asked for it
 
+    families = {one.name: one.family for one in StoredResult(Result.objects.get()).summary.models}
+    assert families["learned:shop#seen"] == families[SPECS[0]] != families[SPECS[1]]
+
     release = freeze_now(request_for(world))
     models = json.loads((files_folder(release) / "models.json").read_text())
     assert "learned:shop#clean" not in {model["name"] for model in models}
     seen = {model["name"]: model.get("n_seen_queries", 0) for model in models}
     assert seen["learned:shop#seen"] == 3
     assert sum(seen.values()) == 3
+    about = {model["name"]: model for model in models}
+    assert about["learned:shop#seen"]["family"] == about[SPECS[0]]["family"]
+    assert about["learned:shop#seen"]["badge"] == "sibling"  # its parent brought its pairs
     shown = release_board(release, world.judges[0], [("P@5", "P@5")], "P@5", hidden=False)
     assert {tuple(line.model.notes) for line in shown.lines} == {
         (), (f"learned from 3 of {len(queries)} queries",),

@@ -23,7 +23,8 @@ class Command(JobCommand):
             "--model",
             action="append",
             required=True,
-            help="open_clip:ARCH/WEIGHTS, or the spec of an embedding set of the catalog",
+            help="open_clip:ARCH/WEIGHTS, the spec of an embedding set of the catalog, or "
+            "notions:SPACE for the notions that are called like the conditions",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:

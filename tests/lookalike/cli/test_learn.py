@@ -101,6 +101,36 @@ def test_the_table_has_a_row_for_each_notion_method_and_size(space, capsys):
     assert "MAP@R" in out
 
 
+def test_templates_are_answered_by_the_notion_of_their_condition(space, folder, capsys):
+    words = ["learn", "notion", "--words", "colours.txt", "--space", space, "--dim", "2",
+             "--to", "colour.safetensors", "--template",
+             "a photo of something whose colour is {}"]  # fmt: skip
+    assert main(words) == 0
+    colours = [row["colour"] for row in test_lit.catalog()[0]]
+    entries = []
+    for row in range(20):
+        others = [n for n, colour in enumerate(colours) if n > 20 and colour != colours[row]][:5]
+        target = next(n for n, colour in enumerate(colours) if n > 40 and colour == colours[row])
+        entries.append({"condition": "colour", **{
+            role: {"val_image_id": NAMES[n]} for role, n in (("reference", row), ("target", target))
+        }, "gallery": [{"val_image_id": NAMES[n]} for n in others]})  # fmt: skip
+    (folder / "focus_object.json").write_text(json.dumps(entries))
+    words = ["learn", "score-templates", "focus_object.json", "--vectors", "v.npz", "--notion"]
+    capsys.readouterr()
+    assert main([*words, "colour=colour.safetensors", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    recall = {one["answered by"]: one["R@1"] for one in data["recall"]}
+    assert recall["notions"] == 1.0 > recall["vectors alone"]
+    assert recall["chance"] == pytest.approx(1 / 6)
+    assert data["n_with_notion"] == 20
+    assert main([*words, "cut=colour.safetensors"]) == 2
+    said = capsys.readouterr().err
+    assert "no template has the condition 'cut'; there is colour" in said
+    with pytest.raises(SystemExit):
+        main([*words, "colour"])
+    assert "'colour' is not CONDITION=FILE" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
