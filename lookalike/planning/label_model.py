@@ -77,7 +77,7 @@ def fit_label_model(pool: RankedPool, features: Floats, labels: Floats, used: Bo
         except ModuleNotFoundError as problem:
             install = "pip install 'lookalike[planning]'"
             raise Refused("", f"guesses of labels need scikit-learn: {install}") from problem
-        fitted = LogisticRegression(C=1.0, max_iter=500).fit(features[used], y)
+        fitted = LogisticRegression(solver="newton-cholesky").fit(features[used], y)
         model = LabelModel(fitted.coef_[0], float(fitted.intercept_[0]), 0.0)
         p = model.probabilities(features[used])
         model = LabelModel(model.weights, model.intercept, _spread(pool, p, y, used))
