@@ -25,8 +25,11 @@ from scipy.stats import kendalltau
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from lookalike.agreement.votes import Votes, read_votes  # noqa: E402
 from lookalike.core.arrays import Floats  # noqa: E402
+from lookalike.planning.backtest import backtest  # noqa: E402
 from lookalike.planning.estimates import Estimates, estimate  # noqa: E402
+from lookalike.planning.planner import Costs, Design, Pilot, forecast  # noqa: E402
 from lookalike.planning.pool import RankedPool  # noqa: E402
 from lookalike.planning.rounds import Round, draw_round  # noqa: E402
 from lookalike.planning.simulator import CLOSE, SimulatedCampaign, World, simulate  # noqa: E402
@@ -34,6 +37,8 @@ from lookalike.planning.stopping import Looks, stop_advice  # noqa: E402
 
 DOCUMENT = ROOT / "docs/planning.md"
 COVERAGE = ("<!-- coverage of estimates -->", "<!-- end of the coverage -->")
+FORESEEN = ("<!-- forecasts -->", "<!-- end of the forecasts -->")
+VOTES = ROOT.parent / "shared/data/crowd_labels/bluebirds/labels.csv"
 SAVED = ("<!-- what judging saves -->", "<!-- end of what it saves -->")
 MEASURES = ("vsd_hr@5", "P@5", "AP'", "macro_roc_auc", "micro_roc_auc")
 SHARES = (0.15, 0.15, 0.15)
@@ -203,16 +208,72 @@ def _pairs_alone(pool: RankedPool, labels: Floats, share: float, seed: int) -> F
     )
 
 
+def forecast_table(n_campaigns: int, workers: int) -> Iterator[str]:
+    """Yield how good forecasts were: of simulated campaigns, and of real votes where at hand."""
+    yield "| forecast from | of | width forecast / come | off by | Brier score | of 1/2 for all |"
+    yield "|---|---|---|---|---|---|"
+    world = World(n_queries=183, n_models=6)
+    true = truth("forecast", world)
+    with ProcessPoolExecutor(workers) as pool:
+        jobs = pool.map(_foreseen, repeat(world), repeat(true), range(n_campaigns), chunksize=2)
+        found = list(jobs)
+    ratios = np.concatenate([ratio for ratio, _ in found])
+    scores = np.concatenate([score for _, score in found])
+    yield (
+        f"| 55 of 183 queries, judged whole | rounds to 40 %, {n_campaigns} simulated campaigns | "
+        f"{ratios.mean():.3f} | {np.abs(ratios - 1).mean():.1%} | {scores.mean():.4f} | 0.2500 |"
+    )
+    if not VOTES.exists():
+        print(f"{VOTES} is not at hand: no line for real votes")
+        return
+    real = backtest(_agreement(read_votes(VOTES)), 0.3, n_pilots=200)
+    yield (
+        f"| {real.n_queries} of 108 pictures, Bluebirds | how often each of 39 people agrees with "
+        f"the majority of the others, {real.n_pilots} pilots | {real.width:.3f} | "
+        f"{real.width_error:.1%} | {real.brier:.4f} | {real.brier_of_doubt:.4f} |"
+    )
+
+
+def _foreseen(world: World, true: dict[str, Floats], seed: int) -> tuple[Floats, Floats]:
+    """Return widths of P@5 forecast over those that came, and the squared errors of orders."""
+    campaign = simulate(world, seed)
+    pool = campaign.pool
+    in_pilot = np.random.default_rng([seed, 3]).permutation(pool.n_queries) < 55
+    votes = np.where(in_pilot[pool.queries, None], campaign.votes, np.nan)
+    design = Design(pool.n_queries, pool.depth, world.n_judges, 0.4)
+    (said,) = forecast(Pilot.of(pool, votes), [design], ["P@5"], Costs(), seed)
+    *_, (labels, rounds) = judged_in_rounds(campaign, (0.2, 0.2), seed)
+    came = estimate(pool, labels, rounds, ["P@5"]).measures[0]
+    widths = np.array([(ends.high - ends.low) / 2 for ends in came.intervals()])
+    at = {name: m for m, name in enumerate(pool.models)}
+    scores = []
+    for upper, lower, p in said.neighbours:
+        a, b = at[upper], at[lower]
+        right = (came.values[a] > came.values[b]) == (true["P@5"][a] > true["P@5"][b])
+        scores.append((p - right) ** 2)
+    return np.array(said.widths) / widths, np.array(scores)
+
+
+def _agreement(votes: Votes) -> Floats:
+    """Return whether each voter says what most others say, (n_workers, n_items)."""
+    said = np.full((len(votes.workers), len(votes.items)), np.nan)
+    said[votes.worker_of, votes.item_of] = votes.label_of
+    others = (said.sum(axis=0) - said) / (len(said) - 1)
+    return np.where(others == 0.5, 0.5, (others > 0.5) == said)
+
+
 def main() -> int:
     """Simulate, print the figures and write them to the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", choices=("coverage", "saved"))
+    parser.add_argument("--only", choices=("coverage", "saved", "forecast"))
     arguments = parser.parse_args()
     for name, marks, table in (
-        ("saved", SAVED, saved_table), ("coverage", COVERAGE, coverage_table),
-    ):  # fmt: skip
+        ("saved", SAVED, saved_table),
+        ("forecast", FORESEEN, forecast_table),
+        ("coverage", COVERAGE, coverage_table),
+    ):
         if arguments.only in (None, name):
             figures = "\n".join(table(arguments.campaigns, arguments.workers))
             text = DOCUMENT.read_text(encoding="utf-8")

@@ -43,6 +43,7 @@ COMMANDS = {
     "search": "find the nearest vectors of a catalog for each query",
     "embed": "turn a folder of images into vectors",
     "simulate": "make up a campaign whose truth is known",
+    "plan": "what a budget of judging buys",
     "rounds": "judge a pool in part, with intervals that hold",
 }
 CONDITIONAL = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
 
 
-def add_world_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is simulated."""
+def add_world_options(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup, without: Sequence[str] = ()
+) -> None:
+    """Add the options that say what is simulated, but for some fields of `World`."""
     for field in fields(World):
+        if field.name in without:
+            continue
         kind: Any = type(field.default)
         parser.add_argument(
             "--" + field.name.removeprefix("n_").replace("_", "-"),
@@ -64,13 +69,14 @@ def add_world_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def world_of(arguments: argparse.Namespace) -> World:
-    """Return what the options say.
+def world_of(arguments: argparse.Namespace, without: Sequence[str] = ()) -> World:
+    """Return what the options say, but for the fields that are no options.
 
     Raises:
         Refused: an option makes no sense.
     """
-    said = {field.name: getattr(arguments, field.name) for field in fields(World)}
+    names = [field.name for field in fields(World) if field.name not in without]
+    said = {name: getattr(arguments, name) for name in names}
     if arguments.errors:
         said["best"], said["worst"] = arguments.errors
     return World(**said)
