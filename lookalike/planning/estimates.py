@@ -71,12 +71,14 @@ class Estimates:
         pool: the pairs.
         judged: share of them that have a label.
         labels: shape (n_pairs,), estimates of every label without bias: outside of [0, 1], too.
+        heaviest: for how many open pairs one that was drawn can stand; 0 if all are judged.
         measures: one for each asked.
     """
 
     pool: RankedPool
     judged: float
     labels: Floats
+    heaviest: float
     measures: tuple[Estimate, ...]
 
 
@@ -117,7 +119,7 @@ def estimate(
             [True],
         )
     features = pair_features(pool)
-    total, weights = _Sums(measures), 0.0
+    total, weights, heaviest = _Sums(measures), 0.0, 0.0
     with threadpool_limits(1):  # many small sums: threads would wait for one another
         for known, drawn, complete in zip(known_before, rounds, is_complete, strict=True):
             if complete:
@@ -125,10 +127,12 @@ def estimate(
                 part = _of_round(measures, features, labels, known, drawn, with_model=with_model)
                 total.add(part, weight)
                 weights += weight
+                heaviest = max(heaviest, weight / _least(drawn))
     return Estimates(
         pool=pool,
         judged=float(np.mean(~np.isnan(labels))),
         labels=total.labels / weights,
+        heaviest=heaviest / weights if np.isnan(labels).any() else 0.0,
         measures=tuple(total.estimate(name, weights) for name in measures.names),
     )
 
@@ -170,6 +174,11 @@ class _Sums:
             return Estimate(name, nothing[:, 0], nothing)
         means = values.mean(axis=1) / share
         return Estimate(name, means, means[:, None] + (values - means[:, None] * defined) / share)
+
+
+def _least(drawn: Round) -> float:
+    open_ones = drawn.probabilities[~np.isnan(drawn.probabilities)]
+    return float(open_ones.min()) if open_ones.size else 1.0
 
 
 def _known_before(labels: Floats, rounds: Sequence[Round]) -> list[Bools]:

@@ -106,16 +106,22 @@ def width_rule(measure: Estimate, looks: Looks) -> Floats:
     return np.array([(end.high - end.low) / 2 for end in ends])
 
 
-def recall_rule(found_by_query: Floats, estimated_by_query: Floats, looks: Looks) -> float:
+def recall_rule(
+    found_by_query: Floats, estimated_by_query: Floats, heaviest: float, looks: Looks
+) -> float:
     """Return a share of the pool's similar pairs that is found, at least, at all looks.
 
-    Stop when it is as high as wished. The pairs still to be found are bounded from the spread
-    over queries, which counts the queries as drawn anew and so errs to the safe side. Related:
-    Lewis, Yang, Frieder (CIKM 2021), who bound recall by samples drawn for it.
+    Stop when it is as high as wished. What is still to be found is bounded as a sum of rare,
+    heavy findings: the score bound of a Poisson mean, with the spread over queries as its
+    variance and the heaviest that one finding can weigh, times the similar pairs of a query that
+    has some. It errs to the safe side: where next to nothing was found below the likeliest
+    pairs, a plain interval would say that nothing is there. Related: Lewis, Yang, Frieder (CIKM
+    2021), who bound recall by samples drawn for it.
 
     Args:
         found_by_query: shape (n_queries,), similar pairs known.
         estimated_by_query: shape (n_queries,), unbiased estimates of all similar pairs.
+        heaviest: for how many pairs one that was drawn can stand; 0 if all are judged.
         looks: how the error is spent.
 
     Returns:
@@ -124,9 +130,14 @@ def recall_rule(found_by_query: Floats, estimated_by_query: Floats, looks: Looks
     n, found = found_by_query.size, float(found_by_query.sum())
     if n < LEAST_QUERIES or found <= 0:
         return float("nan")
+    if heaviest == 0:
+        return 1.0
     rest = estimated_by_query - found_by_query
-    most = rest.sum() + float(stdtrit(n - 1, 1.0 - looks.share)) * standard_error(rest) * n
-    return found / (found + max(float(most), 0.0))
+    t = float(stdtrit(n - 1, 1.0 - looks.share))
+    unit = heaviest * float((found_by_query**2).sum()) / found
+    spread = (standard_error(rest) * n) ** 2 + (t * unit / 2) ** 2
+    most = max(float(rest.sum()), 0.0) + t * t * unit / 2 + t * spread**0.5
+    return float(found / (found + most))
 
 
 @dataclass(frozen=True)
@@ -178,6 +189,6 @@ def stop_advice(
         measure,
         order_rule(chosen, estimates.pool.models, looks, alike=alike),
         tuple(width_rule(chosen, looks).tolist()),
-        recall_rule(found.astype(np.float64), total.astype(np.float64), looks),
+        recall_rule(found.astype(np.float64), total.astype(np.float64), estimates.heaviest, looks),
         looks,
     )

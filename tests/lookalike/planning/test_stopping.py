@@ -47,13 +47,21 @@ def test_more_looks_cost_wider_intervals():
 
 
 def test_recall_is_bounded_by_what_may_be_left():
-    found, total = np.full(20, 3.0), np.full(20, 4.0)
-    assert recall_rule(found, total, Looks()) == pytest.approx(0.75)
-    assert recall_rule(found, found, Looks()) == 1
+    found, total, looks = np.full(20, 3.0), np.full(20, 4.0), Looks(0.05, 1)
+    t = stats.t.ppf(0.95, 19)
+    most = 20 + t * t * 3 * 2 / 2 + t * (t * 3 * 2 / 2)  # no spread: one finding weighs 2 * 3
+    assert recall_rule(found, total, 2.0, looks) == pytest.approx(60 / (60 + most))
+    assert recall_rule(found, found, 0.0, looks) == 1
     spread = total + np.tile([-1.0, 1.0], 10)
-    assert recall_rule(found, spread, Looks()) < 0.75
-    assert np.isnan(recall_rule(np.zeros(20), total, Looks()))
-    assert np.isnan(recall_rule(found[:3], total[:3], Looks()))
+    assert recall_rule(found, spread, 2.0, looks) < recall_rule(found, total, 2.0, looks)
+    assert recall_rule(found, total, 2.0, Looks(0.05, 5)) < recall_rule(found, total, 2.0, looks)
+    assert np.isnan(recall_rule(np.zeros(20), total, 2.0, looks))
+    assert np.isnan(recall_rule(found[:3], total[:3], 2.0, looks))
+
+
+def test_nothing_found_below_the_likeliest_pairs_is_not_nothing_there():
+    found = np.repeat([1.0, 0.0], [10, 90])
+    assert recall_rule(found, found, 10.0, Looks()) < 0.25
 
 
 def test_one_model_has_no_order_and_all_judged_has_all_found():
