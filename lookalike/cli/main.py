@@ -43,6 +43,9 @@ COMMANDS = {
     "vsd": "check and convert tasks of the VSD benchmark",
     "search": "find the nearest vectors of a catalog for each query",
     "embed": "turn a folder of images into vectors",
+    "simulate": "make up a campaign whose truth is known",
+    "plan": "what a budget of judging buys",
+    "rounds": "judge a pool in part, with intervals that hold",
 }
 CONDITIONAL = {
     "validate": "list every defect of a file",
@@ -61,7 +64,11 @@ VSD = {
     "validate": "count what a task holds and list every defect",
     "convert": "a release or labels as the files of a task",
 }
-GROUPS = {"conditional": CONDITIONAL, "learn": LEARN, "vsd": VSD}
+ROUNDS = {
+    "draw": "draw the pairs to judge next",
+    "estimate": "what is known, and whether to stop",
+}
+GROUPS = {"conditional": CONDITIONAL, "learn": LEARN, "vsd": VSD, "rounds": ROUNDS}
 
 
 class Command(Protocol):

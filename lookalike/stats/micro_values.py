@@ -20,7 +20,7 @@ def micro_values(
 
     Args:
         scores: shape (n_models, n_pairs), higher is more similar.
-        labels: shape (n_pairs,), 0 or 1.
+        labels: shape (n_pairs,), 0 or 1; or of any size, where they are estimates of labels.
         queries: shape (n_pairs,), integers in [0, n_queries).
         n_queries: length of the last axis of the result.
         kept: shape (n_sets, n_pairs), the pairs of each label set.
@@ -56,14 +56,14 @@ def _of_set(
     tp, fp = np.cumsum(p), np.cumsum(n)
     above, below = tp - p / 2.0, N - fp + n / 2.0  # of positives, of negatives; ties count half
     auc = float((p * below).sum() / (P * N))
-    slope_auc = np.where(y == 1, (below / N - auc)[group] / P, (above / P - auc)[group] / N)
+    slope_auc = y * (below / N - auc)[group] / P + (1.0 - y) * (above / P - auc)[group] / N
 
     all_above = np.maximum(tp + fp, 1.0)
     precision = tp / all_above
     ap = float((p * precision).sum() / P)
     gained = np.cumsum((p * fp / all_above**2)[::-1])[::-1]  # by one more positive up here
     lost = np.cumsum((p * tp / all_above**2)[::-1])[::-1]
-    slope_ap = np.where(y == 1, (precision + gained - ap)[group], -lost[group]) / P
+    slope_ap = (y * (precision + gained - ap)[group] - (1.0 - y) * lost[group]) / P
 
     def by_query(value: float, slope: Floats) -> Floats:
         sums: Floats = np.bincount(queries, slope * kept, n_queries).astype(np.float64)

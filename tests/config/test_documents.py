@@ -22,7 +22,7 @@ from tests.paths import ROOT
 PROGRAM = r"manage\.py|python -m|python(?= \w+/\S+\.py)|script/|(?<!import )lookalike(?= [a-z])"
 COMMAND = re.compile(rf"(?:^|[\s(])({PROGRAM})(?=[ \w])(.*)")
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][\w-]*)")
-GROUPS = {"lookalike conditional", "lookalike learn"}  # of commands
+GROUPS = {"lookalike conditional", "lookalike learn", "lookalike rounds"}  # of commands
 N_WORDS = {"script/": 1, "python -m": 3}  # that name a command; two in any other
 RUNS = {  # what a script hands its options to
     "script/demo": ["manage.py", "demo"],

@@ -47,6 +47,7 @@ def run(is_blocked: str, *modules: str) -> subprocess.CompletedProcess[str]:
             "lookalike.bias.report",
             "lookalike.bias.evidence.assemble",
             "lookalike.prevalence.strata",
+            "lookalike.planning.planner",
         ),
         *("lookalike.release.verify", "lookalike.release.diff", "lookalike.agreement.aggregate"),
         *("lookalike.conditional.alignment", "lookalike.pooling.eds", "lookalike.search.nearest"),

@@ -1,0 +1,238 @@
+"""`lookalike plan`: what a budget of judging buys."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TypeVar
+
+import numpy as np
+
+from lookalike.bias.evidence.files import read_proposals, read_votes
+from lookalike.cli.output import Report
+from lookalike.cli.simulate import add_world_options, world_of
+from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table
+from lookalike.io.errors import InputError
+from lookalike.io.labels import read_qrels
+from lookalike.io.runs import read_run
+from lookalike.planning.backtest import backtest
+from lookalike.planning.estimates import estimate
+from lookalike.planning.planner import (
+    Costs,
+    Design,
+    Forecast,
+    Pilot,
+    Wish,
+    cheapest,
+    forecast,
+    frontier,
+    judged_by,
+)
+from lookalike.planning.pool_files import named_pool
+from lookalike.planning.simulator import simulate
+from lookalike.stats.text_tables import TEXT, table
+
+DESCRIPTION = (
+    "Say what designs of a campaign would cost and bring: hours, money, widths of intervals and "
+    "how likely neighbouring models come out in the right order; and the cheapest that meets a "
+    "wish. From a pilot (--proposals, --run and --votes or --qrels of queries judged whole), or "
+    "from assumptions about the models, the pictures and the judges. --backtest says how well a "
+    "part of the pilot would have foretold all of it."
+)
+EXAMPLE = (
+    "lookalike plan --close --queries 100,200,400 --depth 5,10 --judges 1,3 --share 0.25,0.5,1 "
+    "--width 0.03"
+)
+HEADER = (
+    *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
+    *("measure", "width", "order"),
+)
+OF_DESIGNS = ("n_queries", "depth", "n_judges")
+N_ASSUMED = 200  # queries of the campaign that stands in for a pilot
+T = TypeVar("T")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    design = parser.add_argument_group("designs; each takes several, with commas between")
+    design.add_argument("--queries", default="100,200,400", help="default: %(default)s")
+    design.add_argument("--depth", default="5", help="k of the pool; default: %(default)s")
+    design.add_argument("--judges", default="3", help="of each pair; default: %(default)s")
+    design.add_argument(
+        "--share", default="0.25,0.5,1", help="of the pairs that is judged; default: %(default)s"
+    )
+    cost = parser.add_argument_group("costs and wishes")
+    cost.add_argument(
+        "--seconds", type=float, default=5.0, help="of a judge for a pair; default: %(default)s"
+    )
+    cost.add_argument("--hourly", type=float, default=0.0, help="money for an hour of a judge")
+    cost.add_argument("--measure", default="P@5", help="default: %(default)s")
+    cost.add_argument("--width", type=float, metavar="X", help="intervals of ± X at most")
+    cost.add_argument("--order", type=float, metavar="X", help="the order right with X at least")
+    pilot = parser.add_argument_group("a pilot")
+    pilot.add_argument(
+        "--proposals", type="input", metavar="FILE", help="query,candidate,model,rank"
+    )
+    pilot.add_argument(
+        "--run", type="input", action="append", default=[], metavar="FILE",
+        help="whole lists; once per model",
+    )  # fmt: skip
+    labels = pilot.add_mutually_exclusive_group()
+    labels.add_argument(
+        "--votes", type="input", metavar="FILE", help="query,candidate,annotator,value"
+    )
+    labels.add_argument(
+        "--qrels", type="input", metavar="FILE", help="labels, where votes are lost"
+    )
+    pilot.add_argument(
+        "--backtest", type=float, metavar="SHARE", help="of its queries, as a pilot of the pilot"
+    )
+    assumed = parser.add_argument_group("assumptions, where there is no pilot")
+    add_world_options(assumed, without=OF_DESIGNS)
+    parser.add_argument("--all", action="store_true", help="every design, not the best alone")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Forecast.
+
+    Raises:
+        InputError, Refused: files or options that cannot be used.
+        OSError: if a file cannot be opened.
+    """
+    designs = [
+        Design(*one)
+        for one in product(
+            _several(arguments.queries, "--queries", int),
+            _several(arguments.depth, "--depth", int),
+            _several(arguments.judges, "--judges", int),
+            _several(arguments.share, "--share", float),
+        )
+    ]
+    wish = Wish(arguments.width, arguments.order)
+    costs = Costs(arguments.seconds, arguments.hourly)
+    pilot = _pilot(arguments) if arguments.proposals else _assumed(arguments, designs)
+    if arguments.backtest is not None:
+        return _backtested(arguments, pilot)
+    found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
+    if not found:
+        raise InputError(f"no design is deep enough for {arguments.measure}")
+    best = cheapest(found, wish)
+    wished = wish.width is not None or wish.order is not None
+    shown = sorted(found, key=lambda f: (f.hours, f.design)) if arguments.all else frontier(found)
+    return Report(
+        title="A plan of judging",
+        text="\n".join([*_text(shown, found), *(_answer(best) if wished else ())]) + "\n",
+        data={
+            "forecasts": [{**as_json(f), "widest": f.widest, "order": f.order} for f in found],
+            "cheapest": None if best is None else as_json(best.design),
+        },
+        table=Table(HEADER, [_row(one) for one in found]),
+        notes=list(_notes(arguments, pilot)),
+    )
+
+
+def _several(text: str, option: str, kind: Callable[[str], T]) -> list[T]:
+    try:
+        found = [kind(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        found = []
+    if not found:
+        raise InputError(f"{option} {text!r} is not a list of numbers such as 1,3")
+    return list(dict.fromkeys(found))
+
+
+def _pilot(arguments: argparse.Namespace) -> Pilot:
+    if not arguments.run or not (arguments.votes or arguments.qrels):
+        raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
+    runs = [read_run(path) for path in arguments.run]
+    named = named_pool(read_proposals(arguments.proposals), runs)
+    if arguments.qrels:
+        return Pilot.of(named.pool, named.labels(read_qrels(arguments.qrels))[:, None])
+    votes = read_votes(arguments.votes)
+    return Pilot.of(named.pool, named.votes(votes.rows, len(votes.annotators)))
+
+
+def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
+    if arguments.run or arguments.votes or arguments.qrels or arguments.backtest is not None:
+        raise InputError("--run, --votes, --qrels and --backtest are of a pilot: --proposals too")
+    world = replace(
+        world_of(arguments, without=OF_DESIGNS),
+        n_queries=N_ASSUMED,
+        depth=max(design.depth for design in designs),
+        n_judges=max(design.n_judges for design in designs),
+    )
+    campaign = simulate(world, arguments.seed)
+    return Pilot.of(campaign.pool, campaign.votes.astype(np.float64))
+
+
+def _row(one: Forecast) -> list[str | int | float | None]:
+    design = one.design
+    return [
+        *(design.n_queries, design.depth, design.n_judges, design.share),
+        *(one.n_pairs, round(one.hours, 2), round(one.money, 2)),
+        *(one.measure, one.widest, one.order),
+    ]
+
+
+def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]:
+    yield f"{found[0].measure}: {len(found)} designs; width is ± of the widest interval, order the"
+    yield "probability, at least, that all models come out in the right order"
+    yield ""
+    has_money = any(one.money for one in found)
+    head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "order"]
+    rows = [head + (["money"] if has_money else [])]
+    for one in shown:
+        d = one.design
+        cells = [str(d.n_queries), str(d.depth), str(d.n_judges), TEXT.share(d.share, 0)]
+        cells += [f"{one.n_pairs:,}", f"{one.hours:,.1f}"]
+        cells += [TEXT.number(one.widest), TEXT.share(one.order)]
+        rows.append(cells + ([f"{one.money:,.0f}"] if has_money else []))
+    yield from table(rows)
+
+
+def _answer(best: Forecast | None) -> Iterator[str]:
+    yield ""
+    if best is None:
+        yield "No design meets the wish."
+        return
+    d = best.design
+    yield (
+        f"Cheapest that meets the wish: {d.n_queries} queries, depth {d.depth}, "
+        f"{d.n_judges} judges, {d.share:.0%} of the pairs judged: {best.hours:,.1f} hours"
+    )
+    for upper, lower, p in best.neighbours:
+        yield f"  {upper} above {lower}: {TEXT.share(p)}"
+
+
+def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
+    n = pilot.pool.n_queries
+    if arguments.proposals:
+        yield f"from a pilot of {n} queries judged whole"
+        if arguments.qrels:
+            yield "labels without votes: more or fewer judges change the hours alone"
+    else:
+        yield f"from assumptions: {n} simulated queries; their truth is only as good as these"
+
+
+def _backtested(arguments: argparse.Namespace, pilot: Pilot) -> Report:
+    """Say how well parts of the pilot foretell all of it."""
+    labels = judged_by(pilot.votes, pilot.votes.shape[1], np.random.default_rng(arguments.seed))
+    one = estimate(pilot.pool, labels, [], [arguments.measure]).measures[0]
+    found = backtest(one.by_query, arguments.backtest, seed=arguments.seed)
+    n_all = pilot.pool.n_queries
+    return Report(
+        title="A backtest of forecasts",
+        text=(
+            f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of {n_all} "
+            "queries\n"
+            f"width forecast / width come: {found.width:.3f} on average, off by "
+            f"{found.width_error:.1%}\n"
+            f"order of two models: Brier score {found.brier:.4f} over {found.n_orders:,} forecasts "
+            f"(one half for all: {found.brier_of_doubt:.4f})\n"
+        ),
+        data=as_json(found),
+    )

@@ -1,0 +1,1 @@
+"""`lookalike rounds`: judge a pool in part, and say what is known."""

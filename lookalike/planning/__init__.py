@@ -1,0 +1,1 @@
+"""What judging buys: simulated campaigns, rounds with known probabilities, stopping, budgets."""

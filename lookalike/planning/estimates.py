@@ -1,0 +1,268 @@
+"""Measures of a pool that is judged in part, with intervals that hold the design.
+
+In every round a query has a guess of its measure, made of the labels known before and of a label
+model; what the round revealed corrects it, step by step from its most to its least likely pairs:
+
+    value = guess_0 + sum over steps j of [step j was asked] / probability_j * (guess_j - guess_j-1)
+
+guess_j knows the labels of all steps up to j, and the last guess is the value itself. So whatever
+the guesses are worth, the expectation of the sum is the value on the full labels: of every measure
+that is a function of a query's labels. Source: the difference estimator (Särndal, Swensson,
+Wretman, Model Assisted Survey Sampling, 1992, chapter 6) along nested samples; the same telescope
+as in Rhee and Glynn (Operations Research 2015). With one step and a measure linear in the labels it
+is active statistical inference (Zrnic, Candès 2024).
+
+Rounds are combined by weights that follow from what was known before each (Des Raj). A query is
+one independent draw, of the world and of the design, so the spread of the values over queries is
+the error of both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from lookalike.core.arrays import Bools, Floats
+from lookalike.core.errors import Refused
+from lookalike.planning.label_model import fit_label_model, pair_features, with_query_levels
+from lookalike.planning.measures import MICRO, Measures, PartSums
+from lookalike.planning.pool import RankedPool
+from lookalike.planning.rounds import Round
+from lookalike.stats.intervals import standard_error, statistic_interval
+from lookalike.stats.micro_values import micro_values
+from lookalike.stats.proportion import Interval
+
+N_FOLDS = 4
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One measure of all models.
+
+    Attributes:
+        name: of the measure.
+        values: shape (n_models,); NaN where nothing defines it.
+        by_query: shape (n_models, n_queries), values whose mean is the measure and whose spread is
+            its error; of a measure that not every query defines, in linear form.
+    """
+
+    name: str
+    values: Floats
+    by_query: Floats
+
+    def intervals(self, level: float = 0.95) -> list[Interval]:
+        """Return the interval of each model, inside [0, 1]; see `statistic_interval`."""
+        n = self.by_query.shape[1]
+        return [
+            statistic_interval(float(value), standard_error(row), n, level)
+            for value, row in zip(self.values, self.by_query, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What is known of a partly judged pool.
+
+    Attributes:
+        pool: the pairs.
+        judged: share of them that have a label.
+        labels: shape (n_pairs,), estimates of every label without bias: outside of [0, 1], too.
+        heaviest: for how many open pairs one that was drawn can stand; 0 if all are judged.
+        measures: one for each asked.
+    """
+
+    pool: RankedPool
+    judged: float
+    labels: Floats
+    heaviest: float
+    measures: tuple[Estimate, ...]
+
+
+def estimate(
+    pool: RankedPool,
+    labels: Floats,
+    rounds: Sequence[Round],
+    names: Sequence[str],
+    *,
+    with_model: bool = True,
+) -> Estimates:
+    """Return the measures of every model.
+
+    Args:
+        pool: the pairs.
+        labels: shape (n_pairs,), 0 or 1; NaN where unjudged.
+        rounds: in the order in which they were drawn. A pair with a label that no round drew was
+            judged before the first.
+        names: of measures, as `checked_measures` knows them.
+        with_model: False guesses every open label as 0, which makes it Horvitz and Thompson's.
+
+    Raises:
+        InputError: a measure without an estimate.
+        Refused: a drawn pair has no label; no round covers the pool.
+    """
+    measures = Measures(pool, names)
+    known_before = _known_before(labels, rounds)
+    is_complete = [
+        bool((known | ~np.isnan(drawn.probabilities)).all())
+        for known, drawn in zip(known_before, rounds, strict=True)
+    ]
+    if not any(is_complete):
+        if np.isnan(labels).any():
+            raise Refused("rounds", "no round could have drawn every pair that was open")
+        known_before, rounds, is_complete = (
+            [np.ones(pool.n_pairs, dtype=np.bool_)],
+            [Round(np.full(pool.n_pairs, np.nan), np.zeros(pool.n_pairs, dtype=np.bool_))],
+            [True],
+        )
+    features = pair_features(pool)
+    total, weights, heaviest = _Sums(measures), 0.0, 0.0
+    with threadpool_limits(1):  # many small sums: threads would wait for one another
+        for known, drawn, complete in zip(known_before, rounds, is_complete, strict=True):
+            if complete:
+                weight = 1.0 / (_expected_variance(pool, features, labels, known, drawn) + _TINY)
+                part = _of_round(measures, features, labels, known, drawn, with_model=with_model)
+                total.add(part, weight)
+                weights += weight
+                heaviest = max(heaviest, weight / _least(drawn))
+    return Estimates(
+        pool=pool,
+        judged=float(np.mean(~np.isnan(labels))),
+        labels=total.labels / weights,
+        heaviest=heaviest / weights if np.isnan(labels).any() else 0.0,
+        measures=tuple(total.estimate(name, weights) for name in measures.names),
+    )
+
+
+@dataclass(frozen=True)
+class _RoundPart:
+    parts: dict[str, PartSums]
+    labels: Floats  # of each pair, without bias: (n_pairs,)
+
+
+class _Sums:
+    """Weighted sums over rounds."""
+
+    def __init__(self, measures: Measures) -> None:
+        self.measures = measures
+        self.values: dict[str, Floats] = {}
+        self.defined: dict[str, Floats] = {}
+        self.labels = np.zeros(measures.pool.n_pairs)
+
+    def add(self, part: _RoundPart, weight: float) -> None:
+        self.labels = self.labels + weight * part.labels
+        for name, sums in part.parts.items():
+            self.values[name] = self.values.get(name, 0.0) + weight * sums.values
+            self.defined[name] = self.defined.get(name, 0.0) + weight * sums.defined
+
+    def estimate(self, name: str, weights: float) -> Estimate:
+        pool = self.measures.pool
+        if name in MICRO:
+            kept = np.ones((1, pool.n_pairs), dtype=np.bool_)
+            both = micro_values(
+                pool.scores, self.labels / weights, pool.queries, pool.n_queries, kept
+            )
+            by_query = both[MICRO.index(name)][:, 0]
+            return Estimate(name, by_query.mean(axis=1), by_query)
+        values, defined = self.values[name] / weights, self.defined[name] / weights
+        share = defined.mean()
+        if not share > 0:
+            nothing = np.full(values.shape, np.nan)
+            return Estimate(name, nothing[:, 0], nothing)
+        means = values.mean(axis=1) / share
+        return Estimate(name, means, means[:, None] + (values - means[:, None] * defined) / share)
+
+
+def _least(drawn: Round) -> float:
+    open_ones = drawn.probabilities[~np.isnan(drawn.probabilities)]
+    return float(open_ones.min()) if open_ones.size else 1.0
+
+
+def _known_before(labels: Floats, rounds: Sequence[Round]) -> list[Bools]:
+    known = ~np.isnan(labels)
+    for drawn in rounds:
+        missing = int((drawn.drawn & ~known).sum())
+        if missing:
+            raise Refused(
+                "labels",
+                f"{missing} of the {int(drawn.drawn.sum())} pairs that a round drew have no label: "
+                "an estimate would no longer be valid; judge them, or leave out the round",
+            )
+    tables = []
+    for at in range(len(rounds)):
+        before = known.copy()
+        for later in rounds[at:]:
+            before &= ~later.drawn
+        tables.append(before)
+    return tables
+
+
+def _expected_variance(
+    pool: RankedPool, features: Floats, labels: Floats, known: Bools, drawn: Round
+) -> float:
+    """Return what the round was to leave open, from what was known before it."""
+    is_open = ~np.isnan(drawn.probabilities)
+    p = fit_label_model(pool, features, labels, known).probabilities(features)[is_open]
+    return float((p * (1.0 - p) * (1.0 / drawn.probabilities[is_open] - 1.0)).sum())
+
+
+def _of_round(
+    measures: Measures,
+    features: Floats,
+    labels: Floats,
+    known: Bools,
+    drawn: Round,
+    *,
+    with_model: bool,
+) -> _RoundPart:
+    """Return both parts of every measure and the labels, without bias by this round's design."""
+    pool = measures.pool
+    p, spread = _cross_fitted(pool, features, labels, known, drawn.drawn)
+    guess, y = pool.grid(p, fill=0.5), pool.grid(np.nan_to_num(labels))
+    revealed, is_drawn = pool.grid(known) > 0, pool.grid(drawn.drawn) > 0
+    probabilities = pool.grid(np.nan_to_num(drawn.probabilities))
+    steps = np.unique(probabilities[probabilities > 0])[::-1]
+
+    def table() -> Floats:
+        unknown = with_query_levels(guess, y, revealed, spread) if with_model else 0.0
+        return np.where(revealed, y, unknown)
+
+    tables, factors = [table()], []
+    for step in steps:
+        of_step = probabilities == step
+        factors.append((of_step & is_drawn).any(axis=1) / step)
+        revealed = revealed | of_step
+        tables.append(table())
+    stack = np.stack(tables)
+    found = measures.parts(stack)
+    f = np.stack(factors) if factors else np.zeros((0, pool.n_queries))
+    parts = {
+        name: PartSums(
+            one.values[0] + (f[:, None] * np.diff(one.values, axis=0)).sum(axis=0),
+            one.defined[0] + (f * np.diff(one.defined, axis=0)).sum(axis=0),
+        )
+        for name, one in found.items()
+    }
+    cells = stack[0] + (f[:, :, None] * np.diff(stack, axis=0)).sum(axis=0)
+    return _RoundPart(parts, pool.flat(cells))
+
+
+def _cross_fitted(
+    pool: RankedPool, features: Floats, labels: Floats, known: Bools, drawn: Bools
+) -> tuple[Floats, Floats]:
+    """Return the guess of each pair and the spread of each query, not learnt from its own draw.
+
+    Learnt from what was known before and from the round's labels of the other folds of queries:
+    a query's guess then does not depend on whether it was drawn.
+    """
+    p, spread = np.empty(pool.n_pairs), np.empty(pool.n_queries)
+    fold_of = np.arange(pool.n_queries) % N_FOLDS
+    for fold in range(N_FOLDS):
+        inside = fold_of[pool.queries] == fold
+        model = fit_label_model(pool, features, labels, known | (drawn & ~inside))
+        p[inside] = model.probabilities(features[inside])
+        spread[fold_of == fold] = model.spread
+    return p, spread

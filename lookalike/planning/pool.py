@@ -1,0 +1,69 @@
+"""The pool that rounds draw from: every pair with the rank and score of every model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lookalike.core.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class RankedPool:
+    """The pairs of a pool, by query, and what every model says of them.
+
+    Attributes:
+        models: their names.
+        n_queries: queries are numbered from 0; one may have no pair.
+        queries: shape (n_pairs,), ascending.
+        ranks: shape (n_models, n_pairs), from 1 among all candidates of the query; 0 where the
+            model does not list the pair.
+        scores: shape (n_models, n_pairs), higher is more similar.
+        depth: k of the pool: a model proposed a pair that it ranks k or better.
+    """
+
+    models: tuple[str, ...]
+    n_queries: int
+    queries: Ints
+    ranks: Ints
+    scores: Floats
+    depth: int
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs there are."""
+        return int(self.queries.size)
+
+    @cached_property
+    def columns(self) -> Ints:
+        """The place of each pair among its query's, shape (n_pairs,)."""
+        starts = np.searchsorted(self.queries, np.arange(self.n_queries))
+        return np.arange(self.n_pairs) - starts[self.queries]
+
+    @cached_property
+    def exists(self) -> Bools:
+        """Which cells of the grid are pairs, shape (n_queries, most pairs of a query)."""
+        width = int(self.columns.max(initial=0)) + 1
+        exists = np.zeros((self.n_queries, width), dtype=np.bool_)
+        exists[self.queries, self.columns] = True
+        return exists
+
+    @property
+    def proposed(self) -> Bools:
+        """Which model proposed which pair, shape (n_models, n_pairs)."""
+        proposed: Bools = (self.ranks > 0) & (self.ranks <= self.depth)
+        return proposed
+
+    def grid(self, values: ArrayLike, fill: float = 0.0) -> Floats:
+        """Lay values of pairs out by query: (..., n_pairs) to (..., n_queries, width)."""
+        v = np.asarray(values, dtype=np.float64)
+        cells = np.full((*v.shape[:-1], *self.exists.shape), fill)
+        cells[..., self.queries, self.columns] = v
+        return cells
+
+    def flat(self, cells: NDArray[np.float64]) -> Floats:
+        """Return the values of pairs from a grid: the reverse of `grid`."""
+        return cells[..., self.queries, self.columns]

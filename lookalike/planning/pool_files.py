@@ -1,0 +1,167 @@
+"""A campaign's files as the arrays that rounds and estimates take, and rounds as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lookalike.bias.evidence.files import Proposals
+from lookalike.core.arrays import Floats
+from lookalike.io.csv_text import csv_lines, unprotected
+from lookalike.io.errors import FormatError, InputError
+from lookalike.io.tables import Qrels, Run
+from lookalike.io.writers import write_csv
+from lookalike.metrics.match import Missing, has_list, match_run, pair_scores
+from lookalike.planning.pool import RankedPool
+from lookalike.planning.rounds import Round
+
+COLUMNS = ("query", "candidate", "probability", "drawn")
+
+
+@dataclass(frozen=True)
+class NamedPool:
+    """A pool with the names of its pairs.
+
+    Attributes:
+        pool: the pairs.
+        pairs: (query, candidate) of each.
+    """
+
+    pool: RankedPool
+    pairs: tuple[tuple[str, str], ...]
+
+    def labels(self, qrels: Qrels) -> Floats:
+        """Return the label of each pair, NaN for one that is not judged.
+
+        Raises:
+            InputError: no pair of the pool has a label.
+        """
+        label_of = {(query, candidate): label for query, candidate, label in qrels}
+        labels = np.array([label_of.get(pair, np.nan) for pair in self.pairs], dtype=np.float64)
+        if np.isnan(labels).all():
+            raise InputError(
+                f"no pair of the pool has a label (the pool has {self.pairs[0]!r}, the labels "
+                f"have {next(iter(label_of))!r})"
+            )
+        return labels
+
+    def votes(self, rows: Sequence[tuple[str, str, int, int]], n_judges: int) -> Floats:
+        """Return what each judge said of each pair, NaN for nothing: (n_pairs, n_judges)."""
+        at = {pair: i for i, pair in enumerate(self.pairs)}
+        votes = np.full((len(self.pairs), n_judges), np.nan)
+        for query, candidate, judge, value in rows:
+            if (query, candidate) in at:
+                votes[at[query, candidate], judge] = value
+        return votes
+
+
+def named_pool(
+    proposals: Proposals, runs: Sequence[Run], *, missing: Missing = "error"
+) -> NamedPool:
+    """Return the pool that proposals made, with the ranks and scores that runs give its pairs.
+
+    Args:
+        proposals: which pairs there are, and how deep the pool is.
+        runs: of the models to measure; whole lists, not the pool's pairs alone.
+        missing: what a pair without a score means, as in `pair_scores`.
+
+    Raises:
+        InputError: two runs of one name, or a run that ranks nothing but pairs of the pool.
+        MissingScoresError: as `pair_scores`, with the run's name.
+    """
+    names = [run.name for run in runs]
+    if len(set(names)) < len(names):
+        raise InputError("two runs have the same name: each model has one")
+    keys = np.unique(proposals.queries * len(proposals.candidate_ids) + proposals.candidates)
+    codes = np.divmod(keys, len(proposals.candidate_ids))
+    pairs = [
+        (proposals.query_ids[q], proposals.candidate_ids[c])
+        for q, c in zip(*(code.tolist() for code in codes), strict=True)
+    ]
+    wanted = Qrels.of((query, candidate, 0) for query, candidate in pairs)
+    ranks, scores = [], []
+    for run in runs:
+        aligned = match_run(wanted, run)
+        if not has_list(aligned):
+            raise InputError(
+                f"run {run.name!r} ranks pairs of the pool alone: ranks need its whole lists"
+            )
+        try:
+            scores.append(pair_scores(aligned, missing))
+        except InputError as error:
+            raise type(error)(f"run {run.name!r}: {error}") from error
+        queries = aligned.run_queries[aligned.by_rank]
+        first = np.searchsorted(queries, queries)
+        rank_of = np.empty(queries.size, dtype=np.int64)
+        rank_of[aligned.by_rank] = np.arange(queries.size) - first + 1
+        at = aligned.judged_at
+        ranks.append(np.where(at >= 0, rank_of[at], 0))
+    pool = RankedPool(
+        models=tuple(names),
+        n_queries=len(wanted.query_ids),
+        queries=wanted.queries,
+        ranks=np.stack(ranks),
+        scores=np.stack(scores),
+        depth=int(proposals.ranks.max()),
+    )
+    named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
+    return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))
+
+
+def write_round(path: Path, pool: NamedPool, drawn: Round) -> None:
+    """Write a round: one row for each pair that was open."""
+    rows = (
+        (*pool.pairs[i], f"{drawn.probabilities[i]:.6g}", int(drawn.drawn[i]))
+        for i in np.flatnonzero(~np.isnan(drawn.probabilities)).tolist()
+    )
+    with path.open("w", encoding="utf-8", newline="") as out:
+        write_csv(out, rows, COLUMNS)
+
+
+def read_round(path: Path, pool: NamedPool) -> Round:
+    """Return a round as `write_round` wrote it.
+
+    Raises:
+        FormatError: a missing column, a pair twice or not of the pool, a probability outside
+            (0, 1], a drawn that is neither 0 nor 1.
+        OSError: if the file cannot be opened.
+    """
+    at = {pair: i for i, pair in enumerate(pool.pairs)}
+    probabilities = np.full(len(pool.pairs), np.nan)
+    drawn = np.zeros(len(pool.pairs), dtype=np.bool_)
+    lines = csv_lines(path)
+    _, header = next(lines, (1, []))
+    if any(header.count(name) != 1 for name in COLUMNS):
+        reason = f"the columns are {','.join(header)!r}; needed: {','.join(COLUMNS)}"
+        raise FormatError(path, 1, reason)
+    places = [header.index(name) for name in COLUMNS]
+    for line, cells in lines:
+        if len(cells) != len(header):
+            reason = f"{len(cells)} cells where the header names {len(header)}"
+            raise FormatError(path, line, reason)
+        query, candidate, probability, was_drawn = (cells[place] for place in places)
+        pair = (unprotected(query), unprotected(candidate))
+        if pair not in at:
+            raise FormatError(path, line, f"{pair!r} is no pair of the pool")
+        if not np.isnan(probabilities[at[pair]]):
+            raise FormatError(path, line, f"{pair!r} stands here twice")
+        if was_drawn not in ("0", "1"):
+            raise FormatError(path, line, f"drawn is {was_drawn!r}, neither 0 nor 1")
+        probabilities[at[pair]] = _probability(path, line, probability)
+        drawn[at[pair]] = was_drawn == "1"
+    if np.isnan(probabilities).all():
+        raise FormatError(path, None, "the file holds no pair")
+    return Round(probabilities, drawn)
+
+
+def _probability(path: Path, line: int, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value <= 1.0:
+        raise FormatError(path, line, f"probability {text!r} is not in (0, 1]")
+    return value

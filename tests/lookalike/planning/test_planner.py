@@ -1,0 +1,167 @@
+"""Plans: what a design would cost and bring, and whether pilots foretell it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lookalike.cli.main import main
+from lookalike.core.errors import Refused
+from lookalike.planning.backtest import backtest
+from lookalike.planning.planner import (
+    Costs,
+    Design,
+    Forecast,
+    Pilot,
+    Wish,
+    cheapest,
+    forecast,
+    frontier,
+    judged_by,
+)
+from lookalike.planning.simulator import World, simulate
+from lookalike.stats.intervals import mean_interval
+
+CAMPAIGN = simulate(World(n_queries=40, n_images=30, n_models=3, depth=5, positives=0.2), 1)
+VOTES = CAMPAIGN.votes.astype(float)
+PILOT = Pilot.of(CAMPAIGN.pool, VOTES)
+
+
+def made(hours: float, width: float, *orders: float) -> Forecast:
+    neighbours = tuple(("a", "b", p) for p in orders)
+    return Forecast(Design(50, 5, 1, 1.0), "P@5", 10, hours, 0.0, (width, width / 2), neighbours)
+
+
+def test_the_pilots_own_size_has_the_width_that_it_has():
+    (one,) = forecast(PILOT, [Design(40, 5, 3, 1.0)], ["P@5"], Costs(seconds=36, hourly=20))
+    pool, labels = CAMPAIGN.pool, CAMPAIGN.labels
+    hits = np.array([
+        np.bincount(pool.queries, labels * (ranks <= 5), 40) / 5 for ranks in pool.ranks
+    ])  # fmt: skip
+    defined = np.bincount(pool.queries, labels, 40) > 0
+    wanted = [mean_interval(row[defined]) for row in hits]
+    for width, ends in zip(one.widths, wanted, strict=True):
+        assert width == pytest.approx((ends.high - ends.low) / 2, rel=0.03)
+    assert one.n_pairs == CAMPAIGN.pool.n_pairs
+    assert one.hours == pytest.approx(one.n_pairs * 3 * 36 / 3600)
+    assert one.money == pytest.approx(one.hours * 20)
+
+
+def test_more_of_anything_costs_more_and_queries_narrow_by_their_root():
+    designs = [Design(n, 5, 3, s) for n in (40, 160) for s in (0.3, 1.0)]
+    found = {f.design: f for f in forecast(PILOT, designs, ["P@5"], Costs())}
+    few, many = found[designs[1]], found[designs[3]]
+    assert many.widest == pytest.approx(few.widest / 2, rel=0.08)
+    assert many.order >= few.order
+    assert found[designs[0]].widest > few.widest
+    assert found[designs[0]].hours == pytest.approx(few.hours * 0.3, rel=0.01)
+
+
+def test_a_shallower_pool_has_fewer_pairs_and_no_measure_below_it():
+    designs = [Design(40, depth, 3, 1.0) for depth in (3, 5)]
+    found = forecast(PILOT, designs, ["P@3", "P@5"], Costs())
+    assert [(f.design.depth, f.measure) for f in found] == [(3, "P@3"), (5, "P@3"), (5, "P@5")]
+    assert found[0].n_pairs < found[1].n_pairs
+
+
+def test_labels_of_fewer_judges_are_drawn_from_the_pairs_own_votes():
+    rng = np.random.default_rng(0)
+    votes = np.array([[1, 1, 1], [0, 0, np.nan], [1, 0, 1]] * 400)
+    labels = judged_by(votes, 1, rng).reshape(400, 3)
+    assert labels[:, :2].mean(axis=0).tolist() == [1, 0]
+    assert labels[:, 2].mean() == pytest.approx(2 / 3, abs=0.07)
+    assert judged_by(votes, 3, rng).reshape(400, 3).mean(axis=0).tolist() == [1, 0, 1]
+    assert judged_by(votes, 9, rng).reshape(400, 3)[:, :2].mean(axis=0).tolist() == [1, 0]
+
+
+def test_the_cheapest_design_that_meets_a_wish_is_found():
+    cheap, good, dear = made(1, 0.05, 0.9, 0.9), made(2, 0.03, 0.97, 0.99), made(9, 0.01, 1, 1)
+    assert good.order == pytest.approx(0.96)
+    assert cheapest([dear, good, cheap], Wish(0.03, 0.95)) == good
+    assert cheapest([dear, good, cheap], Wish()) == cheap
+    assert cheapest([cheap], Wish(0.03)) is None
+    assert cheapest([made(1, float("nan"))], Wish(0.03)) is None
+    assert frontier([dear, cheap, good, made(3, 0.04)]) == [cheap, good, dear]
+
+
+def test_a_pilot_must_have_queries_judged_whole_and_labels_that_differ():
+    pool = CAMPAIGN.pool
+    with pytest.raises(Refused, match="9 queries are judged whole"):
+        Pilot.of(pool, np.where(pool.queries[:, None] < 9, VOTES, np.nan))
+    part = Pilot.of(pool, np.where(pool.queries[:, None] % 2 == 0, VOTES, np.nan))
+    assert part.pool.n_queries == 20
+    assert part.pool.n_pairs == (pool.queries % 2 == 0).sum()
+    with pytest.raises(Refused, match="all its labels are equal"):
+        Pilot.of(pool, np.ones_like(VOTES))
+    with pytest.raises(Refused, match="the pilot is 5 deep"):
+        forecast(PILOT, [Design(40, 6, 3, 1.0)], ["P@5"], Costs())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda: Design(5, 5, 3, 1.0), lambda: Design(50, 0, 3, 1.0), lambda: Design(50, 5, 0, 1)),
+        *(lambda: Design(50, 5, 3, 0.0), lambda: Costs(0), lambda: Costs(hourly=-1)),
+        *(lambda: Wish(width=0.0), lambda: Wish(order=1.0)),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make):
+    with pytest.raises(Refused):
+        make()
+
+
+def test_a_backtest_knows_a_clear_order_from_a_coin():
+    rng = np.random.default_rng(1)
+    clear = np.array([0.2, 0.5, 0.8])[:, None] + 0.1 * rng.normal(size=(3, 200))
+    sure = backtest(clear, 0.3)
+    assert (sure.n_queries, sure.n_pilots, sure.n_orders) == (60, 50, 150)
+    assert sure.brier < 1e-6
+    assert sure.width == pytest.approx(1, abs=0.05)
+    scores = []
+    for _ in range(40):  # a true coin: nothing beats one half by much
+        scores.append(backtest(rng.normal(size=(2, 100)), 0.3, n_pilots=20).brier)
+    assert 0.1 < np.mean(scores) < 0.22  # the pilot is 30 % of the end
+    for share in (0.04, 1.0):
+        with pytest.raises(Refused, match="a pilot has at least 10"):
+            backtest(clear, share)
+
+
+def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
+    folder = tmp_path / "made"
+    world = "--queries 30 --images 20 --models 2 --depth 3 --positives 0.3".split()  # noqa: SIM905
+    assert main(["simulate", str(folder), *world]) == 0
+    runs = [word for m in (1, 2) for word in ("--run", str(folder / f"runs/model-{m}.csv"))]
+    pilot = ["plan", "--proposals", str(folder / "proposals.csv"), *runs]
+    votes = ["--votes", str(folder / "votes.csv")]
+    designs = ["--measure", "P@3", "--depth", "3", "--queries", "50,400"]
+    capsys.readouterr()
+    assert main([*pilot, *votes, *designs, "--width", "0.2", "--hourly", "10"]) == 0
+    said = capsys.readouterr()
+    assert "Cheapest that meets the wish" in said.out
+    assert "30 queries judged whole" in said.err
+    assert main([*pilot, *votes, *designs, "--width", "0.001"]) == 0
+    assert "No design meets the wish" in capsys.readouterr().out
+    assert main([*pilot, *votes, "--measure", "P@3", "--depth", "3", "--backtest", "0.5"]) == 0
+    assert "Brier score" in capsys.readouterr().out
+    assert main([*pilot, *designs]) == 2
+    assert "a pilot takes" in capsys.readouterr().err
+    assert main(["plan", "--queries", "many"]) == 2
+    assert "is not a list of numbers" in capsys.readouterr().err
+    assumed = "plan --images 20 --models 2 --queries 50 --depth 3 --share 1 --measure P@3"
+    assert main(assumed.split()) == 0
+    assert "from assumptions" in capsys.readouterr().err
+    assert main(assumed.replace("P@3", "P@5").split()) == 2
+    assert "no design is deep enough" in capsys.readouterr().err
+
+
+def test_from_better_judges_the_same_models_are_told_apart_more_surely():
+    bad = replace(CAMPAIGN.world, misses=0.4, false_alarms=0.4, n_queries=100)
+    good = replace(bad, misses=0.0, false_alarms=0.0)
+    orders = []
+    for world in (bad, good):
+        made_of = simulate(world, 3)
+        pilot = Pilot.of(made_of.pool, made_of.votes.astype(float))
+        orders.append(forecast(pilot, [Design(100, 5, 1, 1.0)], ["P@5"], Costs())[0].order)
+    assert orders[1] > orders[0]
