@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
@@ -98,7 +98,7 @@ def choose(request: HttpRequest) -> HttpResponseBase:
     is_ours = url_has_allowed_host_and_scheme(
         back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    response = redirect(back if is_ours else "home")
+    response = HttpResponseRedirect(back) if back and is_ours else redirect("home")
     language = request.POST.get("language", "")
     if language not in dict(settings.LANGUAGES):
         return response

@@ -56,7 +56,7 @@ def read_comments(body: object) -> list[tuple[UUID, SentComment | RejectedError]
 
 def _read(raw: Mapping[str, Any]) -> SentComment:
     text = raw.get("comment")
-    if not isinstance(text, str) or "\x00" in text:
+    if not isinstance(text, str) or not _can_be_stored(text):
         raise RejectedError("bad_value", "“comment” is not a text.")
     text = text.strip()
     if len(text) > MAX_COMMENT:
@@ -74,3 +74,8 @@ def _read(raw: Mapping[str, Any]) -> SentComment:
         made_at=read_time(raw, "made_at"),
         withdraws=withdraws,
     )
+
+
+def _can_be_stored(text: str) -> bool:
+    """Whether PostgreSQL takes it: no NUL, no half of a surrogate pair."""
+    return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)

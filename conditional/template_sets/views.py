@@ -174,7 +174,8 @@ def crop(request: HttpRequest, template_uid: uuid.UUID, slot: str, size: str) ->
     """Return the part of an image that a template shows."""
     rows = RetrievalTemplate.objects.select_related("template_set")
     template = get_object_or_404(rows, uid=template_uid)
-    place = None if slot == "reference" else int(slot) if slot.isdecimal() else -1
+    is_place = slot.isdecimal() and len(slot) < 9
+    place = None if slot == "reference" else int(slot) if is_place else -1
     if size not in SIDES or (place is not None and not 0 <= place < template.n_candidates):
         raise Http404
     box = template.box_of(place)

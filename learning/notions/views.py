@@ -23,6 +23,7 @@ from learning.text_spaces.queries import find_space
 from lookalike.core.errors import Refused
 from lookalike.learning.projection import Layers
 
+MAX_DIGITS = 7  # of the number of a page of pictures
 SAID = ("words", "template", "method", "dim")  # what an address of the editor keeps
 
 
@@ -63,7 +64,8 @@ def _keep(request: HttpRequest, space: TextSpace) -> HttpResponseBase:
 def _editor(
     request: HttpRequest, space: TextSpace, form: NotionForm, said: QueryDict
 ) -> dict[str, Any]:
-    page = int(said.get("page", "0")) if said.get("page", "0").isdecimal() else 0
+    asked = said.get("page", "")
+    page = int(asked) if asked.isdecimal() and len(asked) < MAX_DIGITS else 0
     offered = pictures_offered(space.catalog, page) or pictures_offered(space.catalog)
     chosen = _chosen(space, said.get("image", "")) or (offered[0] if offered else None)
     others = [image for image in offered if chosen is None or image.pk != chosen.pk]

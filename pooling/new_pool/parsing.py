@@ -131,7 +131,7 @@ def query_rule(
         }
         if queries == "all":
             return QueryRule(**how)
-        if queries.lstrip("-").isdigit():
+        if queries.removeprefix("-").isdecimal() and len(queries) < 20:
             return QueryRule(n=int(queries), **how)
         return QueryRule(names=_names_in(Path(queries)), **how)
     except QueryRuleError as problem:

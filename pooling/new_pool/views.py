@@ -95,7 +95,8 @@ def models(request: HttpRequest) -> HttpResponse:
 
 def _chosen_catalog(pk: object) -> Catalog | None:
     text = str(pk or "")
-    return Catalog.objects.filter(pk=text).first() if text.isdecimal() else None
+    is_key = text.isdecimal() and len(text) < 20
+    return Catalog.objects.filter(pk=text).first() if is_key else None
 
 
 @admin_required

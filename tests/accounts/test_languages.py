@@ -51,6 +51,16 @@ def test_the_persons_choice_comes_before_the_browsers():
     assert language_of_page(reply.text) == "es"
 
 
+@pytest.mark.parametrize(
+    ("back", "place"),
+    [("judge", "judge"), ("//evil.example/", "/"), ("https://evil.example/", "/"),
+     ("/\\evil.example", "/"), ("javascript:alert(1)", "/"), ("accounts:profile", "/")],
+)  # fmt: skip
+def test_who_chooses_a_language_stays_on_this_site(back, place):
+    reply = Client().post(reverse("accounts:language"), {"language": "de", "next": back})
+    assert (reply.status_code, reply["Location"]) == (302, place)
+
+
 def test_a_choice_is_kept_in_the_profile_and_for_pages_that_know_nobody():
     judge = person()
     browser = signed_in(judge)

@@ -75,6 +75,7 @@ def test_a_comment_is_stored_once_and_can_be_taken_back_until_it_is_answered(ask
         ({"comment": "x" * 10_000}, "too_long"),
         ({"comment": None}, "bad_value"),
         ({"comment": "a\x00b"}, "bad_value"),
+        ({"comment": "half a \ud83d"}, "bad_value"),
         ({"made_at": "yesterday"}, "bad_value"),
         ({"question": str(uuid.uuid4())}, "not_served"),
         ({"withdraws": str(uuid.uuid4())}, "not_current"),

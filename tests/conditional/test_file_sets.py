@@ -80,6 +80,7 @@ def test_boxes_are_cut_out_as_the_recipe_says(vaw, client, people):
         assert (stored.recipe["crops"], row.crops) == (how, how)
         response = client.get(f"/templates/crops/{row.uid}/reference/view")
         pictures[how] = b"".join(response.streaming_content)
+        assert client.get(f"/templates/crops/{row.uid}/{'9' * 5000}/view").status_code == 404
         expected = crop_file(row.reference, row.boxes["reference"], "view", how)
         assert pictures[how] == expected.read_bytes()
         judge = people(1)

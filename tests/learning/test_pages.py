@@ -172,3 +172,9 @@ def test_a_form_for_a_pool_offers_what_was_learned(chief, notion_of):
     notion_of("Colour")
     shown = chief.get(reverse("pooling:new"), {"models": "learned:paints#colour"}).content.decode()
     assert 'value="learned:paints#colour"' in shown
+
+
+@pytest.mark.parametrize("number", ["9" * 18, "9" * 30, "9" * 5000, "-1", "²"])
+def test_a_page_of_pictures_that_cannot_be_is_the_first(chief, space, paints, number):
+    shown = page(chief, "editor", "paints", page=number)
+    assert "page=1" in shown

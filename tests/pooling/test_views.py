@@ -72,6 +72,11 @@ BUTTONS = ["pooling:start", "pooling:cancel", "pooling:delete"]
 READABLE = {"pooling:pools", *TABS, "pooling:progress"}
 
 
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 5000, "²", "-1"])
+def test_a_catalog_that_cannot_be_is_none(page_of, number):
+    assert page_of("pooling:models", catalog=number)
+
+
 def every_address(pool):
     pages = [(name, reverse(name)) for name in GET_PAGES]
     pages += [(name, reverse(name, args=[pool.slug])) for name in [*POOL_PAGES, *BUTTONS]]
