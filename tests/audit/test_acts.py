@@ -62,6 +62,7 @@ UNRECORDED = {
     "accounts:language": "how somebody's own pages look",
     "catalog:fill": ENQUEUES,
     "pooling:probe": ENQUEUES,
+    "pooling:draw_map": ENQUEUES,
     "pooling:retry": ENQUEUES,
     "annotation:compare": ENQUEUES,
     "conditional:new": ENQUEUES,
