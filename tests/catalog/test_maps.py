@@ -28,7 +28,8 @@ def embedded() -> EmbeddingSet:
     catalog = catalog_of([f"egg{number:02d}" for number in range(N)])
     angles = np.linspace(0, 1.5, N)
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    return embedding_set_of(catalog, vectors)
+    made: EmbeddingSet = embedding_set_of(catalog, vectors)
+    return made
 
 
 def drawn(embedding_set: EmbeddingSet) -> CatalogMap:
@@ -62,9 +63,8 @@ def test_an_area_lets_through_what_lies_in_it_and_no_more(embedded: EmbeddingSet
         at = Area(made.pk, float(x), float(y), float(x), float(y))
         assert made.image_ids[row] in images_in(made, at)
         asked = ImageFilter(area=at)
-        read_back = parse_filter(dict.fromkeys(["map", "area"], []) | {
-            key: [value] for key, value in asked.pairs()
-        }, [])  # fmt: skip
+        read_back = parse_filter({key: [value] for key, value in asked.pairs()}, [])
+        assert read_back.area is not None
         assert made.image_ids[row] in images_in(made, read_back.area)
     half = ImageFilter(area=Area(made.pk, 0, 0, 0.5, 1))
     wanted = {pk for pk, (x, _) in zip(made.image_ids, points, strict=True) if x <= 0.5}
@@ -98,9 +98,9 @@ def test_an_area_of_a_map_that_is_gone_is_told_and_left_out(embedded: EmbeddingS
         assert kept.search == "egg"
 
 
-def by_nearness(embedded: EmbeddingSet, row: int, **conditions: str) -> ImageFilter:
+def by_nearness(embedded: EmbeddingSet, row: int, search: str = "") -> ImageFilter:
     image = embedded.catalog.images.order_by("pk")[row]
-    return ImageFilter(**conditions, like=Likeness(image.uid, embedded.pk))
+    return ImageFilter(search, like=Likeness(image.uid, embedded.pk))
 
 
 def test_nearest_come_first_without_the_image_itself(embedded: EmbeddingSet):

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def embedded() -> EmbeddingSet:
     catalog = catalog_of(["a", "b", "c"])
-    return embedding_set_of(catalog, np.eye(3, dtype=np.float32))
+    made: EmbeddingSet = embedding_set_of(catalog, np.eye(3, dtype=np.float32))
+    return made
 
 
 def person(role: Role) -> User:
@@ -83,10 +84,10 @@ def test_readers_look_and_judges_do_not(embedded: EmbeddingSet):
 def test_the_catalog_s_page_takes_areas_and_nearness(embedded: EmbeddingSet):
     made, reader = drawn(embedded), signed_in(person(Role.RESEARCHER))
     page, image = reverse("catalog:catalog", args=["eggs"]), embedded.catalog.images.all()[0]
-    shown = reader.get(page, {"map": made.pk, "area": "0,0,1,1"}).content.decode()
+    shown = reader.get(page, {"map": str(made.pk), "area": "0,0,1,1"}).content.decode()
     assert "selected on the map" in shown
-    shown = reader.get(page, {"like": image.uid, "by": embedded.pk}).content.decode()
+    shown = reader.get(page, {"like": str(image.uid), "by": str(embedded.pk)}).content.decode()
     assert "1–2 of 2" in shown
     assert "Nearest to this image first" in shown
-    shown = reader.get(page, {"map": made.pk + 1, "area": "0,0,1,1"}).content.decode()
+    shown = reader.get(page, {"map": str(made.pk + 1), "area": "0,0,1,1"}).content.decode()
     assert "was drawn again" in shown

@@ -18,7 +18,9 @@ def test_groups_stay_together_and_the_same_seed_gives_the_same_map():
     assert points.min() >= 0
     assert points.max() <= 1
     assert np.ptp(points, axis=0).max() == pytest.approx(1)
-    apart = np.linalg.norm(points[1:, None] - points[None, 1:], axis=2) + 9 * np.eye(len(points) - 1)
+    apart = np.linalg.norm(points[1:, None] - points[None, 1:], axis=2) + 9 * np.eye(
+        len(points) - 1
+    )
     nearest = group[1:][apart.argmin(axis=1)]
     assert (nearest == group[1:]).mean() > 0.95
     assert np.array_equal(points, planar_map(vectors, seed=3))
