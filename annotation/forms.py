@@ -164,9 +164,9 @@ class PeopleField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     """People by name, with a word about those who are programs."""
 
     def label_from_instance(self, obj: User) -> str:
-        """Return a person’s name and username."""
+        """Return a person’s username, and the full name behind it."""
         name = obj.get_full_name()
-        known = f"{name} ({obj.username})" if name else obj.username
+        known = f"{obj.username} ({name})" if name else obj.username
         return f"{known}, simulated" if obj.is_simulated else known
 
 
