@@ -18,7 +18,6 @@ export class Sheet {
       this.#colours[sign.dataset.kind] = getComputedStyle(sign.firstElementChild).color;
     }
     this.#colours.ink = getComputedStyle(this.canvas).color;
-    this.#colours.accent = getComputedStyle(this.canvas).accentColor;
     this.redraw();
   }
 
@@ -47,14 +46,15 @@ export class Sheet {
     const ratio = window.devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, view.width, view.height);
-    if (pairs && withLines) this.#lines(context, pairs.list.length / 3, (n) => 3 * n, 0.35);
+    if (pairs && withLines) this.#lines(context, pairs.list.length / 3, (n) => 3 * n, Math.min(0.5, 200 / Math.sqrt(pairs.list.length) / 20));
     const zoomed = Math.sqrt(view.scale / Math.min(view.width, view.height));
     const size = Math.min(7, (points.n > MANY ? 1.6 : 3) * Math.max(1, zoomed));
     for (const [kind, name] of KINDS.entries()) this.#dots(context, kind, name, size);
-    context.strokeStyle = this.#colours.accent;
-    context.lineWidth = 1.5;
+    context.strokeStyle = this.#colours.ink;
+    context.lineWidth = 1;
     for (const row of selected) this.#ring(context, row, size / 2 + 2);
     if (area) {
+      context.lineWidth = 1.5;
       const [x, y] = view.pixel(area.left, area.top);
       const [x1, y1] = view.pixel(area.right, area.bottom);
       context.setLineDash([5, 4]);
