@@ -79,6 +79,20 @@ def deepfashion_attributes() -> Files:
     }  # fmt: skip
 
 
+def deepfashion_fine() -> Files:
+    paths = [f"img/Sheer_Blouse/img_{n}.jpg" for n in range(3)]
+    names = ["floral               1", "striped 1", "long_sleeve 2", "denim 5", "tight 6"]
+    return {
+        "Anno_fine/list_category_cloth.txt": counted("category_name category_type", ["Blouse 1",
+                                                                                     "Jeans  2"]),
+        "Anno_fine/list_attr_cloth.txt": counted("attribute_name attribute_type", names),
+        "Anno_fine/test.txt": lines(*paths),
+        "Anno_fine/test_cate.txt": lines("1", "2", "1"),
+        "Anno_fine/test_attr.txt": lines("1 1 0 1 0", "0 0 0 0 1", "0 1 1 0 0"),
+        **{path: jpeg(24 + seed) for seed, path in enumerate(paths)},
+    }  # fmt: skip
+
+
 def online_products() -> Files:
     header = "image_id class_id super_class_id path"
     paths = ["bicycle_final/111_0.JPG", "bicycle_final/111_1.JPG", "sofa_final/222_0.JPG"]
@@ -125,6 +139,27 @@ def cars(folder: Path) -> Files:
     }
 
 
+def synthetic_cars() -> Files:
+    header = "frame,model,color_hue,color_sat,color_val,bg_color_hue,bg_color_sat,bg_color_val"
+    rows = ["2,Van,0.5,2,2,0.5,0,0", "1,Coupe,0.0,0,2,0.5,2,2"]
+    return {"cars.csv": lines(header, *rows),
+            **{f"cars/{n}.png": png(55 + n) for n in (1, 2)}}  # fmt: skip
+
+
+def movie_posters() -> Files:
+    movies = [
+        {"imdbID": "tt0080684", "Genre": "Action, Adventure", "Country": "USA"},
+        {"imdbID": "tt0080684", "Genre": "Drama", "Country": "UK"},
+        {"imdbID": "tt0081505", "Genre": "Horror", "Country": "UK, USA"},
+        {"imdbID": "tt0000001", "Genre": "N/A", "Country": "India"},
+    ]
+    return {
+        "all.json": json.dumps(movies).encode(),
+        "Movie_Poster_Dataset/1980/tt0081505.jpg": jpeg(58),
+        "Movie_Poster_Dataset/1980/tt0080684.jpg": jpeg(59),
+    }
+
+
 def mit_states() -> Files:
     return {
         "release_dataset/images/ancient building/a.jpg": jpeg(60),
@@ -168,6 +203,9 @@ def write_published_set(name: str, folder: Path) -> Path:
         "in-shop": in_shop,
         "consumer-to-shop": consumer_to_shop,
         "deepfashion-attributes": deepfashion_attributes,
+        "deepfashion-fine": deepfashion_fine,
+        "synthetic-cars": synthetic_cars,
+        "movie-posters": movie_posters,
         "sop": online_products,
         "cub": cub,
         "cars": lambda: cars(folder),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.judges import CountingRules, Judge, counting_rules
 from annotation.queries.prepared import prepared_cursor
+from annotation.services.closing_checks import release_checks, return_checks
 
 LOCK = """
 select id from annotation_question where id = any(%s::bigint[]) order by id for no key update
@@ -56,6 +57,7 @@ with freed as (
 )
 update annotation_queueentry e set state = 'settled', lease_until = null
 from freed where freed.id = e.id
+returning e.member_id, e.question_id
 """
 ASK_AGAIN = """
 with asked as (
@@ -65,6 +67,7 @@ with asked as (
 )
 update annotation_queueentry e set state = case when %s then 'expired' else 'open' end
 from asked where asked.id = e.id
+returning e.member_id, e.question_id
 """
 STORE = """
 update annotation_question q
@@ -113,7 +116,8 @@ def count_votes(
     """Recount the (locked) questions after an answer, from the judgements themselves.
 
     A vote that was taken back makes room for the earliest surplus vote. A question that needs
-    no more votes leaves the queues of all but `member_id`; one that needs them again comes back.
+    no more votes leaves the queues of all but `member_id`, and what checks the judges beside it
+    with it (`annotation.services.closing_checks`); one that needs them again comes back.
 
     Returns:
         (question id, event id) of each surplus vote that counts now.
@@ -130,8 +134,10 @@ def count_votes(
         asked = [question for question, count in counts.items() if not count.is_settled]
         if settled:
             cursor.execute(RELEASE, [settled, member_id])
+            release_checks(rules, cursor.fetchall())
         if asked:
             cursor.execute(ASK_AGAIN, [asked, member_id, rules.is_leased])
+            return_checks(rules, cursor.fetchall())
         totals = [count.n_votes for count in counts.values()]
         is_settled = [count.is_settled for count in counts.values()]
         wanted = [rules.k if rules.is_leased else 0 for _ in counts]

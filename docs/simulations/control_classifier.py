@@ -2,7 +2,8 @@
 
 Simulated campaigns (other pools, panels and shares of controls each), served by the site's own
 ordering: where everyone judges every pair, and where three of six do, each at a pace of their
-own, and some go away and leave what they were lent to others. For every pair served, the attacker
+own, and some go away and leave what they were lent to others; and where pairs close early, so that
+later judges are asked those alone on which the others differ. For every pair served, the attacker
 knows all that the sequence tells but what the judge remembers of the pair itself: where it stands
 in the queue and in its visit, how long the visit and those beside it are, how often, how long ago
 and with how many pairs the query was there before, how many of its pairs came and will come.
@@ -39,6 +40,7 @@ from annotation.visits import (
     judge_order,
     n_asked_again,
 )
+from lookalike.agreement.consensus import is_settled
 from lookalike.core.arrays import Ints
 
 N_JUDGES = 6
@@ -97,8 +99,13 @@ def make_campaign(seed: int, n_queries: int, n_phases: int = 1) -> MadeCampaign:
 def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
     """Return what each judge of one campaign is served where everyone judges every pair."""
     made = make_campaign(seed, n_queries, n_phases)
+    return [_served(made, order.question_ids, order.ways) for order in _orders(made, seed)]
+
+
+def _orders(made: MadeCampaign, seed: int) -> list[JudgeOrder]:
+    """Return each judge's whole queue."""
     n_pairs = made.pairs.question_ids.size
-    orders = [
+    return [
         judge_order(
             made.pairs,
             made.gold,
@@ -108,7 +115,6 @@ def simulate(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
         )
         for judge in range(N_JUDGES)
     ]
-    return [_served(made, order.question_ids, order.ways) for order in orders]
 
 
 def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
@@ -167,6 +173,80 @@ def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served
         )
         for queue in queues
     ]
+
+
+class _Queue:
+    """One judge's queue in a campaign that closes pairs early; entries are its places."""
+
+    def __init__(self, made: MadeCampaign, order: JudgeOrder) -> None:
+        self.served = _served(made, order.question_ids, order.ways)
+        n_pairs = made.pairs.question_ids.size
+        is_pair = (order.ways == AS_IT_IS) & (order.question_ids < FIRST_GOLD)
+        self.is_pair = is_pair
+        self.pair = np.where(order.question_ids < FIRST_GOLD, order.question_ids, -1)
+        self.entry = np.empty(n_pairs, np.int64)
+        self.entry[self.pair[is_pair]] = np.flatnonzero(is_pair)
+        is_new = np.diff(self.served.query_ids, prepend=-1) != 0
+        self.visit = np.cumsum(is_new) - 1
+        self.visits = np.split(np.arange(is_new.size), np.flatnonzero(is_new)[1:])
+        self.is_open = np.full(is_pair.size, True)
+        self.is_done = np.full(is_pair.size, False)
+        self.next = 0
+
+    def answer(self) -> int | None:
+        """Answer what comes next; return its pair if that is a vote, -1 if not, None at the end."""
+        ahead = np.flatnonzero(self.is_open[self.next :])
+        if not ahead.size:
+            return None
+        at = self.next + int(ahead[0])
+        self.next = at + 1
+        self.is_open[at], self.is_done[at] = False, True
+        return int(self.pair[at]) if self.is_pair[at] else -1
+
+    def close(self, pair: int, rng: np.random.Generator) -> None:
+        """Let a settled pair leave, and checks with it, as `annotation.services.closing_checks`."""
+        entry = self.entry[pair]
+        if not self.is_open[entry]:
+            return
+        self.is_open[entry] = False
+        beside = self.visits[self.visit[entry]]
+        beside = beside[self.is_open[beside]]
+        checks = beside[~self.is_pair[beside]]
+        n_left = int(self.is_pair[beside].sum())
+        self.is_open[checks[rng.random(checks.size) < 1 / (1 + n_left)]] = False
+
+    def given(self) -> Served:
+        """Return what the judge was asked in the end."""
+        done, whole = self.is_done, self.served
+        return Served(whole.query_ids[done], whole.is_control[done], whole.is_checked[done])
+
+
+def simulate_closing(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
+    """Return what each judge is served where everyone judges, and pairs close early.
+
+    Judges are of several paces, queries easy or hard: up to half of the votes go astray. A pair
+    closes as soon as no vote can change its majority; a tie is “different”.
+    """
+    made = make_campaign(seed, n_queries, n_phases)
+    rng = np.random.default_rng([seed, n_queries])
+    queues = [_Queue(made, order) for order in _orders(made, seed)]
+    n_pairs = made.pairs.question_ids.size
+    astray = (rng.beta(1, 2.5, n_queries) / 2)[made.pairs.query_ids]
+    chance = np.where(rng.random(n_pairs) < 0.25, 1 - astray, astray)
+    votes = np.zeros((n_pairs, 2), np.int64)
+    pace = rng.uniform(0.2, 1, N_JUDGES)
+    while pace.any():
+        judge = int(rng.choice(N_JUDGES, p=pace / pace.sum()))
+        pair = queues[judge].answer()
+        if pair is None:
+            pace[judge] = 0
+        elif pair >= 0:
+            votes[pair, int(rng.random() > chance[pair])] += 1
+            n_similar, n_different = votes[pair].tolist()
+            if is_settled(n_similar, n_different, N_JUDGES, "negative"):
+                for queue in queues:
+                    queue.close(pair, rng)
+    return [queue.given() for queue in queues]
 
 
 def _served(made: MadeCampaign, question_ids: Ints, ways: Ints) -> Served:
@@ -235,7 +315,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--campaigns", type=int, default=20)
     options = parser.parse_args()
-    for way, serve in (("everyone", simulate), (f"{K} of {N_JUDGES}", simulate_k_of_n)):
+    ways: tuple[tuple[str, Serve], ...] = (
+        ("everyone", simulate),
+        (f"{K} of {N_JUDGES}", simulate_k_of_n),
+        ("everyone, pairs close early", simulate_closing),
+    )
+    for way, serve in ways:
         for n_phases in (1, 4):
             _report(way, serve, options.campaigns, n_phases)
     return 0

@@ -39,6 +39,7 @@ COMMANDS = {
     "classes": "how well vectors tell the values of a column apart",
     "identity": "find the other photos of each product, beside similarity",
     "learn": "learn what similar means, from words",
+    "table": "make a published table again from its own data",
     "vsd": "check and convert tasks of the VSD benchmark",
     "search": "find the nearest vectors of a catalog for each query",
     "embed": "turn a folder of images into vectors",

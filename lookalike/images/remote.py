@@ -80,6 +80,8 @@ class Remote:
                 raise RemoteError(f"the bucket {parts.netloc} is not one of REMOTE_S3_BUCKETS")
             if len(parts.path) < 2:
                 raise RemoteError("it names no object of the bucket")
+            if {".", ".."} & set(unquote(parts.path).split("/")):  # a storage may follow them
+                raise RemoteError("it has “.” or “..” in its key")
         else:
             self._check_host(parts)
 
@@ -115,7 +117,7 @@ class Remote:
             if isinstance(found, bytes):
                 return found
             is_ours = False
-            target = _split(urljoin(parts.geturl(), found))
+            target = _split(_join(parts, found))
             if parts.scheme == "https" and target.scheme != "https":
                 raise RemoteError(f"{parts.hostname} leads from https to {target.scheme or '?'}")
             self._check_host(target)
@@ -171,6 +173,13 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
+def _join(parts: SplitResult, location: str) -> str:
+    try:
+        return urljoin(parts.geturl(), location)
+    except ValueError as problem:
+        raise RemoteError(f"{parts.hostname} leads on, but it is no address ({problem})") from None
+
+
 def _secret_in(parts: SplitResult) -> str:
     names = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
     return next((name for name in names if name.lower() in _SECRETS), "")
@@ -197,7 +206,7 @@ def _answer(response: http.client.HTTPResponse, host: str, at_most: int) -> byte
         raise RemoteError(
             f"{host} answered {status}",
             is_passing=status in _PASSING,
-            wait=float(waits) if waits.isdigit() else 0.0,
+            wait=float(waits) if waits.isascii() and waits.isdigit() else 0.0,
         )
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise RemoteError(f"{host} sends it packed, though plain bytes were asked for")

@@ -12,6 +12,7 @@ from annotation.services import (
     add_members,
     admit,
     change_settings,
+    create_campaign,
     open_campaign,
     reconcile,
     set_member_active,
@@ -138,3 +139,55 @@ def test_a_judge_who_fails_the_qualification_is_not_waited_for_any_more(
     assert campaign.panel.get(number=2).stage == "not_qualified"
     assert pair.get().is_settled
     assert reconcile(campaign=campaign) == []
+
+
+def states(campaign, number, kind):
+    """How many entries of one judge's queue stand where, of one kind of question."""
+    member = campaign.panel.get(number=number)
+    rows = member.queue.filter(question__kind=kind).values_list("state", flat=True)
+    return {state: list(rows).count(state) for state in set(rows)}
+
+
+@pytest.fixture
+def checked(pairs, people):
+    """Two queries of 30 pairs, 20 of them gold too, half asked twice; and its three judges."""
+    both, panel = pairs(2, 30), people(3)
+    campaign = create_campaign(name="checked", slug="checked", pairs=both, panel=panel)
+    campaign = change_settings(campaign=campaign, by=None, closes_settled=True, repeat_percent=50)
+    gold = [GoldPair(query, candidate, "different") for query, candidate in both[::3]]
+    add_gold(campaign=campaign, purpose="gold", pairs=gold)
+    return open_campaign(campaign=campaign), [Browser(campaign, person) for person in panel]
+
+
+def test_checks_leave_with_the_pairs_beside_them(checked):
+    campaign, [a, b, c] = checked
+    a.walk("different")
+    assert states(campaign, 3, "gold") == {"open": 20}
+    b.walk("different")
+    assert states(campaign, 3, "pair") == {"settled": 60}
+    assert states(campaign, 3, "gold") == {"settled": 20}  # left behind they would show themselves
+    assert states(campaign, 3, "repeat") == {"settled": 30}
+    assert states(campaign, 2, "repeat") == {"done": 30}  # b's own votes take none of b's checks
+    assert reconcile(campaign=campaign) == []
+    reply = c.get("next")
+    assert (reply["questions"], reply["progress"]) == ([], {"n_done": 0, "n_total": 0})
+
+
+def test_half_of_the_pairs_take_half_of_the_checks_along(checked):
+    campaign, [a, b, _] = checked
+    a.walk("different")
+    while len(states(campaign, 3, "pair")) < 2 or states(campaign, 3, "pair")["settled"] < 30:
+        b.judge("different", 5)
+    n_gone = sum(states(campaign, 3, kind).get("settled", 0) for kind in ("gold", "repeat"))
+    assert 12 <= n_gone <= 38  # of 50
+
+
+def test_checks_come_back_when_all_pairs_of_their_visit_do(checked, people):
+    campaign, [a, b, c] = checked
+    a.walk("different")
+    b.walk("different")
+    add_members(campaign=campaign, annotators=people(2))  # two to two would be a tie, and three win
+    assert states(campaign, 3, "pair") == {"open": 60}
+    assert states(campaign, 3, "gold") == {"open": 20}
+    assert states(campaign, 3, "repeat") == {"open": 30}
+    assert len(c.walk("similar")) == 110

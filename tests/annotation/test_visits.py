@@ -203,6 +203,24 @@ def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases, 
     assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
 
 
+def test_a_classifier_cannot_tell_controls_where_pairs_close_early(simulation):
+    panels = [simulation.simulate_closing(seed, n) for seed, n in enumerate([60, 120])]
+    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 2000
+    assert abs(simulation.score(panels, "is_control") - 0.5) <= 0.03
+    assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
+
+
+def test_the_classifier_finds_controls_that_are_left_behind(simulation, monkeypatch):
+    """Checks that stay when the pairs beside them have left are told."""
+
+    def leave_alone(queue, pair, rng):
+        queue.is_open[queue.entry[pair]] = False
+
+    monkeypatch.setattr(simulation._Queue, "close", leave_alone)
+    panels = [simulation.simulate_closing(seed, 60) for seed in range(2)]
+    assert simulation.score(panels, "is_control") > 0.6
+
+
 def test_the_classifier_finds_controls_that_stand_apart(simulation):
     """The attacker is no straw man: the order there was before is told at once."""
     panels = [simulation.simulate(seed, 60) for seed in range(2)]

@@ -22,7 +22,7 @@ ROWS = re.findall(
     r"^\| ([0-9AB]\w*) \| .* \| (.*) \|$", (ROOT / "docs/security.md").read_text(), re.M
 )
 APPS = ("accounts", "annotation", "api", "audit", "catalog", "conditional", "config", "evaluation",
-        "jobs", "notices", "pooling", "releases", "lookalike")  # fmt: skip
+        "jobs", "learning", "notices", "pooling", "releases", "lookalike")  # fmt: skip
 FETCHES = {"requests", "httpx", "aiohttp", "urllib3", "urllib.request", "http.client"}
 FETCHES_FOR_ADMINS = {
     "notices/webhook.py": "an admin's webhook, at public addresses alone; tests/notices",

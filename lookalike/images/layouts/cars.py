@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import struct
 import zlib
 from importlib import import_module
-from io import BytesIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _DAMAGES = (
     *(ValueError, TypeError, NotImplementedError, LookupError, OverflowError, MemoryError),
     *(struct.error, zlib.error),
 )
+KINDS = ("manufacturer", "type")
 KIT = {
     "train": ("cars_train_annos.mat", "cars_train"),
     "test": ("cars_test_annos_withlabels.mat", "cars_test"),
@@ -45,6 +47,7 @@ def read_cars(source: Source) -> Layout:
             split = "test" if _number(path, number, row, "test") else "train"
             known = _attributes(path, number, row, names)
             listing.add(image, "", known | {"split": split}, number)
+        _note_kinds(lists, listing)
         return listing.found_in(source)
     meta = lists.find("cars_meta.mat")
     names = _names(meta, _read(lists, meta))
@@ -55,6 +58,24 @@ def read_cars(source: Source) -> Layout:
             known = _attributes(place, number, row, names)
             listing.add(image, "", known | {"split": split}, number)
     return listing.found_in(source)
+
+
+def _note_kinds(lists: Lists, listing: Listing) -> None:
+    """Add manufacturer and type where somebody has put InDiReCT's `Cars196.csv` beside the kit."""
+    path = lists.find_any("Cars196.csv")
+    if path is None:
+        return
+    text = lists.content(path, MAX_BYTES).decode("utf-8-sig", errors="replace")
+    reader = csv.DictReader(StringIO(text))
+    wanted = ("img_name", *KINDS)
+    if absent := [name for name in wanted if name not in (reader.fieldnames or ())]:
+        raise FormatError(path, 1, f"no column {absent[0]}; it has {', '.join(wanted)}")
+    for row in reader:
+        number = (row["img_name"] or "").strip()
+        if not number.isdecimal():
+            raise FormatError(path, reader.line_num, f"img_name {number!r} is no number")
+        known = {name: (row[name] or "").strip() for name in KINDS}
+        listing.note(f"car_ims/{int(number):06d}.jpg", known, path, reader.line_num)
 
 
 def _attributes(path: str, number: int, row: Any, names: list[str]) -> dict[str, str]:

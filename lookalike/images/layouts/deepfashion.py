@@ -6,6 +6,8 @@ first line and names its columns in its second.
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from lookalike.images.layouts.layout import Layout, Listing
 from lookalike.images.layouts.lists import Lists, box, folder_names
 from lookalike.images.problems import Problem
@@ -22,6 +24,16 @@ IN_SHOP = {
     **{"train": 25_882, "query": 14_218, "gallery": 12_612},
 }
 CONSUMER_TO_SHOP = {"images": 239_557, "products": 33_881}
+# the fine lists number the kinds otherwise: neckline and sleeve are parts, fit is one of its own
+FINE_KINDS = {
+    "1": "texture",
+    "2": "sleeve",
+    "3": "length",
+    "4": "neckline",
+    "5": "fabric",
+    "6": "fit",
+}
+FINE = {"images": 20_000, "train": 14_000, "val": 2_000, "test": 4_000}
 ATTRIBUTES = {
     **{"images": 289_222, "classes": 46},
     **{"train": 209_222, "val": 40_000, "test": 40_000},
@@ -104,6 +116,47 @@ def read_deepfashion_attributes(source: Source) -> Layout:
     if boxes := lists.find_any("list_bbox.txt"):
         for line, (image, *corners) in lists.counted_rows(boxes, 5, str.split):
             listing.note(image, {"box": box(boxes, line, corners)}, boxes, line)
+    return listing.found_in(source)
+
+
+def read_deepfashion_fine(source: Source) -> Layout:
+    """Return the fine annotation of Category and Attribute Prediction: class, attributes, split.
+
+    `Anno_fine/SPLIT.txt` names the images, `SPLIT_cate.txt` and `SPLIT_attr.txt` say the number
+    of the class and the marks of the 26 attributes in the same order. The attributes of one kind
+    that an image has are parted by `|`; "none" says that it has none.
+    """
+    lists = Lists(source, "DeepFashion's fine annotation")
+    cloth = lists.find("list_attr_cloth.txt")
+    attributes = [row for _, row in lists.counted_rows(cloth, 2, _last_apart)]
+    cloth = lists.find("list_category_cloth.txt")
+    names = [row[0] for _, row in lists.counted_rows(cloth, 2, _last_apart)]
+    listing = Listing(lists.title, "test.txt", FINE)
+    for split in ("train", "val", "test"):
+        if split != "test" and lists.find_any(f"{split}.txt") is None:
+            continue
+        path = listing.list_name = lists.find(f"{split}.txt")
+        about = [lists.find(f"{split}_{part}.txt") for part in ("cate", "attr")]
+        columns = [lists.rows(path, 1), *(lists.rows(other, 1) for other in about)]
+        for place in zip_longest(*columns):
+            if None in place:
+                short = [path, *about][place.index(None)]
+                raise FormatError(short, None, f"it has fewer lines than the others of {split}")
+            (line, (image,)), (_, (number,)), (_, (marks,)) = place
+            if not number.isdecimal() or not 1 <= int(number) <= len(names):
+                raise FormatError(
+                    about[0], line, f"category {number!r} is none of 1 to {len(names)}"
+                )
+            if len(marks.split()) != len(attributes):
+                n = len(marks.split())
+                reason = f"it has {n} marks where there are {len(attributes)} attributes"
+                raise FormatError(about[1], line, reason)
+            kinds: dict[str, list[str]] = {}
+            for mark, (name, kind) in zip(marks.split(), attributes, strict=True):
+                some = kinds.setdefault(FINE_KINDS.get(kind, kind), [])
+                some += [name] if mark == "1" else []
+            known = {kind: "|".join(some) or "none" for kind, some in kinds.items()}
+            listing.add(image, "", {"class": names[int(number) - 1], "split": split} | known, line)
     return listing.found_in(source)
 
 

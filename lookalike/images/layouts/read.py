@@ -12,13 +12,16 @@ from lookalike.images.layouts.cub import read_cub
 from lookalike.images.layouts.deepfashion import (
     read_consumer_to_shop,
     read_deepfashion_attributes,
+    read_deepfashion_fine,
     read_in_shop,
 )
 from lookalike.images.layouts.fiftyone import read_fiftyone
 from lookalike.images.layouts.hugging_face import open_hugging_face, read_hugging_face
 from lookalike.images.layouts.layout import Layout
 from lookalike.images.layouts.mit_states import read_mit_states
+from lookalike.images.layouts.movie_posters import read_movie_posters
 from lookalike.images.layouts.online_products import read_online_products
+from lookalike.images.layouts.synthetic_cars import read_synthetic_cars
 from lookalike.images.metadata import Metadata, Row, make_row
 from lookalike.images.sources import Source, open_source
 
@@ -36,9 +39,12 @@ LAYOUTS = {
     "in-shop": KnownLayout("DeepFashion In-shop", read_in_shop),
     "consumer-to-shop": KnownLayout("DeepFashion Consumer-to-shop", read_consumer_to_shop),
     "deepfashion-attributes": KnownLayout("DeepFashion attributes", read_deepfashion_attributes),
+    "deepfashion-fine": KnownLayout("DeepFashion attributes, fine", read_deepfashion_fine),
     "sop": KnownLayout("Stanford Online Products", read_online_products),
     "cub": KnownLayout("CUB-200-2011", read_cub),
     "cars": KnownLayout("Stanford Cars", read_cars),
+    "synthetic-cars": KnownLayout("Synthetic Cars", read_synthetic_cars),
+    "movie-posters": KnownLayout("Movie Posters", read_movie_posters),
     "mit-states": KnownLayout("MIT-States", read_mit_states),
     "cirr": KnownLayout("CIRR", read_cirr_images),
     "fiftyone": KnownLayout("FiftyOne", read_fiftyone),

@@ -115,6 +115,26 @@ def test_a_redirect_leads_nowhere_that_the_list_could_not(target: str, host: Pic
     assert host.asked == ["go"]
 
 
+@pytest.mark.parametrize(
+    ("code", "headers"),
+    [(302, {"Location": "//["}), (302, {"Location": "http://127.0.0.1:x/"}),
+     (503, {"Retry_After": "²"}), (503, {"Retry_After": "9" * 400})],
+)  # fmt: skip
+def test_headers_that_make_no_sense_cost_their_picture_alone(
+    code: int, headers: dict[str, str], host: PictureHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_WAIT", 0.0)
+    host.answers["odd"] = status(code, **headers)
+    with pytest.raises(RemoteError, match=r"answered 503|it is no address"):
+        remote(host).read(host.url("odd"), MIB)
+
+
+@pytest.mark.parametrize("key", ["../other/a.jpg", "a/%2e%2e/%2E%2E/other/a.jpg", "./a.jpg"])
+def test_a_key_does_not_climb_out_of_its_bucket(key: str) -> None:
+    with pytest.raises(RemoteError, match=r"“\.” or “\.\.” in its key"):
+        Remote(buckets=("ours",)).check(f"s3://ours/{key}")
+
+
 def test_a_redirect_to_a_listed_host_that_leads_inside_is_refused(
     host: PictureHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

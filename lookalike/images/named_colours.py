@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from colorsys import hsv_to_rgb
 
 from lookalike.core.errors import Refused
@@ -53,15 +52,3 @@ def colour_of_shift(hue: float, saturation: float, value: float) -> str:
         raise Refused("hue", f"{hue} is no hue")
     red, green, blue = hsv_to_rgb((hue + 0.5) % 1, 0.5 * saturation, 0.5 * value)
     return nearest_colour((int(255 * red), int(255 * green), int(255 * blue)))
-
-
-def combination_label(names: Iterable[str]) -> str:
-    """Return the class of an image that may have several attributes of one kind.
-
-    As in the code of InDiReCT for DeepFashion each combination is a class of its own, and no
-    attribute at all is one, too.
-
-    >>> combination_label(["striped", "floral"]), combination_label([])
-    ('floral+striped', 'none')
-    """
-    return "+".join(sorted({name.strip() for name in names if name.strip()})) or "none"

@@ -1,4 +1,4 @@
-"""Names of colours and classes, as the code of InDiReCT makes them of published data."""
+"""Names of colours, as the code of InDiReCT makes them of published data."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import colorsys
 import pytest
 
 from lookalike.core.errors import Refused
-from lookalike.learning.notions.colours import (
+from lookalike.images.named_colours import (
     CSS_COLOURS,
     colour_of_shift,
-    combination_label,
     nearest_colour,
 )
 
@@ -51,9 +50,3 @@ def test_numbers_out_of_range_are_refused_by_their_name(shift, field):
     with pytest.raises(Refused) as caught:
         colour_of_shift(*shift)
     assert caught.value.field == field
-
-
-def test_each_combination_of_attributes_is_a_class():
-    given = ["striped", " floral", "striped", ""]
-    assert combination_label(given) == combination_label(["floral", "striped"]) == "floral+striped"
-    assert combination_label([]) == combination_label([" "]) == "none"

@@ -1,0 +1,89 @@
+"""Where pairs close early, checks leave the queues with them, so that none is left behind.
+
+Gold, repeats and mirrored pairs leave by chance, as often as the pairs of their visit, so that
+their share of what is left is that of the whole queue, which tells nothing of them
+(`docs/simulations/control_classifier.py`). If a repeat left with its own pair instead, a judge who
+has answered that pair would be left with too many repeats, or too few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from annotation.models import EntryState
+from annotation.queries.judges import CountingRules
+from annotation.queries.prepared import prepared_cursor
+from annotation.services.controls import CHOICE_BLOCK, PAIR_BLOCK
+
+Entries = Sequence[tuple[int, int]]  # (member, question)
+
+# A visit is what follows each other in a judge's queue of one query; of choices, all that follows.
+# For each check in a visit of which pairs have moved: how many, and how many are as they were.
+# Rows that somebody holds are left: their answer is on its way.
+CHECKS = """
+with moved as (
+    select g.member_id, g.question_id, q.{block} as block
+    from unnest(%(members)s::bigint[], %(questions)s::bigint[]) as g(member_id, question_id)
+    join annotation_question q on q.id = g.question_id
+), visits as (
+    select e.id, e.member_id, e.question_id, e.state, q.kind, b.block,
+           e.place - row_number() over (partition by b.member_id, b.block order by e.place) as visit
+    from (select distinct member_id, block from moved) b
+    join annotation_question q on q.campaign_id = %(campaign)s and q.{block} = b.block
+    join annotation_queueentry e on e.question_id = q.id and e.member_id = b.member_id
+    where e.stage = 'judging'
+), shares as (
+    select member_id, block, visit,
+           count(*) filter (where kind = 'pair' and state = %(state)s) as n_left,
+           count(*) filter (where (member_id, question_id)
+                                  in (select member_id, question_id from moved)) as n_moved
+    from visits group by member_id, block, visit
+)
+select e.id, n_moved, n_left
+from visits join shares using (member_id, block, visit) join annotation_queueentry e using (id)
+where n_moved > 0 and visits.kind <> 'pair' and e.state = %(state)s
+order by e.id for update of e skip locked
+"""
+MOVE = """
+update annotation_queueentry set state = %s, lease_until = null where id = any(%s::bigint[])
+"""
+HAS_CHECKS = """
+select exists (select from annotation_question
+               where campaign_id = %s and kind in ('gold', 'repeat', 'mirror'))
+"""
+
+
+def release_checks(rules: CountingRules, pairs: Entries) -> None:
+    """Take out of the queues what checks judges beside pairs that have just left them."""
+    _move(rules, pairs, EntryState.OPEN, EntryState.SETTLED)
+
+
+def return_checks(rules: CountingRules, pairs: Entries) -> None:
+    """Ask again what left with pairs that are asked again; where pairs are lent, offer it again."""
+    back = EntryState.EXPIRED if rules.is_leased else EntryState.OPEN
+    _move(rules, pairs, EntryState.SETTLED, back)
+
+
+def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: EntryState) -> None:
+    if not pairs:
+        return
+    members, questions = map(list, zip(*pairs, strict=True))
+    block = CHOICE_BLOCK if rules.kind.is_choice else PAIR_BLOCK
+    values = {
+        "members": members, "questions": questions, "campaign": rules.campaign_id, "state": before
+    }  # fmt: skip
+    rng = np.random.default_rng([rules.campaign_id, *sorted(set(questions))])
+    with prepared_cursor() as cursor:
+        cursor.execute(HAS_CHECKS, [rules.campaign_id])
+        if cursor.fetchall() == [(False,)]:
+            return
+        cursor.execute(CHECKS.format(block=block), values)
+        moved = [
+            entry
+            for entry, n_moved, n_left in cursor.fetchall()
+            if rng.random() < n_moved / (n_moved + n_left)
+        ]
+        if moved:
+            cursor.execute(MOVE, [after, moved])

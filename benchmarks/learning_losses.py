@@ -1,0 +1,155 @@
+"""How long the losses of metric learning take, beside those of pytorch-metric-learning.
+
+    python -m benchmarks.learning_losses [--rounds 15]
+
+A batch is as in the paper on language guidance: 112 images, two of a class, 128 numbers. A step is
+the loss and its slope, on one thread; with Margin the mining of triplets belongs to it. Ours and
+theirs take turns, and the median is printed, in milliseconds of a processor. The
+guided step is that of `lookalike train` on frozen features: a layer on 1,024 numbers,
+Multisimilarity, Adam; and with `--images` that of a network, EfficientNet-lite0 on 96 pixels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the package
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import numpy as np
+import torch
+from pytorch_metric_learning.losses import MarginLoss, MultiSimilarityLoss
+from pytorch_metric_learning.miners import DistanceWeightedMiner, MultiSimilarityMiner
+from torch.nn.functional import normalize
+
+from lookalike.learning.engine.adam import Adam
+from lookalike.learning.losses.margin import distance_weighted, margin_loss
+from lookalike.learning.losses.matching import language_rows, matching
+from lookalike.learning.losses.multisimilarity import multisimilarity
+from lookalike.learning.losses.pairs import sides_of
+
+BATCH, DIM, N_FEATURES, PIXELS = 112, 128, 1024, 96
+Loss = Callable[[torch.Tensor], torch.Tensor]
+
+
+def medians(steps: dict[str, Callable[[], object]], rounds: int, times: int) -> dict[str, float]:
+    """Return the median milliseconds of a processor of each step.
+
+    All take turns, each of so many `times` one after the other, as training does them.
+    """
+    spent: dict[str, list[float]] = {name: [] for name in steps}
+    for number in range(rounds + 1):
+        for name, step in steps.items():
+            start = time.thread_time()
+            for _ in range(times):
+                step()
+            if number:
+                spent[name].append(1000 * (time.thread_time() - start) / times)
+    return {name: statistics.median(took) for name, took in spent.items()}
+
+
+def repeated(losses: dict[str, Loss], X: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """Return steps that take the slope of each loss."""
+
+    def step(loss: Loss) -> None:
+        torch.autograd.grad(loss(normalize(X, dim=1)), X)
+
+    return {name: partial(step, loss) for name, loss in losses.items()}
+
+
+def trained(
+    prefix: str, adam: Adam, steps: dict[str, Callable[[], torch.Tensor]]
+) -> dict[str, Callable[[], object]]:
+    """Return steps of Adam for each loss."""
+
+    def step(loss: Callable[[], torch.Tensor]) -> None:
+        adam.step(loss())
+
+    return {f"{prefix}, {name}": partial(step, loss) for name, loss in steps.items()}
+
+
+def loss_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """Return the four steps of losses on one batch."""
+    X = torch.randn(BATCH, DIM).requires_grad_()
+    rng = np.random.default_rng(0)
+    boundaries = torch.full((int(labels.max()) + 1,), 1.2, requires_grad=True)
+    ms_miner, ms = MultiSimilarityMiner(0.1), MultiSimilarityLoss(2, 40, 0.5)
+    margin_miner = DistanceWeightedMiner(0.5, 2.1)
+    margin = MarginLoss(num_classes=len(boundaries), learn_beta=True)
+
+    def our_margin(E: torch.Tensor) -> torch.Tensor:
+        triplets = distance_weighted(E, labels, rng)
+        return margin_loss(*sides_of(E, triplets), boundaries[labels[triplets[:, 0]]])
+
+    losses: dict[str, Loss] = {
+        "Multisimilarity, ours": lambda E: multisimilarity(E, labels),
+        "Multisimilarity, theirs": lambda E: ms(E, labels, ms_miner(E, labels)),
+        "Margin, ours": our_margin,
+        "Margin, theirs": lambda E: margin(E, labels, margin_miner(E, labels)),
+    }
+    return repeated(losses, X)
+
+
+def layer_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """Return a step on frozen features, plain and guided."""
+    W = torch.randn(DIM, N_FEATURES) / N_FEATURES**0.5
+    features = torch.randn(BATCH, N_FEATURES)
+    adam = Adam([W], 1e-5, weight_decay=3e-4)
+    steps = steps_of(lambda: normalize(features @ W.T, dim=1), labels)
+    return trained("features", adam, steps)
+
+
+def image_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """Return a step of a network, plain and guided."""
+    import timm  # noqa: PLC0415 - takes seconds
+
+    net = timm.create_model("tf_efficientnet_lite0", num_classes=DIM).eval()
+    images = torch.randn(BATCH, 3, PIXELS, PIXELS)
+    adam = Adam(list(net.parameters()), 1e-5, weight_decay=3e-4)
+    steps = steps_of(lambda: normalize(net(images), dim=1), labels)
+    return trained("images", adam, steps)
+
+
+def steps_of(
+    embed: Callable[[], torch.Tensor], labels: torch.Tensor
+) -> dict[str, Callable[[], torch.Tensor]]:
+    """Return the loss of an embedding, plain and guided."""
+    words = language_rows(torch.randn(int(labels.max()) + 1, 5, 384))
+    language = words @ words.T
+
+    def guided() -> torch.Tensor:
+        E = embed()
+        return multisimilarity(E, labels) + 7.5 * matching(E, labels, language[labels][:, labels])
+
+    return {"plain": lambda: multisimilarity(embed(), labels), "guided": guided}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--images", type=int, default=0, metavar="ROUNDS", help="of a network")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    labels = torch.arange(BATCH) // 2
+    found = medians(loss_steps(labels) | layer_steps(labels), arguments.rounds, 20)
+    if arguments.images:
+        found |= medians(image_steps(labels), arguments.images, 1)
+    for name, milliseconds in found.items():
+        print(f"{name:24s} {milliseconds:9.2f} ms")
+    for name in ("Multisimilarity", "Margin"):
+        share = found[f"{name}, ours"] / found[f"{name}, theirs"]
+        print(f"{name}: ours takes {share:.2f} of theirs")
+    for name in ("features", *(["images"] if arguments.images else [])):
+        share = found[f"{name}, guided"] / found[f"{name}, plain"] - 1
+        print(f"{name}: guidance adds {100 * share:.1f} % to a step")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What metric learning minimises: losses of a batch of vectors and its labels."""

@@ -1,0 +1,106 @@
+"""Language guidance: images of two classes shall be as alike as the classes' words are."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch.nn.functional import log_softmax, normalize
+
+from lookalike.core.errors import Refused
+from lookalike.learning.losses.pairs import check_batch
+
+Direction = Literal["backward", "forward"]
+Mask = Literal["both", "image"]
+
+
+def language_rows(words: torch.Tensor) -> torch.Tensor:
+    """Return vectors whose dot products are how alike what is said is.
+
+    Of several words, the first is compared with the first and so on; similarities are averaged,
+    not vectors.
+
+    >>> language_rows(torch.tensor([[[2.0, 0.0], [0.0, 1.0]]])).tolist()
+    [[0.707..., 0.0, 0.0, 0.707...]]
+
+    Args:
+        words: vectors of each class or image, shape (n, e), or (n, k, e) with k words in turn.
+
+    Returns:
+        Shape (n, k * e), rows of length 1.
+
+    Raises:
+        Refused: another shape, or a word without a direction.
+    """
+    if words.ndim not in (2, 3):
+        raise Refused("words", f"shape {tuple(words.shape)} is neither (n, e) nor (n, k, e)")
+    parts = words[:, None] if words.ndim == 2 else words
+    lengths = parts.norm(dim=2)
+    bad = (~lengths.isfinite() | (lengths == 0)).nonzero()
+    if len(bad):
+        raise Refused(
+            "words", f"word {int(bad[0, 1]) + 1} of row {int(bad[0, 0])} has no direction"
+        )
+    rows: torch.Tensor = normalize(parts, dim=2).flatten(1) / math.sqrt(parts.shape[1])
+    return rows
+
+
+def matching(
+    vectors: torch.Tensor,
+    labels: torch.Tensor,
+    language: torch.Tensor,
+    *,
+    shift: float = 1.0,
+    temperature: float = 1.0,
+    direction: Direction = "backward",
+    mask: Mask = "both",
+) -> torch.Tensor:
+    """Return how far the similarities of images are from those of language.
+
+    Source: Roth, Vinyals and Akata, "Integrating Language Guidance into Vision-based Deep Metric
+    Learning" (CVPR 2022), equations 2 to 4: each row of either is a distribution over the batch,
+    and "backward" is the divergence of the images' from the language's, as equation 2 and the
+    released commands have it; "forward" is the other way round. Within a class both hold
+    1 + `shift`, in the paper on the side of images alone (`mask="image"`); that differs only
+    where images of one class have words of their own. Nothing flows back into `language`.
+
+    >>> E = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> words = torch.tensor([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    >>> round(matching(E, torch.tensor([0, 0, 1]), words).item(), 6)
+    0.105847
+
+    Args:
+        vectors: unit vectors, shape (B, d).
+        labels: their classes, shape (B,).
+        language: how alike the words of each two images are, shape (B, B).
+        shift: by how much images of one class stand out.
+        temperature: of both distributions.
+        direction: backward or forward.
+        mask: where classes are set to 1 + `shift`: both sides, or the images' alone.
+
+    Returns:
+        A number, 0 or more; 0 where images of two classes are `shift` more alike than their words.
+
+    Raises:
+        Refused: shapes that do not fit, or a setting that is not known.
+    """
+    check_batch(vectors, labels)
+    if language.shape != (len(labels), len(labels)):
+        raise Refused("language", f"shape {tuple(language.shape)} for {len(labels)} images")
+    same = labels[:, None] == labels[None]
+    language = language.detach() + shift
+    images = (vectors @ vectors.T).masked_fill(same, 1 + shift)
+    if mask == "both":
+        language = language.masked_fill(same, 1 + shift)
+    elif mask != "image":
+        raise Refused("mask", f"{mask!r} is neither both nor image")
+    found = log_softmax(images / temperature, dim=1)
+    wanted = log_softmax(language / temperature, dim=1)
+    if direction == "backward":
+        divergence = found.exp() * (found - wanted)
+    elif direction == "forward":
+        divergence = wanted.exp() * (wanted - found)
+    else:
+        raise Refused("direction", f"{direction!r} is neither backward nor forward")
+    return temperature**2 * divergence.sum() / len(labels)

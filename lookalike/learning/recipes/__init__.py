@@ -1,0 +1,1 @@
+"""Published tables, made again from their own data."""

@@ -1,0 +1,183 @@
+"""Tables of InDiReCT: notions on a published data set, by every method of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import load_backbone
+from lookalike.core.arrays import Float32s
+from lookalike.core.errors import Refused
+from lookalike.core.progress import Progress
+from lookalike.images.layouts.layout import LayoutImage
+from lookalike.images.layouts.read import LAYOUTS
+from lookalike.images.named_colours import CSS_COLOURS
+from lookalike.images.sources import Source, SourceError
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+from lookalike.learning.language.encoders import TextEncoder, encode_prompts, load_encoder
+from lookalike.learning.lit.space import TextSpace
+from lookalike.learning.notions.prompts import prompts_from_values, prompts_from_words
+from lookalike.learning.notions.scoring import METHODS, Task, score_notion
+from lookalike.learning.recipes.recipe import Published, Recipe
+from lookalike.learning.recipes.runners import Made, Run
+
+Where = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _Images:
+    """Images of a data set, in the order of its lists: those asked about, and all there are."""
+
+    asked: Sequence[LayoutImage]
+    all: Sequence[LayoutImage]
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What reads texts, and what is done to the vectors of both."""
+
+    encoder: TextEncoder
+    space: TextSpace | None
+
+
+def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
+    """Return every method's measures on each notion.
+
+    Raises:
+        Refused: settings or data that cannot be used.
+        InputError: a list, a picture or a model that cannot be used.
+    """
+    said = recipe.settings
+    spec = run.model or said["model"]
+    try:
+        with LAYOUTS[said["layout"]].open(run.folder, None) as source:
+            images = _images(said, source)
+            vectors = _vectors(images.asked, source, spec, run, progress)
+        model = _model(spec, run)
+    except (BackboneError, SourceError) as problem:
+        raise InputError(str(problem)) from problem
+    if model.space is not None:
+        vectors = model.space.images.apply(vectors)
+    n_repetitions = run.repetitions or said["repetitions"]
+    values = {}
+    for notion in said["notions"]:
+        if run.rows and notion["name"] not in run.rows:
+            continue
+        task = _task(notion, images, vectors, model, run.folder)
+        scores = score_notion(
+            task, said["dim"], n_repetitions=n_repetitions, seed=run.seed, progress=progress,
+            methods=[name for name in run.methods or METHODS if _fits(name, task, said["dim"])],
+        )  # fmt: skip
+        values[task.name] = {
+            one.method: {
+                measure: Published(100 * score.mean, 100 * score.std)
+                for measure, score in one.scores.items()
+            }
+            for one in scores
+        }
+    is_own = run.model is None and run.space is None
+    notes = [f"{len(images.asked):,} images"]
+    if not is_own:
+        notes.append(f"made with {run.space or spec} where the paper took {said['model']}")
+    return Made(values, notes, is_comparable=is_own)
+
+
+def _fits(method: str, task: Task, dim: int) -> bool:
+    """Whether the paper has a method: PCA needs more prompts than directions."""
+    return method != "PCA" or len(task.prompts) > dim
+
+
+def _images(said: Mapping[str, Any], source: Source) -> _Images:
+    every = list(LAYOUTS[said["layout"]].read(source).images.values())
+    asked = _meeting(every, said.get("where", {}))
+    if column := said.get("file_name_begins_with"):
+        names = tuple({image.attributes[column] for image in asked})
+        asked = [one for one in asked if PurePosixPath(one.path).name.startswith(names)]
+    asked = asked[: said.get("first")]
+    if len(asked) < 2:
+        raise Refused(
+            "data", f"{source.name} holds {len(asked)} of the images that are asked about"
+        )
+    return _Images(asked, every)
+
+
+def _meeting(images: Sequence[LayoutImage], where: Where) -> list[LayoutImage]:
+    return [
+        image
+        for image in images
+        if all(image.attributes.get(name) == value for name, value in where.items())
+    ]
+
+
+def _vectors(
+    images: Sequence[LayoutImage], source: Source, spec: str, run: Run, progress: Progress
+) -> Float32s:
+    if run.vectors is not None:
+        table = read_vectors(run.vectors)
+        row_of = {name: row for row, name in enumerate(table.ids)}
+        if absent := [image.path for image in images if image.path not in row_of]:
+            raise Refused("vectors", f"{run.vectors} has no vector of {absent[0]!r} "
+                          f"({len(absent):,} are missing)")  # fmt: skip
+        return np.asarray(table.vectors, np.float32)[[row_of[image.path] for image in images]]
+    if run.space is not None:
+        raise Refused("vectors", "a text space needs the vectors that it maps: give their file")
+    progress.note(f"Embedding {len(images):,} images")
+    openers = [partial(_opened, source, image.path) for image in images]
+    return np.asarray(embed_images(load_backbone(spec, run.device), openers), np.float32)
+
+
+def _opened(source: Source, path: str) -> BytesIO:
+    return BytesIO(source.read(path))
+
+
+def _model(spec: str, run: Run) -> _Model:
+    if run.space is None:
+        return _Model(load_encoder(spec, run.device or "cpu"), None)
+    space = TextSpace.load(run.space)
+    return _Model(load_encoder(str(space.card["encoder_spec"])), space)
+
+
+def _task(
+    notion: Mapping[str, Any], images: _Images, vectors: Float32s, model: _Model, folder: Path
+) -> Task:
+    column = notion["column"]
+    rows = [row for row, image in enumerate(images.asked) if image.attributes.get(column)]
+    values = [images.asked[row].attributes[column] for row in rows]
+    words = _words(notion["prompts"], images, folder)
+    texts = (prompts_from_words if words else prompts_from_values)(
+        words or values, notion["template"]
+    ).texts
+    prompts = encode_prompts(model.encoder, texts)
+    if model.space is not None:
+        prompts = model.space.texts.apply(prompts)
+    labels = np.unique(values, return_inverse=True)[1] if values else np.empty(0, np.int64)
+    return Task(notion["name"], vectors[rows], labels.astype(np.int64), prompts)
+
+
+def _words(prompts: Mapping[str, Any], images: _Images, folder: Path) -> list[str]:
+    """Return what differs in the prompts; from lists each once, without the lists' underscores."""
+    match prompts:
+        case {"file": name}:
+            path = next(folder.rglob(name))
+            lines = path.read_text(encoding="utf-8").splitlines()
+            words = [line.strip() for line in lines if line.strip()]
+        case {"names": "css"}:
+            words = list(CSS_COLOURS)
+        case {"words": given}:
+            words = list(given)
+        case {"values": column, **rest}:
+            where: Where = rest.get("where", {})
+            some = _meeting(images.all, where) if where else images.asked
+            words = [image.attributes[column] for image in some if image.attributes.get(column)]
+        case _:
+            raise Refused("prompts", f"{prompts} say no prompts")
+    return list(dict.fromkeys(word.replace("_", " ") for word in words))
