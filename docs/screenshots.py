@@ -157,7 +157,7 @@ def make_draft(chief: Page) -> None:
     chief.goto("/pools/demo-pool/campaign/")
     chief.fill("input[name=name]", "Second panel")
     chief.locator("input[name=panel]").first.check()
-    chief.locator("button[name=draft]").click()
+    chief.get_by_role("button", name="Save the draft").click()
     chief.wait_for_url("**/campaigns/second-panel/")
 
 
