@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.conditional.criterion import Criterion, measure, seen_by
-from lookalike.conditional.triplets import TripletTable
-from lookalike.conditional.types import Triplet
 from lookalike.core.arrays import Bools, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.conditions.heads import fit_head
+from lookalike.learning.conditions.triplets import draw_conditions, draw_triplets
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.lit.captions import UNKNOWN
 from lookalike.learning.notions.closed_forms import principal_components, prompt_span, raw
@@ -46,38 +45,6 @@ class CandidateScore:
     candidate: str
     n_triplets: int
     criterion: Criterion
-
-
-def draw_triplets(codes: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Return anchor, closer and farther image of triplets about one attribute.
-
-    Args:
-        codes: number of each image's value, UNKNOWN where there is none.
-        n: how many are wanted.
-        rng: of the draw.
-
-    Returns:
-        Shape (n, 3), rows; the closer image has the anchor's value and is another image.
-
-    Raises:
-        Refused: no value has two images, or there is one value.
-    """
-    known = np.flatnonzero(codes != UNKNOWN)
-    values, counts = np.unique(codes[known], return_counts=True)
-    if len(values) < 2 or counts.max() < 2:
-        raise Refused("attribute", "triplets need two values, one of them on two images")
-    anchors = rng.choice(known[np.isin(codes[known], values[counts >= 2])], n)
-    found = np.empty((n, 3), np.int64)
-    found[:, 0] = anchors
-    for value in values:
-        own, others = known[codes[known] == value], known[codes[known] != value]
-        rows = np.flatnonzero(codes[anchors] == value)
-        if not rows.size:
-            continue
-        place = np.searchsorted(own, anchors[rows])
-        found[rows, 1] = own[(place + rng.integers(1, len(own), rows.size)) % len(own)]
-        found[rows, 2] = rng.choice(others, rows.size)
-    return found
 
 
 def score_on_triplets(
@@ -110,21 +77,8 @@ def score_on_triplets(
     """
     if len(tasks) < 2:
         raise Refused("columns", "conditions are matched with notions; name two attributes or more")
-    asked = {
-        task.name: draw_triplets(
-            np.where(seen, UNKNOWN, codes[task.name]),
-            n_triplets,
-            stream(seed, f"asked {task.name}"),
-        )
-        for task in tasks
-    }
-    table = TripletTable.of(
-        [
-            Triplet(f"{anchor:08d}", f"{closer:08d}", f"{farther:08d}", name)
-            for name, drawn in asked.items()
-            for anchor, closer, farther in drawn.tolist()
-        ]
-    )
+    asked = draw_conditions(codes, np.logical_not(seen), n_triplets, seed=seed, purpose="asked")
+    table = asked.table()
     rows = np.array([int(name) for name in table.images])
     images = tasks[0].images
 

@@ -1,0 +1,210 @@
+"""Networks that embed images once for each condition, with the losses of their papers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn.functional import normalize, relu
+
+from lookalike.core.errors import Refused
+from lookalike.learning.conditions.branches import BRANCHES, Branch, ConditionBranch, overlap
+from lookalike.learning.losses.triplet import triplet_loss
+
+Method = Literal["single", "CSN", "LSN", "SCE-Net", "DiscoverNet"]
+METHODS: tuple[Method, ...] = ("single", "CSN", "LSN", "SCE-Net", "DiscoverNet")
+MARGIN = 0.2
+NORM, SPARSITY = 5e-3, 5e-4  # of CSN's vectors and masks
+OVERLAP = 0.1  # of DiscoverNet's guesses
+SUMMED = 64  # triplets: its code adds up the overlaps of a batch of so many
+
+
+class Distances(NamedTuple):
+    """Of anchors to candidates under each condition, shape (n, K)."""
+
+    near: torch.Tensor
+    far: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What is trained.
+
+    Attributes:
+        method: of METHODS.
+        n_conditions: K, of embeddings; "single" has one.
+        dim: of each.
+        hidden: width before it; 0 for a linear map.
+        branch: of DiscoverNet, of BRANCHES.
+        is_residual: whether DiscoverNet adds the common vector (equation 8) or not (its code).
+        is_masked: masks in place of DiscoverNet's linear maps.
+        is_branch_trained: its code leaves branch and anchors as they were drawn.
+        least_of_batch: LSN takes the condition that is best for a batch, as in DiscoverNet's
+            code, and not for each triplet.
+    """
+
+    method: Method
+    n_conditions: int = 4
+    dim: int = 64
+    hidden: int = 128
+    branch: Branch = "set"
+    is_residual: bool = False
+    is_masked: bool = False
+    is_branch_trained: bool = True
+    least_of_batch: bool = False
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise Refused("method", f"there is no {self.method!r}, but {', '.join(METHODS)}")
+        if self.branch not in BRANCHES:
+            raise Refused("branch", f"there is no {self.branch!r}, but {', '.join(BRANCHES)}")
+        if min(self.n_conditions, self.dim) < 1 or self.hidden < 0:
+            raise Refused("conditions", "a network needs a condition and a number to embed into")
+
+    @property
+    def n_embeddings(self) -> int:
+        """How many embeddings come out."""
+        return 1 if self.method == "single" else self.n_conditions
+
+
+class ConditionNetwork(nn.Module):
+    """One body on fixed vectors, and what makes an embedding of each condition of it.
+
+    Source: Veit, Belongie and Karaletsos, "Conditional Similarity Networks" (CVPR 2017; CSN: masks,
+    conditions known); Nigam, Tokmakov and Ramanan, "Towards Latent Attribute Discovery from
+    Triplet Similarities" (ICCV 2019; LSN: the best condition of a triplet counts); Tan et al.,
+    "Learning Similarity Conditions Without Explicit Supervision" (ICCV 2019; SCE-Net: masked
+    vectors, weighted by what is guessed); Ye, Shi and Zhan (CVPR 2022; DiscoverNet: distances,
+    weighted by what is guessed).
+
+    Args:
+        n_in: length of the vectors that go in.
+        architecture: what is made of them.
+    """
+
+    def __init__(self, n_in: int, architecture: Architecture) -> None:
+        super().__init__()
+        self.architecture = architecture
+        K, d, hidden = architecture.n_embeddings, architecture.dim, architecture.hidden
+        first = [nn.Linear(n_in, hidden), nn.ReLU()] if hidden else []
+        self.body = nn.Sequential(*first, nn.Linear(hidden or n_in, d))
+        method = architecture.method
+        if method == "DiscoverNet":
+            self.branch = ConditionBranch(architecture.branch, d, K)
+            self.branch.requires_grad_(architecture.is_branch_trained)
+        if method == "SCE-Net":
+            self.guess = nn.Sequential(nn.Linear(3 * d, 32), nn.ReLU(), nn.Linear(32, K))
+        if method == "DiscoverNet" and not architecture.is_masked:
+            self.maps = nn.Parameter(torch.randn(K, d, d) / d**0.5)
+        elif method != "single":
+            self.masks = nn.Parameter(0.9 + 0.7 * torch.randn(K, d))
+
+    def embeddings(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Return an embedding of each image for each condition, shape (n, K, dim), unit rows."""
+        common = self.body(vectors)
+        if self.architecture.method == "single":
+            return normalize(common, dim=1)[:, None]
+        return normalize(self._conditional(common), dim=2)
+
+    def loss(self, parts: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
+        """Return the loss of triplets.
+
+        Args:
+            parts: vectors of anchors, closer and farther images, shape (3, n, n_in).
+            conditions: of the triplets, shape (n,); CSN alone looks at them.
+        """
+        common = self.body(parts.flatten(0, 1)).unflatten(0, parts.shape[:2])
+        match self.architecture.method:
+            case "single":
+                near, far = _sides(normalize(common, dim=2)[:, :, None])
+                return triplet_loss(near, far, margin=MARGIN)
+            case "CSN":
+                return self._csn(common, conditions)
+            case "LSN":
+                near, far = _sides(self._unit(common))
+                each = relu(near - far + MARGIN)
+                if self.architecture.least_of_batch:
+                    return each.mean(dim=0).min()
+                return each.amin(dim=1).mean()
+            case "SCE-Net":
+                return self._sce(common)
+            case _:
+                return self._discover(common)
+
+    def weights(self, common: torch.Tensor) -> torch.Tensor:
+        """Return which condition each triplet is taken to be about, shape (n, K).
+
+        Args:
+            common: what the body makes of the images, shape (3, n, dim).
+        """
+        if self.architecture.method == "SCE-Net":
+            joined = torch.cat([*normalize(common, dim=2)], dim=1)
+            return torch.as_tensor(self.guess(joined).softmax(dim=1))
+        return torch.as_tensor(self.branch(common))
+
+    def _conditional(self, common: torch.Tensor) -> torch.Tensor:
+        """Return shape (..., K, dim), of any length."""
+        architecture = self.architecture
+        if architecture.method == "DiscoverNet" and not architecture.is_masked:
+            found: torch.Tensor = torch.einsum("...d,ked->...ke", common, self.maps)
+        else:
+            found = relu(self.masks) * common[..., None, :]
+        return found + common[..., None, :] if architecture.is_residual else found
+
+    def _unit(self, common: torch.Tensor) -> torch.Tensor:
+        return normalize(self._conditional(common), dim=-1)
+
+    def _length(self, common: torch.Tensor) -> torch.Tensor:
+        """Return the mean over roles of the length of all vectors, of a batch of any size."""
+        lengths: torch.Tensor = common.flatten(1).norm(dim=1)
+        return lengths.mean() / math.sqrt(common.shape[1])
+
+    def _csn(self, common: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
+        masks = relu(self.masks)[conditions]
+        near, far = _sides((common * masks)[:, :, None])
+        loss = triplet_loss(near, far, margin=MARGIN) + NORM * self._length(common)
+        return loss + SPARSITY * masks.sum() / len(conditions)
+
+    def _sce(self, common: torch.Tensor) -> torch.Tensor:
+        weights = self.weights(common)
+        joined = (self._unit(common) * weights[None, :, :, None]).sum(dim=2)
+        near, far = _sides(joined[:, :, None])
+        sparse = relu(self.masks).sum() / self.architecture.n_conditions
+        loss = triplet_loss(near, far, margin=MARGIN) + NORM * self._length(common)
+        return loss + SPARSITY * sparse
+
+    def _discover(self, common: torch.Tensor) -> torch.Tensor:
+        sides, weights = _sides(self._unit(common)), self.weights(common)
+        near, far = fuse(sides, weights)
+        loss = triplet_loss(near, far, margin=MARGIN)
+        if self.architecture.branch == "set":
+            return loss  # swapped candidates change no weight, so no triplet is valid both ways
+        with torch.no_grad():
+            swapped = self.weights(common[[0, 2, 1]])
+            back = fuse(Distances(sides.far, sides.near), swapped)
+            both = (far > near) & (back.far > back.near)
+        shared = overlap(weights, swapped)[both].sum() * (SUMMED / len(both))
+        return loss + OVERLAP * shared
+
+
+def fuse(sides: Distances, weights: torch.Tensor) -> Distances:
+    """Return distances that are joined over conditions, shape (n,) each.
+
+    >>> sides = Distances(torch.tensor([[0.5, 0.9]]), torch.tensor([[1.0, 0.4]]))
+    >>> [round(side.item(), 4) for side in fuse(sides, torch.tensor([[0.8, 0.2]]))]
+    [0.58, 0.88]
+    """
+    return Distances((sides.near * weights).sum(dim=1), (sides.far * weights).sum(dim=1))
+
+
+def _sides(parts: torch.Tensor) -> Distances:
+    """Return the distances of anchors to both candidates, from shape (3, n, K, dim)."""
+    anchors, closer, farther = parts
+    return Distances(_apart(anchors, closer), _apart(anchors, farther))
+
+
+def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return ((a - b).square().sum(dim=-1) + 1e-8).sqrt()

@@ -1,0 +1,204 @@
+"""Networks for several conditions beside one embedding, on images whose attributes are known."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.errors import BackboneError
+from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.protocol import unit_rows
+from lookalike.conditional.criterion import Criterion, measure, seen_by
+from lookalike.core.arrays import Bools, Float32s, Ints
+from lookalike.core.errors import Refused
+from lookalike.core.progress import Progress
+from lookalike.images.metadata import MetadataError, read_metadata
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+from lookalike.learning.conditions.networks import Architecture
+from lookalike.learning.conditions.training import ConditionLearner, Training, fit_conditions
+from lookalike.learning.conditions.triplets import (
+    ConditionTriplets,
+    draw_conditions,
+    half_reversed,
+)
+from lookalike.learning.engine.determinism import stream
+from lookalike.learning.language.encoders import encode_prompts, load_encoder
+from lookalike.learning.lit.captions import Attributes, read_attributes
+from lookalike.learning.lit.space import TextSpace
+from lookalike.learning.lit.training import held_out_groups
+from lookalike.learning.notions.closed_forms import principal_components, span_weight
+from lookalike.learning.recipes.recipe import Published, Recipe
+from lookalike.learning.recipes.runners import Made, Run
+
+ROW = "drawn catalog"
+SINGLE = "single embedding"
+NETWORKS: dict[str, Architecture] = {
+    SINGLE: Architecture("single"),
+    "CSN": Architecture("CSN"),
+    "LSN": Architecture("LSN"),
+    "SCE-Net": Architecture("SCE-Net"),
+    "DiscoverNet-Set": Architecture("DiscoverNet"),
+    "DiscoverNet-Set, frozen branch": Architecture("DiscoverNet", is_branch_trained=False),
+    "DiscoverNet-Set, residual": Architecture("DiscoverNet", is_residual=True),
+    "DiscoverNet-Set, masks": Architecture("DiscoverNet", is_masked=True),
+    "DiscoverNet-Reg": Architecture("DiscoverNet", branch="regularised"),
+    "DiscoverNet, concatenation": Architecture("DiscoverNet", branch="concatenation"),
+    "DiscoverNet, LSTM": Architecture("DiscoverNet", branch="lstm"),
+    "DiscoverNet, attention": Architecture("DiscoverNet", branch="attention"),
+}
+SPACE, PROMPTS, FROM_PROMPTS = "text space", "heads of prompts", "DiscoverNet-Set from prompts"
+NEED_A_SPACE = (SPACE, PROMPTS, FROM_PROMPTS)
+
+
+@dataclass(frozen=True)
+class _World:
+    """Images, what is known of them, and their vectors in a text space if there is one."""
+
+    vectors: Float32s
+    attributes: Attributes
+    held_out: Bools
+    space: TextSpace | None
+    in_space: Float32s | None
+
+    @property
+    def codes(self) -> dict[str, Ints]:
+        """Values by attribute."""
+        return {name: self.attributes.codes[:, n] for n, name in enumerate(self.attributes.columns)}
+
+
+def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
+    """Return each network's criterion, over repetitions with another seed each.
+
+    Raises:
+        Refused: settings or data that cannot be used.
+        InputError: a file or a model that cannot be used.
+    """
+    said = recipe.settings
+    known = [*NETWORKS, *(NEED_A_SPACE if run.space else ())]
+    names = list(run.methods) or [name for name in [*said["methods"], *NEED_A_SPACE]
+                                  if name in known]  # fmt: skip
+    if unknown := [name for name in names if name not in known]:
+        hint = "needs --space" if unknown[0] in NEED_A_SPACE else f"is none of {', '.join(known)}"
+        raise Refused("methods", f"{unknown[0]!r} {hint}")
+    if run.model and run.vectors:
+        raise Refused("model", "the vectors are made already; leave out either")
+    world = _world(said, run, progress)
+    n_repetitions = run.repetitions or said["repetitions"]
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for seed in range(run.seed, run.seed + n_repetitions):
+        for name, criterion in _repetition(world, said, names, seed, progress).items():
+            alignment = criterion.alignment
+            by_name = dict(zip(criterion.conditions, alignment.by_condition, strict=True))
+            for key, value in {"OT": alignment.ot, "greedy": alignment.greedy, **by_name}.items():
+                found[name][key].append(100 * float(value))
+    values = {
+        name: {key: Published(float(np.mean(of)), float(np.std(of))) for key, of in scores.items()}
+        for name, scores in found.items()
+    }
+    notes = [f"{int((~world.held_out).sum()):,} images learnt from, {int(world.held_out.sum()):,} "
+             f"others asked about; {n_repetitions} repetitions"]  # fmt: skip
+    if run.space is None:
+        notes.append(f"without --space there is no {', '.join(NEED_A_SPACE)}")
+    return Made({ROW: values}, notes, is_comparable=False)
+
+
+def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
+    path = run.folder / "metadata.csv"
+    try:
+        known = read_metadata(path.read_bytes(), path.name, with_products=False).rows
+        vectors = _vectors(list(known), said, run, progress)
+    except (BackboneError, MetadataError) as problem:
+        raise InputError(str(problem)) from problem
+    space = TextSpace.load(run.space) if run.space else None
+    captions = dict(space.card.get("templates", {})) if space else {}
+    columns = list(said["columns"])
+    attributes = read_attributes(
+        [row.attributes for row in known.values()],
+        columns,
+        {name: text for name, text in captions.items() if name in columns},
+    )
+    seed = int(space.card["seed"]) if space else run.seed
+    held_out = held_out_groups([row.product_id for row in known.values()], seed)
+    directions = principal_components(vectors[~held_out], said["n_in"])
+    return _World(
+        _scaled(directions.apply(vectors), held_out), attributes, held_out, space,
+        space.images.apply(vectors) if space else None,
+    )  # fmt: skip
+
+
+def _vectors(
+    paths: Sequence[str], said: Mapping[str, Any], run: Run, progress: Progress
+) -> Float32s:
+    if run.vectors is None:
+        progress.note(f"Embedding {len(paths):,} images")
+        openers: list[Callable[[], BytesIO]] = [partial(_opened, run.folder / p) for p in paths]
+        backbone = load_backbone(run.model or said["model"], run.device)
+        return np.asarray(embed_images(backbone, openers), np.float32)
+    table = read_vectors(run.vectors, None)
+    row_of = {name: row for row, name in enumerate(table.ids)}
+    if absent := [path for path in paths if path not in row_of]:
+        reason = f"{run.vectors} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
+        raise Refused("vectors", reason)
+    return np.asarray(table.vectors, np.float32)[[row_of[path] for path in paths]]
+
+
+def _opened(path: Path) -> BytesIO:
+    return BytesIO(path.read_bytes())
+
+
+def _scaled(vectors: Float32s, held_out: Bools) -> Float32s:
+    """Let each number vary alike over the images that are learnt from."""
+    learnt = vectors[~held_out]
+    return np.asarray((vectors - learnt.mean(axis=0)) / (learnt.std(axis=0) + 1e-6), np.float32)
+
+
+def _repetition(
+    world: _World, said: Mapping[str, Any], names: Sequence[str], seed: int, progress: Progress
+) -> dict[str, Criterion]:
+    draw = partial(draw_conditions, world.codes, seed=seed)
+    learnt = draw(~world.held_out, said["n_learnt"], purpose="learnt")
+    asked = draw(world.held_out, said["n_asked"], purpose="asked")
+    table = asked.table(half_reversed(asked, stream(seed, "reversed")))
+    rows = np.array([int(name) for name in table.images])
+    found = {}
+    for name in names:
+        progress.note(f"{name}, seed {seed}")
+        embeddings = _embeddings(name, world, learnt, said, seed)
+        seen = [seen_by(table, f"embedding {n + 1}", of[rows], "cosine")
+                for n, of in enumerate(embeddings)]  # fmt: skip
+        found[name] = measure(table, seen, seed)
+    return found
+
+
+def _embeddings(
+    name: str, world: _World, learnt: ConditionTriplets, said: Mapping[str, Any], seed: int
+) -> Float32s:
+    training = Training(said["epochs"], said["batch"], said["rate"], seed)
+    if name in NETWORKS:
+        network = replace(NETWORKS[name], n_conditions=len(learnt.names))
+        return fit_conditions(ConditionLearner(world.vectors, learnt, network, training))
+    if world.space is None or world.in_space is None:
+        raise Refused("space", f"{name} needs a text space")
+    if name == SPACE:
+        return world.in_space[None]
+    encoder = load_encoder(str(world.space.card["encoder_spec"]))
+    spans = []
+    for place in range(len(world.attributes.columns)):
+        prompts = encode_prompts(encoder, world.attributes.texts(place))
+        W = span_weight(world.space.texts.apply(prompts), said["dim_of_prompts"])
+        spans.append(W.T @ W)
+    if name == PROMPTS:
+        return np.stack([unit_rows(world.in_space @ span) for span in spans])
+    n_in = world.in_space.shape[1]
+    network = Architecture("DiscoverNet", len(spans), n_in, 0)
+    slow = Training(said["epochs"], said["batch"], said["rate"] / 10, seed)
+    return fit_conditions(ConditionLearner(world.in_space, learnt, network, slow, np.stack(spans)))

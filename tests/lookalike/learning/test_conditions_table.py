@@ -1,0 +1,76 @@
+"""The table of networks for several conditions, on a catalog of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike.core.errors import Refused
+from lookalike.core.progress import SILENT
+from lookalike.learning.engine.determinism import stream
+from lookalike.learning.recipes.conditions import ROW, SINGLE, make
+from lookalike.learning.recipes.recipe import Recipe, load_recipe
+from lookalike.learning.recipes.runners import Run, make_table
+
+N = 160
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog whose colour and cut stand on axes of their own."""
+    folder = tmp_path_factory.mktemp("catalog")
+    rng = stream(0, "catalog")
+    codes = rng.integers(0, 4, (N, 2))
+    vectors = np.hstack([np.eye(4)[codes[:, 0]], np.eye(4)[codes[:, 1]]])
+    vectors = (vectors + 0.1 * rng.standard_normal((N, 8))).astype(np.float32)
+    paths = [f"{n}.png" for n in range(N)]
+    np.savez(folder / "vectors.npz", ids=np.array(paths), vectors=vectors)
+    lines = [
+        f"{p},{n // 2},{a},{b}" for n, (p, (a, b)) in enumerate(zip(paths, codes, strict=True))
+    ]
+    text = "\n".join(["path,product_id,colour,cut", *lines, ""])
+    (folder / "metadata.csv").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def recipe() -> Recipe:
+    """The one of drawn pictures, for this small catalog."""
+    found = load_recipe("conditions-drawn")
+    small = {"columns": ["colour", "cut"], "n_in": 8, "n_learnt": 600, "n_asked": 200,
+             "epochs": 5, "batch": 64, "rate": 0.03}  # fmt: skip
+    return replace(found, settings={**found.settings, **small})
+
+
+def test_what_is_told_the_condition_does_better_and_each_repetition_counts(folder, recipe):
+    run = Run(folder, methods=(SINGLE, "CSN"), vectors=folder / "vectors.npz", repetitions=2)
+    made = make(recipe, run, SILENT)
+    assert set(made.values[ROW]["CSN"]) == {"OT", "greedy", "colour", "cut"}
+    single, told = (made.values[ROW][name]["OT"] for name in (SINGLE, "CSN"))
+    assert told.mean > single.mean + 3
+    assert single.std > 0
+    assert not made.is_comparable
+    assert "2 repetitions" in made.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"methods": ("heads of prompts",)}, "'heads of prompts' needs --space"),
+        ({"methods": ("CSM",)}, "'CSM' is none of single embedding, CSN"),
+        ({"vectors": None, "model": "x", "rows": ("shoes",)}, "there is no 'shoes'"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(folder, recipe, changed, reason):
+    with pytest.raises(Refused, match=reason):
+        make_table(recipe, replace(Run(folder, vectors=folder / "vectors.npz"), **changed))
+
+
+def test_an_image_without_a_vector_is_named(folder, recipe, tmp_path):
+    short = tmp_path / "vectors.npz"
+    np.savez(short, ids=np.array(["0.png"]), vectors=np.ones((1, 8), np.float32))
+    with pytest.raises(Refused, match=r"no vector of '1.png' \(159 are missing\)"):
+        make(recipe, Run(folder, vectors=short), SILENT)
