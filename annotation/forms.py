@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from accounts.languages import choices as language_names
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState, QuestionKind
+from annotation.notions import learned_notions
 from annotation.services.guidelines import MAX_GUIDELINE
 from annotation.services.settings import IN_DRAFT, has_fixed_ties
 
@@ -18,6 +19,15 @@ GRADES_HELP = (
     "Two to five words, from the least similar, which is grade 0. Judges answer with the digits, a "
     "pair at a time: sheets have no grades."
 )
+
+
+OF_PAIRS = ("grades", "similar_from", "notion", "notion_model")
+
+
+def _empty_for_good(campaign: Campaign) -> list[str]:
+    """Return the settings that were left empty and cannot be set any more: nothing to show."""
+    unset = [] if campaign.grades else ["grades", "similar_from"]
+    return unset + [name for name in ("notion", "notion_model") if not getattr(campaign, name)]
 
 
 def grades_in(text: str) -> str:
@@ -31,7 +41,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Campaign
         fields = [
-            "name", "notion", "grades", "similar_from", "tie_rule", "serving", "k",
+            "name", "notion", "notion_model", "grades", "similar_from", "tie_rule", "serving", "k",
             "lease_minutes", "closes_settled",
             "repeat_percent", "mirror_percent", "pass_percent", "seed",
         ]  # fmt: skip
@@ -40,6 +50,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "grades": "Grades, one a line",
             "similar_from": "Similar from grade",
             "notion": "Similar in what",
+            "notion_model": "Notion of it",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Reserve a pair for (minutes)",
             "closes_settled": "Close pairs early",
@@ -49,6 +60,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         }
         help_texts = {
             "grades": GRADES_HELP + " Leave it empty to ask for similar or different.",
+            "notion_model": "Kept in labels and releases with its prompts; no judge sees it.",
             "mirror_percent": (
                 "Pairs asked again with query and candidate swapped, in percent. Only where the "
                 "candidate is a query of the campaign, too, so there may be fewer."
@@ -62,12 +74,26 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         for field in self.fields.values():
             field.show_hidden_initial = True  # so that two admins do not undo each other
         if self.instance.kind.is_choice:
-            for name in ("tie_rule", "mirror_percent", "grades", "similar_from", "notion"):
+            for name in ("tie_rule", "mirror_percent", *OF_PAIRS):
                 del self.fields[name]
+        else:
+            self._offer_notions()
         if self.instance.state != CampaignState.DRAFT:
             fixed = (*IN_DRAFT, "tie_rule") if has_fixed_ties(self.instance) else IN_DRAFT
             for name in self.fields.keys() & set(fixed):
                 self.fields[name].disabled = True
+            for name in _empty_for_good(self.instance):
+                self.fields.pop(name, None)
+
+    def _offer_notions(self) -> None:
+        """List the learned notions, and the campaign's own, which may have gone since."""
+        known = {one.spec: f"{one.name} ({one.spec})" for one in learned_notions()}
+        own = self.instance.notion_model
+        offered = {"": "None"} | ({own: own} if own else {}) | known
+        if len(offered) == 1:
+            del self.fields["notion_model"]
+            return
+        self.fields["notion_model"].widget = forms.Select(choices=list(offered.items()))
 
     def clean_similar_from(self) -> int:
         """Keep the threshold where none is given."""
@@ -101,8 +127,13 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         return {
             name: value
             for name, value in self.cleaned_data.items()
-            if name not in seen or seen[name] != value
+            if (name not in seen or seen[name] != value) and self._is_sent(name)
         }
+
+    def _is_sent(self, name: str) -> bool:
+        """Whether the form came with a field: what it does not name stays as it is."""
+        widget = self.fields[name].widget
+        return not widget.value_omitted_from_data(self.data, self.files, self.add_prefix(name))
 
     def see_again(self, campaign: Campaign) -> None:
         """Show what others have set meanwhile beside what was typed, and take it as seen."""
@@ -133,9 +164,9 @@ class PeopleField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     """People by name, with a word about those who are programs."""
 
     def label_from_instance(self, obj: User) -> str:
-        """Return a person’s name and username."""
+        """Return a person’s username, and the full name behind it."""
         name = obj.get_full_name()
-        known = f"{name} ({obj.username})" if name else obj.username
+        known = f"{obj.username} ({name})" if name else obj.username
         return f"{known}, simulated" if obj.is_simulated else known
 
 

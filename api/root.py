@@ -18,6 +18,7 @@ from api.limits import Spent
 from api.routes.audit import router as audit_router
 from api.routes.campaigns import router as annotation_router
 from api.routes.catalogs import router as catalog_router
+from api.routes.comments import router as comments_router
 from api.routes.conditional import router as conditional_router
 from api.routes.people import router as accounts_router
 from api.routes.pools import router as pooling_router
@@ -70,6 +71,7 @@ for router in (
     pooling_router,
     conditional_router,
     annotation_router,
+    comments_router,
     evaluation_router,
     releases_router,
     audit_router,

@@ -100,6 +100,12 @@ def load_vectors(embedding_set: EmbeddingSet) -> tuple[ImageIds, Vectors]:
     raise EmbeddingError(f"{path} is not what was written to it just now; look at the disk.")
 
 
+def vectors_sha256(embedding_set: EmbeddingSet) -> str:
+    """Return the hash of all vectors of a set, from those of its shards; no file is read."""
+    shards = EmbeddingShard.objects.filter(embedding_set=embedding_set).order_by("position")
+    return _hash_of_shards(list(shards.values_list("sha256", flat=True)))
+
+
 def forget_vectors() -> None:
     """Let go of the mapped files: what was read of them counts as memory while they are held."""
     _mapped.cache_clear()
@@ -197,6 +203,11 @@ def nearest(
     return nearest_to(embedding_set, query, n, by=by, besides=[image.pk, *besides])
 
 
+def by_nearness(embedding_set: EmbeddingSet, image: Image) -> list[int]:
+    """Return the ids of all other images of a set, the nearest to one first; as `nearest`."""
+    return [pk for pk, _ in nearest(embedding_set, image, len(load_vectors(embedding_set)[0]))]
+
+
 def nearest_to(
     embedding_set: EmbeddingSet,
     query: Float32s,
@@ -230,8 +241,11 @@ def _cosines(vectors: Vectors, query: Float32s, by: Map | None) -> Float32s:
 
 
 def _merged_path(hashes: list[str]) -> Path:
-    digest = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
-    return _folder() / "merged" / f"{digest}.npy"
+    return _folder() / "merged" / f"{_hash_of_shards(hashes)}.npy"
+
+
+def _hash_of_shards(hashes: list[str]) -> str:
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def _merge(path: Path, shards: list[EmbeddingShard], dim: int) -> None:

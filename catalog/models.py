@@ -197,6 +197,24 @@ class EmbeddingShard(models.Model):
         ]
 
 
+class CatalogMap(models.Model):
+    """A catalog's images laid out in the plane by the vectors of one embedding set.
+
+    It stands for exactly these vectors: when the set grows or changes, it is drawn again, as a
+    new row. Pages and filters name a map by its id, so an area never means another map's.
+    """
+
+    embedding_set = models.OneToOneField(EmbeddingSet, on_delete=models.CASCADE, related_name="map")
+    vectors_sha256 = models.CharField(max_length=64, help_text="Of the set's shards, in order.")
+    card = models.JSONField(default=dict, help_text="All that decides the layout.")
+    image_ids = ArrayField(models.BigIntegerField())
+    points = models.BinaryField(help_text="x and y of each image, little-endian uint16.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["embedding_set"]
+
+
 class Projection(models.Model):
     """A learned map from one backbone's vectors to others: a model that needs no picture.
 

@@ -30,6 +30,7 @@ def page_frame(request: HttpRequest, catalog: Catalog) -> dict[str, Any]:
     tabs = [
         ("Images", "catalog:catalog", counts.n_images),
         ("Words", "learning:words", None),
+        ("Map", "pooling:map", None),
         ("Duplicates", "catalog:duplicates", counts.n_duplicates),
         ("Classes", "evaluation:classes", None),
         ("Import report", "catalog:report", n_refused(catalog) or None),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, TextField, Value
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
 from catalog.cache import remembered
 from catalog.embeddings import nearest
-from catalog.filters import ImageFilter, Place
+from catalog.filters import ImageFilter
+from catalog.maps.queries import find_map, images_in
 from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate, SourceFile
 from jobs.models import OPEN_STATES, Job, JobState
 
 IMPORT_TASK = "catalog.tasks.import_catalog"
-PAGE = 60
 COVERS = 5
 MAX_OF_PRODUCT = 500
 MAX_WORDS = 8
@@ -92,6 +93,10 @@ def filtered_images(catalog: Catalog, asked: ImageFilter) -> QuerySet[Image]:
         images = images.filter(_has_word(catalog, word))
     if asked.product:
         images = images.filter(product_id=asked.product)
+    if asked.area:
+        drawn = find_map(catalog, asked.area.map_id)
+        ids = images_in(drawn, asked.area) if drawn else []
+        images = images.filter(pk__in=RawSQL("select unnest(%s::bigint[])", [ids]))
     return with_attributes(images, dict(asked.attributes))
 
 
@@ -112,52 +117,6 @@ def with_attributes(
             one_of |= Q(attributes__contains={name: value})
         images = images.filter(one_of)
     return images
-
-
-@dataclass
-class ImagePage:
-    """A part of a list of images, with the images that the neighbouring parts hang on."""
-
-    images: list[Image] = field(default_factory=list)
-    n_before: int = 0
-    n_all: int = 0
-    previous: Image | None = None
-    next: Image | None = None
-
-    @property
-    def first_number(self) -> int:
-        """The number of the first image shown, counted from 1."""
-        return self.n_before + 1 if self.images else 0
-
-    @property
-    def last_number(self) -> int:
-        """The number of the last image shown."""
-        return self.n_before + len(self.images)
-
-
-def image_page(catalog: Catalog, asked: ImageFilter, place: Place, size: int = PAGE) -> ImagePage:
-    """Return a page of filtered images by place, not by number.
-
-    The place is an image, so that pages stay put while an import goes on, and the last page
-    is as fast as the first.
-    """
-    images = filtered_images(catalog, asked)
-    uid = place.after or place.before
-    anchor = None
-    if uid is not None:
-        anchor = catalog.images.filter(uid=uid).values_list("id", flat=True).first()
-    if anchor is None:
-        shown = list(images[:size])
-    elif place.after is not None:
-        shown = list(images.filter(id__gt=anchor)[:size])
-    else:
-        shown = list(images.filter(id__lt=anchor).order_by("-id")[:size])[::-1]
-    page = ImagePage(images=shown, n_all=images.count())
-    if shown:
-        page.n_before = images.filter(id__lt=shown[0].pk).count()
-        page.previous = shown[0] if page.n_before else None
-        page.next = shown[-1] if page.last_number < page.n_all else None
-    return page
 
 
 def near_duplicates(catalog: Catalog) -> QuerySet[NearDuplicate]:

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.access import admin_required, reader_required, signed_in
+from catalog.browse import image_page, without_lost
 from catalog.facets import facets, list_attributes
 from catalog.filters import parse_filter, parse_place
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
 from catalog.models import Catalog
 from catalog.pages import page_frame
-from catalog.queries import catalog_cards, image_page, latest_report
+from catalog.queries import catalog_cards, latest_report
 from catalog.services import (
     catalog_name,
     create_catalog,
@@ -99,12 +100,15 @@ def catalog(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the images of a catalog, by attributes if wanted."""
     catalog = get_object_or_404(Catalog, slug=slug)
     parameters = dict(request.GET.lists())
-    asked = parse_filter(parameters, [attribute.name for attribute in list_attributes(catalog)])
+    names = [attribute.name for attribute in list_attributes(catalog)]
+    asked, ranking, problems = without_lost(catalog, parse_filter(parameters, names))
     context = {
         **page_frame(request, catalog),
         "asked": asked,
+        "ranking": ranking,
+        "problems": problems,
         "facets": facets(catalog, asked),
-        "page": image_page(catalog, asked, parse_place(parameters)),
+        "page": image_page(catalog, asked, parse_place(parameters), ranking=ranking),
     }
     return render(request, "catalog/catalog.html", context)
 

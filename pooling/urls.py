@@ -1,6 +1,7 @@
 from django.urls import path
 
 from pooling.campaign import views as campaign_views
+from pooling.maps import views as map_views
 from pooling.new_pool import views as new_views
 from pooling.pools import change_views, views
 from pooling.probe import views as probe_views
@@ -17,6 +18,10 @@ urlpatterns = [
     path("pools/new/attributes/", new_views.attributes, name="attributes"),
     path("pools/new/name/", new_views.name, name="name"),
     path("pools/new/campaign-name/", campaign_views.name, name="campaign_name"),
+    path("catalogs/<slug:slug>/map/", map_views.show, name="map"),
+    path("catalogs/<slug:slug>/map/draw/<int:set_id>/", map_views.draw, name="draw_map"),
+    path("catalogs/<slug:slug>/map/<int:pk>/points/", map_views.points, name="map_points"),
+    path("catalogs/<slug:slug>/map/<int:pk>/pairs/<slug:pool>/", map_views.pairs, name="map_pairs"),
     path("pools/<slug:slug>/", views.pool, name="pool"),
     path("pools/<slug:slug>/figures/", views.figures, name="figures"),
     path("pools/<slug:slug>/proposals/", views.proposals, name="proposals"),

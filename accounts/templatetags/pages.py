@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from django import template
+from django.template.context import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import slugify
+
+from accounts.terms import TERMS
 
 register = template.Library()
 
@@ -35,3 +41,27 @@ def _two(whole: int, large: int, large_unit: str, small: int, small_unit: str) -
 def percent(share: float | None, digits: int = 0) -> str:
     """Show a share of 1 as a percentage; nothing known is a dash."""
     return "–" if share is None else f"{100 * share:.{digits}f} %"
+
+
+@register.simple_tag(takes_context=True)
+def term(context: Context, name: str, shown: str = "") -> SafeString | str:
+    """Show a term that says what it means when it is pressed; further on in a page, plain words.
+
+    Args:
+        name: one of `TERMS`.
+        shown: the words on the page, if they are others.
+    """
+    words, meaning = shown or name, TERMS[name]
+    request = context.get("request")
+    explained = vars(request).setdefault("explained_terms", set()) if request else {name}
+    if name in explained:
+        return words
+    explained.add(name)
+    return format_html(
+        '<button class="term" type="button" popovertarget="{id}">{words}</button>'
+        '<span class="term-meaning" id="{id}" popover><strong>{name}</strong> {meaning}</span>',
+        id=f"term-{slugify(name)}",
+        words=words,
+        name=name,
+        meaning=meaning,
+    )

@@ -11,16 +11,18 @@ from django.db.models import F, QuerySet
 from accounts.models import User
 from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
+from annotation.notions import asked_notion
 from annotation.services.counting import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.grades import Scale
+from lookalike.core.errors import Refused
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
 IN_DRAFT = (
-    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed", "notion"),
-    *("grades", "similar_from"),
+    *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed"),
+    *("notion", "notion_model", "grades", "similar_from"),
 )
 
 
@@ -64,6 +66,8 @@ def change_settings(
         setattr(campaign, name, value)
     if {"grades", "similar_from"} & changes.keys():
         check_scale(campaign)
+    if {"notion", "notion_model"} & changes.keys():
+        _set_notion(campaign, model_is_new="notion_model" in changes)
     if campaign.serving == Serving.K_OF_N and not 1 <= campaign.k <= campaign.panel.count():
         raise CampaignError(
             f"k = {campaign.k} judges cannot be had from a panel of {campaign.panel.count()}."
@@ -74,7 +78,7 @@ def change_settings(
         raise CampaignError("mirror_percent: only pairs can be mirrored.")
     if campaign.lease_minutes < 1:
         raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
-    campaign.save(update_fields=list(changes))
+    campaign.save(update_fields=[*changes, "notion", "notion_model", "notion_prompts"])
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
         campaign.questions.filter(kind="pair").update(n_free=n_free)
@@ -87,6 +91,19 @@ def change_settings(
         after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
         record(by, Action.SETTINGS_CHANGED, campaign, **after)
     return campaign
+
+
+def _set_notion(campaign: Campaign, *, model_is_new: bool) -> None:
+    """Let the words, the model and its prompts say one thing: without words there is no model."""
+    if not (campaign.notion or model_is_new):
+        campaign.notion_model = ""
+    if model_is_new or not campaign.notion_model:
+        try:
+            asked = asked_notion(campaign.notion, campaign.notion_model)
+        except Refused as problem:
+            raise CampaignError(str(problem)) from None
+        campaign.notion, campaign.notion_model = asked.name, asked.model
+        campaign.notion_prompts = "\n".join(asked.prompts)
 
 
 def check_scale(campaign: Campaign) -> None:

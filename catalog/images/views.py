@@ -65,7 +65,9 @@ def neighbours(request: HttpRequest, slug: str, uid: uuid.UUID, set_id: int) -> 
     catalog = get_object_or_404(Catalog, slug=slug)
     found = get_object_or_404(catalog.images, uid=uid)
     embedding_set = get_object_or_404(usable_embedding_sets(catalog), pk=set_id)
-    context: dict[str, Any] = {"catalog": catalog, "embedding_set": embedding_set}
+    context: dict[str, Any] = {
+        "catalog": catalog, "image": found, "embedding_set": embedding_set
+    }  # fmt: skip
     try:
         context["neighbours"] = find_neighbours(found, embedding_set, N_NEIGHBOURS)
     except EmbeddingError as problem:

@@ -97,6 +97,16 @@ class Client:
         path = f"/campaigns/{_part(campaign)}/judgements"
         return self._all(path, schemas.Judgement, {"kind": kind})
 
+    def comments(self, campaign: str, *, state: str = "") -> Iterator[schemas.Comment]:
+        """Yield what judges asked about single questions, newest first; for admins.
+
+        Args:
+            campaign: its slug.
+            state: "open", "answered" or "withdrawn"; all by default.
+        """
+        path = f"/campaigns/{_part(campaign)}/comments"
+        return self._all(path, schemas.Comment, {"state": state})
+
     def results(self, campaign: str = "") -> Iterator[schemas.Result]:
         """Yield results, newest first."""
         return self._all("/results", schemas.Result, {"campaign": campaign})

@@ -192,6 +192,25 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class Comment:
+    uid: str
+    query: str
+    candidate: str
+    judge: int
+    annotator: str
+    text: str
+    state: str
+    guideline_version: int
+    made_at: datetime
+    received_at: datetime
+    reply: str
+    replied_by: str | None
+    replied_at: datetime | None
+    new_version: int | None
+    seen_at: datetime | None
+
+
+@dataclass(frozen=True)
 class Measure:
     value: float | None
     n_defined: int | None

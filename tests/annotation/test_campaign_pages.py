@@ -18,10 +18,12 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.guidelines import guideline_in_force
-from annotation.services import import_judgements, publish_guidelines
+from annotation.services import change_settings, import_judgements, publish_guidelines
 from annotation.services.sensitivity import TASK
 from annotation.tasks import compare_voter_models
+from catalog.models import Projection
 from jobs.models import Job
+from lookalike.agreement.grades import Scale
 from tests.clients import Browser
 from tests.worlds import rows_of
 
@@ -173,6 +175,54 @@ def test_what_shapes_the_queues_is_fixed_once_they_are_drawn(admin, campaign):
     campaign.refresh_from_db()
     assert (campaign.seed, campaign.k) == (0, 3)
     assert (campaign.tie_rule, campaign.name) == ("undecided", "New name")
+
+
+@pytest.fixture
+def colour(db) -> Projection:
+    return Projection.objects.create(
+        slug="space", head="colour", name="Colour", parent_spec="timm:made", parent_fingerprint="f",
+        fingerprint="f", sha256="0" * 64, dim=2, card={"prompts": ["a red shoe", "a blue shoe"]},
+    )  # fmt: skip
+
+
+def test_what_a_form_does_not_name_stays(admin, campaign_of, colour):
+    draft = campaign_of(1, 1, 1, is_open=False, scale=Scale(("No", "A little", "Yes"), 1))
+    change_settings(campaign=draft, by=None, notion_model=colour.spec)
+    post(admin, "save_settings", draft, **settings_of(draft, name="New name"))
+    draft.refresh_from_db()
+    assert (draft.name, draft.grades, draft.similar_from) == ("New name", "No\nA little\nYes", 1)
+    assert draft.asked_notion == ("colour", colour.spec, ("a red shoe", "a blue shoe"))
+
+
+def test_the_model_of_a_drafts_notion_comes_with_its_prompts_and_goes_with_its_words(
+    admin, campaign_of, colour
+):
+    draft = campaign_of(1, 1, 1, is_open=False)
+    given = settings_of(draft)
+    post(admin, "save_settings", draft, **given, notion="hue", notion_model=colour.spec)
+    draft.refresh_from_db()
+    assert draft.asked_notion == ("hue", colour.spec, ("a red shoe", "a blue shoe"))
+    assert f"notion_model:  → {colour.spec}" in draft.state_changes.all()[0].reason
+    wrong = admin.post(url("save_settings", draft), {**given, "notion_model": "learned:space#no"})
+    assert wrong.status_code == 422
+    assert "no notion is called" in wrong.content.decode()
+    colour.delete()  # the draft keeps its copy
+    post(admin, "save_settings", draft, **given, notion="shade", notion_model=draft.notion_model)
+    draft.refresh_from_db()
+    assert (draft.notion, len(draft.asked_notion.prompts)) == ("shade", 2)
+    post(admin, "save_settings", draft, **given, notion="", notion_model=draft.notion_model)
+    draft.refresh_from_db()
+    assert draft.asked_notion == ("", "", ())
+
+
+def test_settings_that_are_empty_for_good_are_not_shown(admin, campaign_of):
+    fields = ('name="grades"', 'name="similar_from"', 'name="notion"')
+    shown = {
+        is_open: admin.get(url("settings", campaign_of(1, 1, 1, is_open=is_open))).content.decode()
+        for is_open in (False, True)
+    }
+    assert [field in shown[False] for field in fields] == [True] * 3
+    assert [field in shown[True] for field in fields] == [False] * 3
 
 
 @pytest.mark.parametrize(

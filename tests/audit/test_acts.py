@@ -62,6 +62,7 @@ UNRECORDED = {
     "accounts:language": "how somebody's own pages look",
     "catalog:fill": ENQUEUES,
     "pooling:probe": ENQUEUES,
+    "pooling:draw_map": ENQUEUES,
     "pooling:retry": ENQUEUES,
     "annotation:compare": ENQUEUES,
     "conditional:new": ENQUEUES,
@@ -168,7 +169,9 @@ def test_every_address_that_takes_a_post_is_recorded_or_says_why_not(db: None) -
             changing.add(name)
     unknown = changing - STEPS.keys() - UNRECORDED.keys()
     assert not unknown, " ".join(sorted(unknown))
-    by_token = {"api:upload_run", "api:exclude", "api:count", "api:pause", "api:resume"}
+    by_token = {
+        *("api:upload_run", "api:exclude", "api:count", "api:pause", "api:resume", "api:reply")
+    }
     assert STEPS.keys() <= changing | by_token
     assert not UNRECORDED.keys() & STEPS.keys()
 
@@ -333,12 +336,20 @@ def read_guidelines(scene: Scene) -> None:
     assert client.post(address, {"version": 2}, content_type="application/json").status_code == 200
 
 
-def reply_to_question(scene: Scene) -> None:
-    asked = Comment.objects.create(
+def asked_by_judge(scene: Scene) -> uuid.UUID:
+    return Comment.objects.create(
         uuid=uuid.uuid4(), member=scene.campaign.panel.all()[0], text="Why?", guideline_version=1,
         question=scene.campaign.questions.all()[0], made_at=timezone.now(),
-    )  # fmt: skip
-    scene.post("annotation:question", scene.campaign.slug, asked.uuid, reply="So.", text="")
+    ).uuid  # fmt: skip
+
+
+def reply_to_question(scene: Scene) -> None:
+    asked = asked_by_judge(scene)
+    scene.post("annotation:question", scene.campaign.slug, asked, reply="So.", text="")
+
+
+def reply_by_api(scene: Scene) -> None:
+    by_api(scene, "reply", asked_by_judge(scene), reply="So.")
 
 
 def by_api(scene: Scene, name: str, *arguments: object, **body: object) -> None:
@@ -564,6 +575,7 @@ STEPS: dict[str, Step] = {
     "api:pause": (pause_by_api, "judge_paused"),
     "api:resume": (resume_by_api, "judge_resumed"),
     "annotation:change_answers": (exclude, "answers_excluded"),
+    "api:reply": (reply_by_api, "comment_answered"),
     "api:exclude": (exclude_by_api, "answers_excluded"),
     "api:count": (count_by_api, "answers_counted_again"),
     "annotation:withdraw": (withdraw, "ruling_withdrawn"),

@@ -10,10 +10,11 @@ from contextlib import AbstractContextManager
 import pytest
 from django.utils import timezone
 
+from catalog.browse import image_page
 from catalog.facets import facets, list_attributes
 from catalog.filters import ImageFilter, Place, parse_filter
 from catalog.models import Catalog, Image
-from catalog.queries import image_page, product_page
+from catalog.queries import product_page
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ import sys
 
 from config import settings
 
-NETWORKS = ("torch", "torchvision", "timm", "open_clip", "faiss", "numba")
+NETWORKS = ("torch", "torchvision", "timm", "open_clip", "faiss", "numba", "umap")
 SLOW_TO_LOAD = ("sklearn", "pandas", "matplotlib", "scipy.optimize", "scipy.sparse", "scipy.stats")
 TASKS = [f"{folder.parent.name}.tasks" for folder in sorted(settings.BASE_DIR.glob("*/tasks.py"))]
 PROGRAM = """

@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import User
-from annotation.models import Campaign
+from accounts.models import Role, User
+from annotation.models import Campaign, Comment
+from annotation.services import reply_to_comment
+from annotation.services.guidelines import text_digest
+from lookalike.agreement.grades import Scale
 from tests.e2e.pages import in_windows, overflow, see_pair, see_pictures, serious_problems
 from tests.pseudo import LANGUAGE, RIGHT_TO_LEFT, words_left, write_language
 
 GUIDELINES = "Zusehends allerlei Getier"
+NEWER = "Zusehends allerlei Getier, immerzu"
 PAUSE_MS = 250
 
 
@@ -66,6 +70,54 @@ def test_scripts_leave_no_word_untranslated(pseudo, open_page, make_person, make
     press(page, "f")
     expect(page.locator(".judge-saved")).to_contain_text("⟦No connection to the server.⟧")
     assert left_on(page) == []
+
+
+@pytest.mark.daily
+def test_reading_asking_and_grades_leave_no_word_untranslated(
+    pseudo, open_page, make_person, make_campaign
+):
+    words = ("Gar nicht", "Mittel", "Gleich")
+    scale = Scale(words, 1)
+    judge = make_person("judith", language=LANGUAGE)
+    campaign = make_campaign(judge, guidelines=GUIDELINES, is_read=False, scale=scale)
+    page = open_page(judge)
+
+    def check() -> None:
+        shown = [one.rpartition(": ")[2].rstrip(".") for one in left_on(page)]
+        given = {*words, "Warum"}  # and parts of the guidelines, where they are compared
+        assert [one for one in shown if one not in given and one not in NEWER] == []
+
+    page.goto(f"/judge/{campaign.uid}/")
+    start = page.locator("#guidelines[open] button:visible").last
+    expect(start).to_be_focused()
+    check()
+    start.click()
+    see_pair(page)
+    press(page, "1", "2")
+    check()
+    page.keyboard.press("q")
+    expect(page.locator("#ask")).to_be_visible()
+    check()
+    page.keyboard.type("Warum")
+    page.keyboard.press("Enter")
+    expect(page.locator(".judge-toast")).to_be_visible()
+    check()
+    expect(page.locator(".judge-saved")).to_contain_text("⟦All answers saved⟧")
+    comment = Comment.objects.get()
+    reply_to_comment(
+        campaign=campaign, comment=comment.uuid, reply="Warum", by=make_person("ada", Role.ADMIN),
+        guidelines=NEWER, seen=text_digest(GUIDELINES, {}),
+    )  # fmt: skip
+    page.reload()
+    expect(page.locator("#guidelines[open] ins").first).to_be_visible()
+    check()
+    page.locator("#guidelines[open] button:visible").last.click()
+    see_pair(page)
+    check()
+    page.keyboard.press("s")
+    check()
+    page.goto("/judge/inbox/")
+    check()
 
 
 @pytest.mark.parametrize("state", ["finished", "paused", "closed", "offline"])

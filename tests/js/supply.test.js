@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { SendError } from "../../static/js/lib/outbox.js";
 import { QuestionQueue } from "../../static/js/judge/queue.js";
 import { Supply } from "../../static/js/judge/supply.js";
 import { question } from "./questions.js";
@@ -56,4 +57,63 @@ test("a count that is older than an answer given meanwhile is not shown", async 
   };
   await supply.fill();
   assert.equal(heard[0].progress, null);
+});
+
+/** A supply with questions 5 to 9 waiting, whose server then gives a reply to the next request. */
+async function holding(reply) {
+  const told = supplied({ questions: [5, 6, 7, 8, 9].map((at) => question(at)) }, reply);
+  await told.supply.fill();
+  told.asked = [];
+  const { next } = told.api;
+  told.api.next = (...place) => {
+    told.asked.push(place);
+    return next(...place);
+  };
+  return told;
+}
+
+const uids = (queue) => queue.ahead(99).map(({ uid }) => uid);
+
+test("after a break, what went to others is dropped and what was lent instead comes behind", async () => {
+  const { supply, queue, asked } = await holding({ questions: [6, 8, 21].map((at) => question(at)) });
+  queue.putBack(question(3)); // an answer was taken back
+  assert.equal(await supply.renew(), 4);
+  assert.deepEqual(asked, [[2, 20]]);
+  assert.deepEqual(uids(queue), ["u6", "u8", "u21"]);
+});
+
+test("after a break, of what lies behind a full reply nothing is known", async () => {
+  const reply = { questions: Array.from({ length: 20 }, (_, n) => question(n < 2 ? n + 1 : 0)) };
+  const { supply, queue } = await holding(reply);
+  assert.equal(await supply.renew(), 0);
+  assert.deepEqual(uids(queue), ["u5", "u6", "u7", "u8", "u9"]);
+});
+
+test("what was put off does not come to the front after a break", async () => {
+  const { supply, queue } = await holding({ questions: [6, 7, 8, 9].map((at) => question(at)) });
+  queue.remove("u5", { isFinal: false }); // asked again later
+  queue.remove("u6");
+  assert.equal(await supply.renew(), 0);
+  assert.deepEqual(uids(queue), ["u7", "u8", "u9"]);
+});
+
+for (const [why, reply] of [["paused", { state: "paused" }], ["to be read first", { must_read: true }]]) {
+  test(`a campaign that is ${why} takes nothing away after a break`, async () => {
+    const { supply, queue, heard } = await holding(reply);
+    assert.equal(await supply.renew(), 0);
+    assert.equal(queue.length, 5);
+    assert.equal(heard.length, 2);
+  });
+}
+
+test("without network, or with answers on their way, nothing is dropped", async () => {
+  const offline = await holding({});
+  offline.api.next = async () => {
+    throw new SendError("offline");
+  };
+  assert.equal(await offline.supply.renew(), 0);
+  const busy = await holding({ questions: [] });
+  busy.supply.outbox.waiting = [{}];
+  assert.equal(await busy.supply.renew(), 0);
+  assert.deepEqual([offline.queue.length, busy.queue.length, busy.asked.length], [5, 5, 0]);
 });

@@ -313,6 +313,18 @@ export class Desk {
     this.advance();
   }
 
+  /** The judge is back after a while: what went to others meanwhile is not asked any more. */
+  async comeBack() {
+    const n = await this.supply.renew();
+    if (n === 0) return;
+    this.panels.tell(fill(ngettext("While you were away, {n} question went to another judge.", "While you were away, {n} questions went to other judges.", n), { n: formatted(n) }));
+    const shown = this.view?.question;
+    if (this.#hold || (shown && this.queue.has(shown.uid))) return;
+    this.closePeek();
+    this.sheet.hide();
+    this.advance();
+  }
+
   #hearNews({ read_version, must_read, guideline_version, n_replies }) {
     if (read_version > this.session.guidelineVersion) this.hasRead(read_version); // in another tab
     if (must_read) this.panels.guidelines.openToRead(guideline_version);

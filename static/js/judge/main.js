@@ -1,6 +1,7 @@
 /* The judging page's entry: reads what the server wrote into the page, and joins the parts. */
 import { ImageShelf } from "../lib/images.js";
 import { KeyMap, actionFor, deviceOf, keyName } from "../lib/keys.js";
+import { IDLE_MS } from "../lib/pace.js";
 import { pageOutbox } from "../lib/page_outbox.js";
 import { VisibleTime, steadyNow } from "../lib/watch.js";
 import { gettext } from "../lib/words.js";
@@ -217,6 +218,16 @@ panels.on("state-retry", () => {
   supply.isDry = false;
   supply.fill();
 });
+
+// ---- away, and back ----
+let lastSign = now();
+for (const sign of ["pointermove", "pointerdown", "keydown", "focus"]) {
+  window.addEventListener(sign, () => {
+    const wasAway = now() - lastSign > IDLE_MS;
+    lastSign = now();
+    if (wasAway) desk.comeBack();
+  }, { capture: true, passive: true });
+}
 
 window.addEventListener("online", () => {
   desk.view?.lookAgain();

@@ -53,6 +53,26 @@ export class QuestionQueue {
     return fresh.length;
   }
 
+  /**
+   * Keep what is still the judge's, of what the server was asked for from the first one on.
+   * @returns how many went to others meanwhile.
+   */
+  keep(questions, n_asked = ASK_N) {
+    const kept = new Set(questions.map(({ uid }) => uid));
+    // behind the last of a full reply nothing is said
+    const known = questions.length < n_asked ? Infinity : Math.max(...questions.map(({ position }) => position));
+    const before = this.#items.length;
+    this.#items = this.#items.filter(({ uid, position }) => kept.has(uid) || position > known);
+    const n_gone = before - this.#items.length;
+    this.push(questions.filter(({ position }) => position > this.after), n_asked);
+    return n_gone;
+  }
+
+  /** Behind which place to ask for all that waits here. */
+  get beforeFirst() {
+    return Math.max(0, Math.min(...this.#items.map(({ position }) => position)) - 1);
+  }
+
   /** Take a question out; with a final answer it is not taken in again. */
   remove(uid, { isFinal = true } = {}) {
     const place = this.#items.find((question) => question.uid === uid)?.position ?? Infinity;

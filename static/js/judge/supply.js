@@ -75,6 +75,32 @@ export class Supply {
     else if (reply.state === "open" && this.queue.length === 0) this.#again(NOTHING_MS);
   }
 
+  /**
+   * After an absence: keep what is still lent to the judge, which the server then lends anew.
+   * @returns how many of the questions that waited went to others; 0 if the server is not heard.
+   */
+  async renew() {
+    if (this.#isAsking || this.queue.length === 0) return 0;
+    this.#isAsking = true;
+    try {
+      await this.outbox.flush();
+      if (this.outbox.waiting.length > 0 || this.queue.length === 0) return 0;
+      const reply = await this.api.next(this.queue.beforeFirst, ASK_N);
+      if (reply.state !== "open" || reply.must_read) {
+        this.onReply(reply);
+        return 0;
+      }
+      const n_gone = this.queue.keep(reply.questions);
+      this.onReply(reply);
+      return n_gone;
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      return 0; // offline: what is answered is kept, and counts while there is room
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
   #again(delay) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

@@ -1,0 +1,42 @@
+"""Read maps of catalogs: where each image lies, and which lie in an area."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalog.embeddings import vectors_sha256
+from catalog.filters import Area
+from catalog.maps.services import FULL, MAP_TASK, map_subject
+from catalog.models import Catalog, CatalogMap, EmbeddingSet
+from jobs.models import Job
+
+
+def map_points(drawn: CatalogMap) -> NDArray[np.uint16]:
+    """Return where each image of a map lies, shape (n, 2), from 0 to `FULL`."""
+    return np.frombuffer(bytes(drawn.points), "<u2").reshape(-1, 2)
+
+
+def find_map(catalog: Catalog, pk: int) -> CatalogMap | None:
+    """Return a map of a catalog by its id; None where it was drawn again since, or never was."""
+    return CatalogMap.objects.filter(pk=pk, embedding_set__catalog=catalog).first()
+
+
+def images_in(drawn: CatalogMap, area: Area) -> list[int]:
+    """Return the ids of the images in an area of a map, its edges included."""
+    points = map_points(drawn)
+    low = np.floor(np.array([area.left, area.top]) * FULL)
+    high = np.ceil(np.array([area.right, area.bottom]) * FULL)
+    inside = ((points >= low) & (points <= high)).all(axis=1)
+    return [drawn.image_ids[row] for row in np.flatnonzero(inside)]
+
+
+def map_job(embedding_set: EmbeddingSet) -> Job | None:
+    """Return the latest job that draws a set's map."""
+    jobs = Job.objects.filter(task=MAP_TASK, subject=map_subject(embedding_set))
+    return jobs.order_by("-pk").first()
+
+
+def is_up_to_date(drawn: CatalogMap) -> bool:
+    """Whether a map shows the vectors that its set has now."""
+    return drawn.vectors_sha256 == vectors_sha256(drawn.embedding_set)
