@@ -12,9 +12,9 @@ from lookalike.learning.conditions.heads import fit_head
 from lookalike.learning.conditions.notions_on_triplets import (
     SINGLE,
     SUPERVISED,
-    draw_triplets,
     score_on_triplets,
 )
+from lookalike.learning.conditions.triplets import draw_triplets
 from lookalike.learning.lit.captions import UNKNOWN
 from lookalike.learning.notions.closed_forms import raw
 from lookalike.learning.notions.scoring import Task

@@ -13,7 +13,7 @@ from lookalike.core.errors import Refused
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.measures import parse_measure
-from lookalike.metrics.score import score_runs
+from lookalike.metrics.scoring import score_runs
 from lookalike.planning.estimates import estimate
 from lookalike.planning.measures import BOARD
 from lookalike.planning.pool_files import named_pool
@@ -71,7 +71,7 @@ def test_over_all_draws_labels_and_measures_are_what_they_would_be_fully_judged(
     total_labels, total, chance = np.zeros(pool.n_pairs), 0.0, 0.0
     names = ("P@3", "MRR@4", "Success@2", "AP'", "macro_roc_auc", "macro_pr_auc")
     for us in product((0.1, 0.35, 0.65, 0.9), repeat=3):
-        weight = np.prod([{0.1: 0.2, 0.35: 0.3, 0.65: 0.3, 0.9: 0.2}[u] for u in us])
+        weight = float(np.prod([{0.1: 0.2, 0.35: 0.3, 0.65: 0.3, 0.9: 0.2}[u] for u in us]))
         is_drawn = np.array(us)[pool.queries] < np.nan_to_num(probabilities)
         seen = np.where(is_drawn | np.isnan(probabilities), truth, np.nan)
         found = estimate(pool, seen, [Round(probabilities, is_drawn)], names)
