@@ -5,7 +5,7 @@
 A batch is as in the paper on language guidance: 112 images, two of a class, 128 numbers. A step is
 the loss and its slope, on one thread; with Margin the mining of triplets belongs to it. Ours and
 theirs take turns, and the median is printed, in milliseconds of a processor. The
-guided step is that of `lookalike train` on frozen features: a layer on 1,024 numbers,
+guided step is that of a layer on frozen features, 1,024 numbers wide, with
 Multisimilarity, Adam; and with `--images` that of a network, EfficientNet-lite0 on 96 pixels.
 """
 

@@ -5,8 +5,8 @@
 
 Every row is a kind of number on a page, in worlds whose true value is known. Beside the interval
 that is shown stands what the percentile bootstrap covers, which stood there before. Where a number
-takes few values (yes or no), coverage jumps from one true value to the next whatever the interval,
-so the truth is drawn anew for each world.
+takes few values (yes or no, one stratum), coverage jumps from one true value to the next whatever
+the interval, so the truth is drawn anew for each world.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def two_successes(name: str) -> Situation:
         changed, more = rng.uniform(0.05, 0.5), rng.beta(2, 2)
         chances = (changed * (1 - more), 1 - changed, changed * more)
         values = rng.choice([-1.0, 0.0, 1.0], n, p=chances)
-        shown = difference_intervals(values[:, None], counts)[0]
+        shown = difference_intervals(values[:, None], counts, is_yes_no=True)[0]
         return changed * (2 * more - 1), shown, _percentiles(counts @ values / n)
 
     return Situation(name, observe)

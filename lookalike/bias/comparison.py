@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from lookalike.bias.measurements import Measured
+from lookalike.bias.measurements import Measured, is_yes_no
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
@@ -192,12 +192,14 @@ def self_delta(models: Sequence[str], m: int, c: Comparison, resampling: Resampl
     """Return what the label set changes for model `m` itself, in value and in place."""
     before, after = places(c.full)[m], places(c.part)[m]
     delta = float(c.part[m] - c.full[m])
+    changes = c.changes[[m]].T
+    (interval,) = resampling.differences(changes, is_yes_no=is_yes_no(c.measure))
     return SelfDelta(
         model=models[m],
         measure=c.measure,
         before=float(c.full[m]),
         after=float(c.part[m]),
-        delta=Estimate(delta, resampling.differences(c.changes[[m]].T)[0]),
+        delta=Estimate(delta, interval),
         n_queries=c.n_queries,
         rank_before=before,
         rank_after=after,

@@ -39,6 +39,11 @@ def precision_name(k: int) -> str:
     return f"p@{k}"
 
 
+def is_yes_no(measure: str) -> bool:
+    """Whether a measure is 0 or 1 at every query: P@1 alone."""
+    return measure == precision_name(1)
+
+
 def measure(evidence: PoolEvidence, sets: Sequence[LabelSet], ks: Sequence[int]) -> Measured:
     """Return macro and micro ROC-AUC and average precision, and P@k, on every label set.
 

@@ -14,7 +14,7 @@ from lookalike.bias.discovery import Discovery, discovery
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.judge_noise import FEWEST_VOTERS, JudgeNoise, judge_noise
 from lookalike.bias.leave_out import LeaveOut, leave_out_report
-from lookalike.bias.measurements import EQUAL_OUTSIDER, MACRO_AUC, Measured, measure
+from lookalike.bias.measurements import EQUAL_OUTSIDER, MACRO_AUC, Measured, is_yes_no, measure
 from lookalike.bias.model_rows import ModelRow, model_rows
 from lookalike.bias.order import NeighbourOrder, order_kept
 from lookalike.bias.outsiders import equal_outsider
@@ -164,4 +164,7 @@ def _tests(
     """Test every macro measure on all labels, and the equal-outsider AUC."""
     values = {name: v[:, 0] for name, v in measured.macro.items()}
     values[EQUAL_OUTSIDER] = equal_outsider(evidence, sets, measured)
-    return tuple(paired_tests(n, evidence.models, v, resampling) for n, v in values.items())
+    return tuple(
+        paired_tests(n, evidence.models, v, resampling, is_yes_no=is_yes_no(n))
+        for n, v in values.items()
+    )

@@ -119,6 +119,14 @@ _OTHER_NAMES = {  # what other programs and papers call them
     "prauc": "macro_pr_auc",
 }
 
+YES_NO: tuple[str, ...] = ("Success", "tie_rate")
+"""Measures of a ranking that are 0 or 1 at each query."""
+
+YES_NO_AT_1: tuple[str, ...] = (
+    *("vsd_hr", "vsd_mrr", "MRR", "P", "P_all", "P_max", "P'", "judged", "hole"),
+)
+"""Measures that are so where k is 1."""
+
 ON_JUDGED: tuple[str, ...] = ("P'", "nDCG'", "AP'", "bpref")
 """Measures of a ranking that look at its judged candidates alone."""
 
@@ -151,6 +159,11 @@ class Measure:
     def needs_list(self) -> bool:
         """Whether it asks for ranks among all candidates, which a run of judged pairs lacks."""
         return not self.is_area and self.family not in ON_JUDGED
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether its value at a query is 0 or 1, whatever the labels."""
+        return self.family in YES_NO or (self.family in YES_NO_AT_1 and self.parameter == 1)
 
     def values(self, lists: Lists) -> Floats:
         """Return the per-query values of a measure of a ranking, shape (n_queries,)."""

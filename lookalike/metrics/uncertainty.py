@@ -8,6 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from lookalike.core.arrays import Floats
+from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored
 from lookalike.stats.bootstrap import Resampling, bootstrap_means
 from lookalike.stats.grouped_auc import common_queries
@@ -46,7 +47,10 @@ def leaderboard_tests(
     """
     values = _by_query(scored)
     names = [one.name for one in scored]
-    return [paired_tests(name, names, values[name], resampling) for name in measures]
+    return [
+        paired_tests(name, names, values[name], resampling, is_yes_no=parse_measure(name).is_yes_no)
+        for name in measures
+    ]
 
 
 def order_probabilities(

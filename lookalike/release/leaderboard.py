@@ -72,7 +72,8 @@ def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted
     names = [entry.model.name for entry in scores if name in entry.by_query]
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
-    is_coverage = parse_measure(name).family in _COVERAGE  # of the pool, not of the models
+    measure = parse_measure(name)
+    is_coverage = measure.family in _COVERAGE  # of the pool, not of the models
     cells = {}
     for entry in scores:
         group, reason = comparable_with(name, entry.model.badge)
@@ -91,7 +92,8 @@ def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted
         return Measured(name, title, cells)
     draws = Resampling.of(values.shape[1], n_bootstraps=N_BOOTSTRAPS, rng=np.random.default_rng(0))
     kept = order_probabilities(names, values, draws) if is_sorted else {}
-    return Measured(name, title, cells, paired_tests(name, names, values, draws).tests, kept)
+    tests = paired_tests(name, names, values, draws, is_yes_no=measure.is_yes_no).tests
+    return Measured(name, title, cells, tests, kept)
 
 
 def comparable_with(measure: str, badge: str) -> tuple[str, str]:

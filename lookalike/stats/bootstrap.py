@@ -43,9 +43,9 @@ class Resampling:
         """Draw the bootstrap samples."""
         return cls(query_counts(n_queries, n_bootstraps, rng), rng, level, n_permutations)
 
-    def differences(self, values: ArrayLike) -> list[Interval]:
+    def differences(self, values: ArrayLike, *, is_yes_no: bool = False) -> list[Interval]:
         """Return the interval of each column's mean; see `difference_intervals`."""
-        return difference_intervals(values, self.counts, self.level)
+        return difference_intervals(values, self.counts, self.level, is_yes_no=is_yes_no)
 
 
 def query_counts(n_queries: int, n_bootstraps: int, rng: np.random.Generator) -> Floats:

@@ -100,26 +100,30 @@ def share_interval(is_part: Bools, queries: Ints, level: float = 0.95) -> Interv
 
 
 def difference_intervals(
-    differences: ArrayLike, counts: Floats, level: float = 0.95
+    differences: ArrayLike, counts: Floats, level: float = 0.95, *, is_yes_no: bool = False
 ) -> list[Interval]:
     """Return the intervals of mean differences over queries, of any sign.
 
     Source: the symmetric studentised bootstrap (Hall, Annals of Statistics 1988). To every squared
     standard error, of the sample and of the bootstrap samples, an n-th of the sample's is added, so
     that a bootstrap sample of queries that hardly differ does not decide by its near-zero error.
-    Where all differences are -1, 0 or 1, as of yes-no measures: Tango's score interval (see
-    `paired_score_interval`), which resampling cannot match.
+    Of yes-no measures: Tango's score interval (see `paired_score_interval`), which resampling
+    cannot match.
 
     Args:
         differences: shape (n_queries, n_columns), NaN where undefined.
         counts: shape (n_bootstraps, n_queries), from `lookalike.stats.bootstrap.query_counts`.
         level: coverage.
+        is_yes_no: whether the measure itself is 0 or 1 at every query, so that a difference is
+            -1, 0 or 1. Differences that happen to be so say nothing of the measure.
 
     Returns:
-        One for each column; undefined below `LEAST_QUERIES` queries, without bootstraps, and
-        where fewer than two queries differ (of yes-no measures there is one).
+        One for each column; undefined below `LEAST_QUERIES` queries and, but for yes-no
+        measures, without bootstraps and where fewer than two queries differ.
     """
     d = np.asarray(differences, dtype=np.float64)
+    if is_yes_no:
+        return [_yes_no_interval(column[~np.isnan(column)], level) for column in d.T]
     return [_difference_interval(column, counts, level) for column in d.T]
 
 
@@ -168,13 +172,17 @@ def standard_error(values: Floats) -> float:
     return float(values.std(ddof=1) / np.sqrt(values.size))
 
 
+def _yes_no_interval(d: Floats, level: float) -> Interval:
+    if d.size < LEAST_QUERIES:
+        return UNDEFINED
+    return paired_score_interval(int((d > 0).sum()), int((d < 0).sum()), d.size, level)
+
+
 def _difference_interval(d: Floats, counts: Floats, level: float) -> Interval:
     kept = ~np.isnan(d)
     d, n = d[kept], int(kept.sum())
     if n < LEAST_QUERIES:
         return UNDEFINED
-    if np.isin(d, (-1.0, 0.0, 1.0)).all():
-        return paired_score_interval(int((d > 0).sum()), int((d < 0).sum()), n, level)
     spread = standard_error(d)
     if not counts.size or not spread > _SAME or (d != 0.0).sum() < FEWEST_DIFFERENT:
         return UNDEFINED

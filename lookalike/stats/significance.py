@@ -85,7 +85,12 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def paired_tests(
-    measure: str, models: Sequence[str], values: ArrayLike, resampling: Resampling
+    measure: str,
+    models: Sequence[str],
+    values: ArrayLike,
+    resampling: Resampling,
+    *,
+    is_yes_no: bool = False,
 ) -> MeasureTests:
     """Compare every two models on the queries where all of them are defined.
 
@@ -98,6 +103,7 @@ def paired_tests(
         values: shape (n_models, n_queries), NaN where undefined; a model without any defined
             query is not tested.
         resampling: the bootstrap samples of these queries, and the draws of the sign flips.
+        is_yes_no: whether the measure is 0 or 1 at every query; see `difference_intervals`.
 
     Returns:
         One test per unordered pair, in the order of `models`.
@@ -113,7 +119,7 @@ def paired_tests(
     pairs = list(combinations(range(len(models)), 2))
     first, second = ([pair[side] for pair in pairs] for side in (0, 1))
     differences = np.where(is_common, drawn[first] - drawn[second], np.nan)
-    intervals = resampling.differences(differences.T)
+    intervals = resampling.differences(differences.T, is_yes_no=is_yes_no)
     adjusted = holm([p[i, j] for i, j in pairs])
     tests = tuple(
         PairedTest(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn.functional import normalize, relu
+from torch.nn.functional import normalize
 
 from lookalike.core.arrays import Float32s, Ints
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.adam import Adam
 from lookalike.learning.engine.determinism import normal, one_thread, stream
+from lookalike.learning.losses.triplet import triplet_loss
 from lookalike.learning.projection import Layer, Layers, check_vectors
 
 MARGIN = 0.2
@@ -55,7 +56,7 @@ def fit_head(
                 mapped = normalize(X[rows.flatten()] @ W.T, dim=1).reshape(len(rows), 3, dim)
                 near = (mapped[:, 0] - mapped[:, 1]).square().sum(dim=1)
                 far = (mapped[:, 0] - mapped[:, 2]).square().sum(dim=1)
-                adam.step(relu(near - far + MARGIN).mean())
+                adam.step(triplet_loss(near, far, margin=MARGIN))
             progress.update(epoch + 1, epochs)
     card = {"method": "triplet head", "dim": dim, "seed": seed, "n_triplets": len(triplets),
             "epochs": epochs}  # fmt: skip

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
+from lookalike.conditional.triplet_scores import Metric
 from lookalike.core.errors import Refused
 from lookalike.learning.conditions.branches import BRANCHES, Branch, ConditionBranch, overlap
+from lookalike.learning.losses.pairs import Sides, distances
 from lookalike.learning.losses.triplet import triplet_loss
 
 Method = Literal["single", "CSN", "LSN", "SCE-Net", "DiscoverNet"]
@@ -20,13 +22,6 @@ MARGIN = 0.2
 NORM, SPARSITY = 5e-3, 5e-4  # of CSN's vectors and masks
 OVERLAP = 0.1  # of DiscoverNet's guesses
 SUMMED = 64  # triplets: its code adds up the overlaps of a batch of so many
-
-
-class Distances(NamedTuple):
-    """Of anchors to candidates under each condition, shape (n, K)."""
-
-    near: torch.Tensor
-    far: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -63,11 +58,19 @@ class Architecture:
             raise Refused("branch", f"there is no {self.branch!r}, but {', '.join(BRANCHES)}")
         if min(self.n_conditions, self.dim) < 1 or self.hidden < 0:
             raise Refused("conditions", "a network needs a condition and a number to embed into")
+        if self.method != "DiscoverNet" and (self.is_residual or self.is_masked):
+            name = "is_residual" if self.is_residual else "is_masked"
+            raise Refused(name, f"is of DiscoverNet alone, not of {self.method}")
 
     @property
     def n_embeddings(self) -> int:
         """How many embeddings come out."""
         return 1 if self.method == "single" else self.n_conditions
+
+    @property
+    def metric(self) -> Metric:
+        """By which its embeddings are compared: as they are trained."""
+        return "euclidean" if self.method == "CSN" else "cosine"
 
 
 class ConditionNetwork(nn.Module):
@@ -78,7 +81,8 @@ class ConditionNetwork(nn.Module):
     Triplet Similarities" (ICCV 2019; LSN: the best condition of a triplet counts); Tan et al.,
     "Learning Similarity Conditions Without Explicit Supervision" (ICCV 2019; SCE-Net: masked
     vectors, weighted by what is guessed); Ye, Shi and Zhan (CVPR 2022; DiscoverNet: distances,
-    weighted by what is guessed).
+    weighted by what is guessed). Its regulariser is that of the released code, not equation 10 of
+    the paper: what two guesses share, of triplets alone that are right both ways, 64 to a batch.
 
     Args:
         n_in: length of the vectors that go in.
@@ -103,11 +107,22 @@ class ConditionNetwork(nn.Module):
             self.masks = nn.Parameter(0.9 + 0.7 * torch.randn(K, d))
 
     def embeddings(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Return an embedding of each image for each condition, shape (n, K, dim), unit rows."""
+        """Return an embedding of each image for each condition.
+
+        Args:
+            vectors: shape (n, n_in).
+
+        Returns:
+            Shape (n, K, dim); unit rows, but for CSN, whose distances heed lengths.
+        """
         common = self.body(vectors)
-        if self.architecture.method == "single":
-            return normalize(common, dim=1)[:, None]
-        return normalize(self._conditional(common), dim=2)
+        match self.architecture.method:
+            case "single":
+                return normalize(common, dim=1)[:, None]
+            case "CSN":
+                return self._conditional(common)
+            case _:
+                return self._unit(common)
 
     def loss(self, parts: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
         """Return the loss of triplets.
@@ -184,27 +199,23 @@ class ConditionNetwork(nn.Module):
             return loss  # swapped candidates change no weight, so no triplet is valid both ways
         with torch.no_grad():
             swapped = self.weights(common[[0, 2, 1]])
-            back = fuse(Distances(sides.far, sides.near), swapped)
+            back = fuse(Sides(sides.far, sides.near), swapped)
             both = (far > near) & (back.far > back.near)
         shared = overlap(weights, swapped)[both].sum() * (SUMMED / len(both))
         return loss + OVERLAP * shared
 
 
-def fuse(sides: Distances, weights: torch.Tensor) -> Distances:
+def fuse(sides: Sides, weights: torch.Tensor) -> Sides:
     """Return distances that are joined over conditions, shape (n,) each.
 
-    >>> sides = Distances(torch.tensor([[0.5, 0.9]]), torch.tensor([[1.0, 0.4]]))
+    >>> sides = Sides(torch.tensor([[0.5, 0.9]]), torch.tensor([[1.0, 0.4]]))
     >>> [round(side.item(), 4) for side in fuse(sides, torch.tensor([[0.8, 0.2]]))]
     [0.58, 0.88]
     """
-    return Distances((sides.near * weights).sum(dim=1), (sides.far * weights).sum(dim=1))
+    return Sides((sides.near * weights).sum(dim=1), (sides.far * weights).sum(dim=1))
 
 
-def _sides(parts: torch.Tensor) -> Distances:
+def _sides(parts: torch.Tensor) -> Sides:
     """Return the distances of anchors to both candidates, from shape (3, n, K, dim)."""
     anchors, closer, farther = parts
-    return Distances(_apart(anchors, closer), _apart(anchors, farther))
-
-
-def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return ((a - b).square().sum(dim=-1) + 1e-8).sqrt()
+    return Sides(distances(anchors, closer), distances(anchors, farther))

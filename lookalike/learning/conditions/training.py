@@ -127,7 +127,7 @@ class ConditionLearner:
         self._adam.n_steps = n_steps
 
     def embeddings(self) -> Float32s:
-        """Return all images under each condition, shape (K, n_images, dim), unit rows."""
+        """Return all images under each condition, shape (K, n_images, dim), as the network does."""
         self.network.eval()
         with one_thread(), torch.no_grad():
             cuts = [self.network.embeddings(cut) for cut in torch.split(self._vectors, CUT)]
@@ -152,7 +152,7 @@ def fit_conditions(
         progress: told the steps.
 
     Returns:
-        Shape (K, n_images, dim), unit rows.
+        Shape (K, n_images, dim), to be compared by the architecture's `metric`.
 
     Raises:
         Refused: a loss that is no number, with step and batch; or as `train`.

@@ -33,10 +33,25 @@ def pairs_of(labels: torch.Tensor) -> Pairs:
 
 
 class Sides(NamedTuple):
-    """Distances of anchors to positives and to negatives, each of shape (n,)."""
+    """Distances of anchors to positives and to negatives, shape (n,), or (n, K) of K conditions."""
 
     near: torch.Tensor
     far: torch.Tensor
+
+
+def distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return the Euclidean distances of vectors; at least 1e-4, so that they have a slope.
+
+    >>> distances(torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0]])).item()
+    5.0
+
+    Args:
+        a, b: shape (..., d).
+
+    Returns:
+        Shape (...).
+    """
+    return ((a - b).square().sum(dim=-1) + EPSILON).sqrt()
 
 
 def sides_of(vectors: torch.Tensor, triplets: torch.Tensor) -> Sides:
@@ -51,7 +66,7 @@ def sides_of(vectors: torch.Tensor, triplets: torch.Tensor) -> Sides:
         triplets: rows of anchor, positive and negative, shape (n, 3).
     """
     anchors, positives, negatives = vectors[triplets.T]
-    return Sides(_apart(anchors, positives), _apart(anchors, negatives))
+    return Sides(distances(anchors, positives), distances(anchors, negatives))
 
 
 def check_batch(vectors: torch.Tensor, labels: torch.Tensor) -> None:
@@ -63,7 +78,3 @@ def check_batch(vectors: torch.Tensor, labels: torch.Tensor) -> None:
     if vectors.ndim != 2 or labels.shape != vectors.shape[:1]:
         reason = f"{tuple(labels.shape)} labels for vectors of shape {tuple(vectors.shape)}"
         raise Refused("labels", reason)
-
-
-def _apart(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return ((a - b).square().sum(dim=1) + EPSILON).sqrt()

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
-from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.protocol import unit_rows
 from lookalike.conditional.criterion import Criterion, measure, seen_by
 from lookalike.core.arrays import Bools, Float32s, Ints
@@ -22,7 +18,6 @@ from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
 from lookalike.images.metadata import MetadataError, read_metadata
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
 from lookalike.learning.conditions.networks import Architecture
 from lookalike.learning.conditions.training import ConditionLearner, Training, fit_conditions
 from lookalike.learning.conditions.triplets import (
@@ -38,6 +33,7 @@ from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.notions.closed_forms import span_weight
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
+from lookalike.learning.recipes.vectors import picture_vectors
 
 ROW = "drawn catalog"
 SINGLE = "single embedding"
@@ -115,7 +111,10 @@ def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
     path = run.folder / "metadata.csv"
     try:
         known = read_metadata(path.read_bytes(), path.name, with_products=False).rows
-        vectors = _vectors(list(known), said, run, progress)
+        vectors = picture_vectors(
+            list(known), lambda name: (run.folder / name).read_bytes(), run.model or said["model"],
+            run, progress,
+        )  # fmt: skip
     except (BackboneError, MetadataError) as problem:
         raise InputError(str(problem)) from problem
     space = TextSpace.load(run.space) if run.space else None
@@ -132,26 +131,6 @@ def _world(said: Mapping[str, Any], run: Run, progress: Progress) -> _World:
         _scaled(unit_rows(vectors), held_out), attributes, held_out, space,
         space.images.apply(vectors) if space else None,
     )  # fmt: skip
-
-
-def _vectors(
-    paths: Sequence[str], said: Mapping[str, Any], run: Run, progress: Progress
-) -> Float32s:
-    if run.vectors is None:
-        progress.note(f"Embedding {len(paths):,} images")
-        openers: list[Callable[[], BytesIO]] = [partial(_opened, run.folder / p) for p in paths]
-        backbone = load_backbone(run.model or said["model"], run.device)
-        return np.asarray(embed_images(backbone, openers), np.float32)
-    table = read_vectors(run.vectors, None)
-    row_of = {name: row for row, name in enumerate(table.ids)}
-    if absent := [path for path in paths if path not in row_of]:
-        reason = f"{run.vectors} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
-        raise Refused("vectors", reason)
-    return np.asarray(table.vectors, np.float32)[[row_of[path] for path in paths]]
-
-
-def _opened(path: Path) -> BytesIO:
-    return BytesIO(path.read_bytes())
 
 
 def _scaled(vectors: Float32s, held_out: Bools) -> Float32s:
@@ -172,7 +151,8 @@ def _repetition(
     for name in names:
         progress.note(f"{name}, seed {seed}")
         embeddings = _embeddings(name, world, learnt, said, seed)
-        seen = [seen_by(table, f"embedding {n + 1}", of[rows], "cosine")
+        metric = NETWORKS[name].metric if name in NETWORKS else "cosine"
+        seen = [seen_by(table, f"embedding {n + 1}", of[rows], metric)
                 for n, of in enumerate(embeddings)]  # fmt: skip
         found[name] = measure(table, seen, seed)
     return found

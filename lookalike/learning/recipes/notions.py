@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
-from lookalike.backbones.loading import load_backbone
 from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
 from lookalike.core.progress import Progress
@@ -22,13 +18,13 @@ from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.named_colours import CSS_COLOURS
 from lookalike.images.sources import Source, SourceError
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
 from lookalike.learning.language.encoders import TextEncoder, encode_prompts, load_encoder
 from lookalike.learning.lit.space import TextSpace
 from lookalike.learning.notions.prompts import prompts_from_values, prompts_from_words
 from lookalike.learning.notions.scoring import METHODS, Task, score_notion
 from lookalike.learning.recipes.recipe import Published, Recipe
 from lookalike.learning.recipes.runners import Made, Run
+from lookalike.learning.recipes.vectors import picture_vectors
 
 Where = Mapping[str, str]
 
@@ -58,10 +54,13 @@ def make(recipe: Recipe, run: Run, progress: Progress) -> Made:
     """
     said = recipe.settings
     spec = run.model or said["model"]
+    if run.space is not None and run.vectors is None:
+        raise Refused("vectors", "a text space needs the vectors that it maps: give their file")
     try:
         with LAYOUTS[said["layout"]].open(run.folder, None) as source:
             images = _images(said, source)
-            vectors = _vectors(images.asked, source, spec, run, progress)
+            paths = [image.path for image in images.asked]
+            vectors = picture_vectors(paths, source.read, spec, run, progress)
         model = _model(spec, run)
     except (BackboneError, SourceError) as problem:
         raise InputError(str(problem)) from problem
@@ -116,27 +115,6 @@ def _meeting(images: Sequence[LayoutImage], where: Where) -> list[LayoutImage]:
         for image in images
         if all(image.attributes.get(name) == value for name, value in where.items())
     ]
-
-
-def _vectors(
-    images: Sequence[LayoutImage], source: Source, spec: str, run: Run, progress: Progress
-) -> Float32s:
-    if run.vectors is not None:
-        table = read_vectors(run.vectors)
-        row_of = {name: row for row, name in enumerate(table.ids)}
-        if absent := [image.path for image in images if image.path not in row_of]:
-            raise Refused("vectors", f"{run.vectors} has no vector of {absent[0]!r} "
-                          f"({len(absent):,} are missing)")  # fmt: skip
-        return np.asarray(table.vectors, np.float32)[[row_of[image.path] for image in images]]
-    if run.space is not None:
-        raise Refused("vectors", "a text space needs the vectors that it maps: give their file")
-    progress.note(f"Embedding {len(images):,} images")
-    openers = [partial(_opened, source, image.path) for image in images]
-    return np.asarray(embed_images(load_backbone(spec, run.device), openers), np.float32)
-
-
-def _opened(source: Source, path: str) -> BytesIO:
-    return BytesIO(source.read(path))
 
 
 def _model(spec: str, run: Run) -> _Model:

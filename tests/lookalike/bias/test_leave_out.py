@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lookalike.bias.comparison import compare_with_full, typical_gap
+from lookalike.bias.comparison import compare_with_full, self_delta, typical_gap
 from lookalike.bias.leave_out import leave_out_report, set_means
 from lookalike.bias.measurements import coverage_at, measure, precision_at
 from lookalike.bias.paper_view import paper_table
@@ -130,6 +130,16 @@ def test_intervals_hold_the_estimates_and_repeat_with_the_seed():
     for found in first.agreement:
         assert found.n_models == 5
         assert found.p.method == "exact"
+
+
+def test_what_does_not_change_has_an_interval_for_yes_and_no_alone():
+    pool = random_pool(1, n_queries=60)
+    sets, measured, resampling = analysed(pool, ks=(1, 2))
+    (g,) = [g for g, s in enumerate(sets) if (s.kind, s.name) == ("uniques", "m0")]
+    for values in (*measured.macro.values(), *measured.micro_by_query.values()):
+        values[:, g] = values[:, 0]
+    deltas = [self_delta(pool.models, 0, c, resampling) for c in compare_with_full(measured, g)]
+    assert [d.measure for d in deltas if d.delta.interval.is_defined] == ["p@1"]
 
 
 def test_a_change_beyond_the_usual_gap_is_marked():

@@ -17,7 +17,6 @@ from lookalike.learning.conditions.networks import (
     METHODS,
     Architecture,
     ConditionNetwork,
-    Distances,
     fuse,
 )
 from lookalike.learning.conditions.training import ConditionLearner, Training, fit_conditions
@@ -28,6 +27,7 @@ from lookalike.learning.conditions.triplets import (
     merge_codes,
 )
 from lookalike.learning.engine.determinism import stream
+from lookalike.learning.losses.pairs import Sides, distances
 
 SMALL = Architecture("CSN", n_conditions=2, dim=8, hidden=0)
 N = 120
@@ -108,8 +108,8 @@ class TestBranches:
         common = parts()
         weights, swapped = network.weights(common), network.weights(common[[0, 2, 1]])
         torch.testing.assert_close(weights, swapped)
-        sides = Distances(torch.rand(6, 2), torch.rand(6, 2))
-        there, back = fuse(sides, weights), fuse(Distances(sides.far, sides.near), swapped)
+        sides = Sides(torch.rand(6, 2), torch.rand(6, 2))
+        there, back = fuse(sides, weights), fuse(Sides(sides.far, sides.near), swapped)
         torch.testing.assert_close(there.far - there.near, back.near - back.far)
         lstm = ConditionBranch("lstm", 8, 2)
         assert not torch.allclose(lstm(common), lstm(common[[0, 2, 1]]))
@@ -137,13 +137,28 @@ class TestBranches:
 
 
 class TestNetworks:
-    @pytest.mark.parametrize("method", METHODS)
-    @pytest.mark.parametrize("is_residual", [False, True])
-    def test_rows_have_length_one(self, method, is_residual):
+    @pytest.mark.parametrize(
+        ("method", "is_residual"), [*((name, False) for name in METHODS), ("DiscoverNet", True)]
+    )
+    def test_rows_have_length_one_where_cosines_compare_them(self, method, is_residual):
         architecture = replace(SMALL, method=method, is_residual=is_residual)
         found = ConditionNetwork(8, architecture).embeddings(parts()[0])
         assert found.shape == (6, architecture.n_embeddings, 8)
-        torch.testing.assert_close(found.norm(dim=2), torch.ones(found.shape[:2]))
+        is_unit = torch.isclose(found.norm(dim=2), torch.ones(found.shape[:2])).all()
+        assert bool(is_unit) is (architecture.metric == "cosine")
+        assert architecture.metric == ("euclidean" if method == "CSN" else "cosine")
+
+    def test_csn_gives_out_the_distances_that_it_learns_from(self):
+        torch.manual_seed(0)
+        network, vectors = ConditionNetwork(8, SMALL), parts()
+        told = torch.arange(6) % 2
+        anchors, closer, farther = (network.embeddings(of)[range(6), told] for of in vectors)
+        near, far = distances(anchors, closer), distances(anchors, farther)
+        length = sum(network.body(of).norm() / 6**0.5 for of in vectors) / 3
+        rest = 5e-3 * length + 5e-4 * network.masks.relu()[told].sum() / 6
+        by_hand = (near - far + 0.2).clamp(min=0).mean()
+        assert by_hand > 0
+        assert network.loss(vectors, told).item() == pytest.approx((by_hand + rest).item())
 
     def test_the_best_condition_of_each_triplet_is_no_worse_than_that_of_a_batch(self):
         torch.manual_seed(0)
@@ -155,19 +170,19 @@ class TestNetworks:
     def test_only_triplets_that_are_valid_both_ways_are_regularised(self):
         architecture = replace(SMALL, method="DiscoverNet", branch="concatenation")
         torch.manual_seed(1)
-        network, common = ConditionNetwork(8, architecture), parts(64)
+        network, common = ConditionNetwork(8, architecture), parts(32)
         network.branch.temperature = 0.01  # so that guesses differ
         plain = replace(architecture, branch="set")
         with torch.no_grad():
-            full = network.loss(common, torch.zeros(64).long())
+            full = network.loss(common, torch.zeros(32).long())
             network.architecture = plain
-            without = network.loss(common, torch.zeros(64).long())
+            without = network.loss(common, torch.zeros(32).long())
             seen = network.body(common)
             unit = normalize(torch.einsum("rnd,ked->rnke", seen, network.maps), dim=3)
             near, far = ((unit[0] - unit[side]).norm(dim=2) for side in (1, 2))
             w, back = network.weights(seen), network.weights(seen[[0, 2, 1]])
             both = ((w * (far - near)).sum(1) > 0) & ((back * (near - far)).sum(1) > 0)
-            wanted = 0.1 * torch.minimum(w, back)[both].sum()
+            wanted = 0.1 * torch.minimum(w, back)[both].sum() * 2  # of a batch of 64
         assert both.any()
         assert not both.all()
         assert (full - without).item() == pytest.approx(wanted.item(), rel=1e-3)
@@ -178,6 +193,8 @@ class TestNetworks:
             ({"method": "CSM"}, "there is no 'CSM'"),
             ({"branch": "sets"}, "there is no 'sets'"),
             ({"n_conditions": 0}, "needs a condition"),
+            ({"is_residual": True}, "is_residual: is of DiscoverNet alone, not of CSN"),
+            ({"method": "LSN", "is_masked": True}, "is_masked: .* not of LSN"),
         ],
     )
     def test_what_cannot_be_built_is_refused(self, changed, reason):
@@ -192,8 +209,9 @@ class TestTraining:
         rows = np.array([int(name) for name in table.images])
         found = {}
         for method in ("single", "CSN"):
-            embeddings = fit_conditions(learner(replace(SMALL, method=method), epochs=10))
-            seen = [seen_by(table, f"{n}", of[rows], "cosine") for n, of in enumerate(embeddings)]
+            kind = replace(SMALL, method=method)
+            embeddings, metric = fit_conditions(learner(kind, epochs=10)), kind.metric
+            seen = [seen_by(table, f"{n}", of[rows], metric) for n, of in enumerate(embeddings)]
             found[method] = measure(table, seen, 0).alignment.ot
         assert found["CSN"] > 0.93
         assert found["CSN"] > found["single"] + 0.05
@@ -244,14 +262,17 @@ class TestTraining:
     def test_a_loss_that_is_no_number_stops_with_step_and_batch_and_keeps_the_checkpoint(
         self, tmp_path
     ):
-        fit_conditions(learner(), folder=tmp_path, every=5)
-        kept = (tmp_path / "checkpoint.safetensors").read_bytes()
-        broken = learner()
-        with torch.no_grad():
-            broken.network.masks[:] = torch.nan
-        with pytest.raises(Refused, match=r"loss: is nan at step 0 \(epoch 0, batch 0, rows \d"):
-            broken.step(0)
-        assert (tmp_path / "checkpoint.safetensors").read_bytes() == kept
+        class Kept:
+            def update(self, done: int, total: int) -> None:
+                after.append((tmp_path / "checkpoint.safetensors").read_bytes())
+
+        after: list[bytes] = []
+        much = Training(batch=64, rate=1e30)
+        broken = ConditionLearner(world()[0], drawn(), SMALL, much)
+        with pytest.raises(Refused, match=r"is (inf|nan) at step 1 \(epoch 0, batch 1, rows \d"):
+            fit_conditions(broken, folder=tmp_path, every=1, progress=Kept())  # type: ignore[arg-type]
+        assert (tmp_path / "checkpoint.safetensors").read_bytes() == after[-1]
+        assert len(after) == 1
 
     def test_bad_input_is_named(self):
         vectors, triplets = world()[0], drawn()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lookalike.conditional import criterion
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
 from lookalike.learning.engine.determinism import stream
@@ -45,7 +46,16 @@ def recipe() -> Recipe:
     return replace(found, settings={**found.settings, **small})
 
 
-def test_what_is_told_the_condition_does_better_and_each_repetition_counts(folder, recipe):
+def test_what_is_told_the_condition_does_better_and_each_repetition_counts(
+    folder, recipe, monkeypatch
+):
+    compared = []
+
+    def seen_by(table, name, vectors, metric):
+        compared.append((metric, bool(np.isclose(np.linalg.norm(vectors, axis=1), 1).all())))
+        return criterion.seen_by(table, name, vectors, metric)
+
+    monkeypatch.setattr("lookalike.learning.recipes.conditions.seen_by", seen_by)
     run = Run(folder, methods=(SINGLE, "CSN"), vectors=folder / "vectors.npz", repetitions=2)
     made = make(recipe, run, SILENT)
     assert set(made.values[ROW]["CSN"]) == {"OT", "greedy", "colour", "cut"}
@@ -54,6 +64,7 @@ def test_what_is_told_the_condition_does_better_and_each_repetition_counts(folde
     assert single.std > 0
     assert not made.is_comparable
     assert "2 repetitions" in made.notes[0]
+    assert compared == [("cosine", True), *[("euclidean", False)] * 2] * 2
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ class TestMultisimilarity:
         assert multisimilarity(E, LABELS, form=form).item() == pytest.approx(wanted, rel=1e-9)
 
     def test_the_original_form_and_its_slope_are_those_of_another_library(self):
-        losses = pytest.importorskip("pytorch_metric_learning.losses")
-        miners = pytest.importorskip("pytorch_metric_learning.miners")
+        from pytorch_metric_learning import losses, miners
+
         X = batch(40, 16)
         E, y = normalize(X, dim=1), torch.arange(40) // 3  # theirs takes the length away
         theirs = losses.MultiSimilarityLoss(alpha=2, beta=40, base=0.5)(
@@ -112,7 +112,8 @@ class TestMargin:
         assert slope(loss, boundary).item() < 0
 
     def test_the_loss_is_that_of_another_library_where_it_counts_alike(self):
-        losses = pytest.importorskip("pytorch_metric_learning.losses")
+        from pytorch_metric_learning import losses
+
         E = batch()
         triplets = distance_weighted(E, LABELS, stream(0, "mine"))
         near, far = sides_of(E, triplets)

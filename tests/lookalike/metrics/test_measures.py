@@ -17,7 +17,7 @@ from lookalike.metrics.measures import (
     parse_measure,
 )
 from lookalike.metrics.rank import condensed, rank_run
-from tests.lookalike.metrics.cases import g3, toy
+from tests.lookalike.metrics.cases import g3, random_labels_and_run, toy
 
 
 def lists_of(qrels, run, products=None):
@@ -118,6 +118,19 @@ def test_every_known_form_and_default_can_be_parsed():
 def test_a_name_stands_for_its_function(name, values):
     lists = lists_of(*g3())
     np.testing.assert_array_equal(parse_measure(name).values(lists), values(lists.plain))
+
+
+@pytest.mark.parametrize("family", [name for name, of in RANKED.items() if "k" in of.parameter])
+def test_what_is_called_yes_or_no_is_so_and_what_is_not_is_not(family):
+    every = [lists_of(*random_labels_and_run(seed)) for seed in range(5)]
+    for k in (1, 5):
+        measure = parse_measure(f"{family}@{k}")
+        values = np.concatenate([measure.values(lists) for lists in every])
+        only = set(np.unique(values[~np.isnan(values)])) <= {0.0, 1.0}
+        if (family, k) not in {("nDCG", 1), ("nDCG'", 1), ("nDCG(dcg='exp-log2')", 1)}:
+            assert measure.is_yes_no is only, "but for gains, which grades make others"
+    assert not parse_measure("nDCG@1").is_yes_no
+    assert not parse_measure("RBP@0.5").is_yes_no
 
 
 def test_vsd_names_look_at_one_image_per_product():

@@ -1,5 +1,6 @@
 """From labels and runs to outcomes: means, coverage, areas with what belongs beside them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from lookalike.metrics.areas import Areas
 from lookalike.metrics.match import MissingScoresError, has_list, match_run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import Scored, score_runs
+from lookalike.metrics.uncertainty import leaderboard_tests
+from lookalike.stats.bootstrap import Resampling
 from tests.lookalike.metrics.cases import g3, random_labels_and_run, toy
 
 
@@ -75,6 +78,16 @@ def test_a_macro_pr_area_comes_with_the_floor_of_the_same_queries():
     outcome = found.outcomes["macro_pr_auc"]
     assert (outcome.value, outcome.n_defined) == (1.0, 1)
     assert outcome.details == pytest.approx({"prevalence": 1 / 3, "normalised_gain": 1.0})
+
+
+def test_models_that_answer_alike_differ_by_an_interval_of_yes_no_measures_alone():
+    qrels, run = random_labels_and_run(0)
+    twins = [run, replace(run, name="twin")]
+    names = ["Success@5", "P@1", "P@5", "macro_roc_auc"]
+    found = scored(qrels, twins, ",".join(names), missing="worst")
+    resampling = Resampling.of(25, n_bootstraps=50, rng=np.random.default_rng(0))
+    tests = leaderboard_tests(found, names, resampling)
+    assert [of.tests[0].interval.is_defined for of in tests] == [True, True, False, False]
 
 
 def test_nothing_defined_is_nan_with_count_zero():

@@ -1,0 +1,45 @@
+"""The vectors of a data set's pictures, from a file or from a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import BytesIO
+
+import numpy as np
+
+from lookalike.backbones.embed import embed_images
+from lookalike.backbones.loading import load_backbone
+from lookalike.core.arrays import Float32s
+from lookalike.core.errors import Refused
+from lookalike.core.progress import Progress
+from lookalike.io.vectors import read_vectors
+from lookalike.learning.recipes.runners import Run
+
+
+def picture_vectors(
+    paths: Sequence[str], read: Callable[[str], bytes], spec: str, run: Run, progress: Progress
+) -> Float32s:
+    """Return the vectors of pictures, shape (n, d), in the order of their paths.
+
+    Args:
+        paths: of the pictures.
+        read: returns the bytes of one.
+        spec: of the model that makes the vectors where the run has no file of them.
+        run: has such a file, or a device.
+        progress: told that a model is at work.
+
+    Raises:
+        Refused: the file lacks a picture, which is named.
+        FormatError: the file cannot be used.
+        BackboneError: the model cannot.
+    """
+    if run.vectors is None:
+        progress.note(f"Embedding {len(paths):,} images")
+        openers = [lambda path=path: BytesIO(read(path)) for path in paths]
+        return np.asarray(embed_images(load_backbone(spec, run.device), openers), np.float32)
+    table = read_vectors(run.vectors)
+    row_of = {name: row for row, name in enumerate(table.ids)}
+    if absent := [path for path in paths if path not in row_of]:
+        reason = f"{run.vectors} has no vector of {absent[0]!r} ({len(absent):,} are missing)"
+        raise Refused("vectors", reason)
+    return np.asarray(table.vectors, np.float32)[[row_of[path] for path in paths]]
