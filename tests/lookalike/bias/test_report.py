@@ -43,6 +43,16 @@ def test_the_report_has_every_part(rich):
     assert set(found["paper"]) == {"uniques", "contributions"}
 
 
+def test_models_that_agree_everywhere_differ_by_an_interval_at_the_first_place_alone():
+    pool = random_pool(0, n_models=3)
+    pool.scores[1] = pool.scores[0]
+    pool.lists.ranks[1] = pool.lists.ranks[0]
+    report = report_of(pool, settings=dataclasses.replace(QUICK, ks=(1, 2)))
+    twins = {t.measure: t.tests[0].interval.is_defined for t in report.tests}
+    assert twins["p@1"]
+    assert not any(twins[name] for name in ("p@2", "macro_auc", "macro_ap"))
+
+
 def test_it_is_json_without_nan(rich):
     text = json.dumps(as_json(rich), allow_nan=False)
     assert json.loads(text)["pool"]["n_queries"] == 25
