@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.bias.evidence.files import Proposals
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Floats, Ints
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
@@ -18,6 +18,7 @@ from lookalike.metrics.match import Missing, has_list, match_run, pair_scores
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
 
+_ENDLESS = np.iinfo(np.int64).max
 COLUMNS = ("query", "candidate", "probability", "drawn")
 
 
@@ -69,7 +70,10 @@ def named_pool(
         missing: what a pair without a score means, as in `pair_scores`.
 
     Raises:
-        InputError: two runs of one name, or a run that ranks nothing but pairs of the pool.
+        InputError: two runs of one name, a run that ranks nothing but pairs of the pool, or an
+            outsider: a run with candidates that were never put to the judges, down to the depth
+            of the shallowest source. The pool is as deep as the deepest source down to whose
+            depth it holds every run's candidates.
         MissingScoresError: as `pair_scores`, with the run's name.
     """
     names = [run.name for run in runs]
@@ -82,7 +86,7 @@ def named_pool(
         for q, c in zip(*(code.tolist() for code in codes), strict=True)
     ]
     wanted = Qrels.of((query, candidate, 0) for query, candidate in pairs)
-    ranks, scores = [], []
+    ranks, scores, unasked = [], [], []
     for run in runs:
         aligned = match_run(wanted, run)
         if not has_list(aligned):
@@ -99,16 +103,41 @@ def named_pool(
         rank_of[aligned.by_rank] = np.arange(queries.size) - first + 1
         at = aligned.judged_at
         ranks.append(np.where(at >= 0, rank_of[at], 0))
+        is_asked = np.zeros(rank_of.size, dtype=np.bool_)
+        is_asked[at[at >= 0]] = True
+        unasked.append((rank_of, rank_of[~is_asked]))
     pool = RankedPool(
         models=tuple(names),
         n_queries=len(wanted.query_ids),
         queries=wanted.queries,
         ranks=np.stack(ranks),
         scores=np.stack(scores),
-        depth=int(proposals.ranks.max()),
+        depth=_depth(proposals, names, unasked),
     )
     named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
     return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))
+
+
+def _depth(
+    proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]
+) -> int:
+    """Return how deep all runs stand in the pool, from all ranks of each and those not in it."""
+    of_sources = np.zeros(len(proposals.generators), dtype=np.int64)
+    np.maximum.at(of_sources, proposals.models, proposals.ranks)
+    whole = min(int(unasked.min(initial=_ENDLESS)) for _, unasked in ranks) - 1
+    reached = of_sources[of_sources <= whole]
+    if reached.size:
+        return int(reached.max())
+    depth = int(of_sources.min())
+    for name, (listed, unasked) in zip(names, ranks, strict=True):
+        n = int((unasked <= depth).sum())
+        if n:
+            raise InputError(
+                f"run {name!r}: {n:,} of its {int((listed <= depth).sum()):,} candidates down to "
+                f"rank {depth} were never put to the judges; nothing is estimated for an outsider "
+                "of the pool"
+            )
+    raise AssertionError("a run is whole down to the shallowest source")
 
 
 def write_round(path: Path, pool: NamedPool, drawn: Round) -> None:

@@ -60,6 +60,39 @@ def test_all_judged_is_what_score_says_ties_and_empty_queries_with_it():
     assert found.judged == 1
 
 
+def five_candidates(name: str, order: str) -> Run:
+    """Return a run that ranks a, b, c, d, e alike for each of four queries."""
+    return Run.of(name, [(f"q{q}", c, 5.0 - i) for q in range(4) for i, c in enumerate(order)])
+
+
+def proposed_by(*sources: tuple[str, str]):
+    rows = [
+        (f"q{q}", c, name, i + 1)
+        for name, order in sources
+        for q in range(4)
+        for i, c in enumerate(order)
+    ]
+    return make_proposals(rows)
+
+
+def test_a_run_whose_candidates_were_not_put_to_the_judges_is_refused_by_name():
+    runs = [five_candidates("a", "abcde"), five_candidates("x", "aebcd")]
+    assert named_pool(proposed_by(("a", "abc")), runs[:1]).pool.depth == 3
+    wanted = "run 'x': 4 of its 12 candidates down to rank 3 were never put to the judges"
+    with pytest.raises(InputError, match=wanted):
+        named_pool(proposed_by(("a", "abc")), runs)
+
+
+def test_a_source_of_less_depth_makes_the_pool_as_deep_as_every_run_stands_in_it():
+    runs = [five_candidates("a", "abcde"), five_candidates("b", "badce")]
+    uneven = proposed_by(("a", "abc"), ("b", "ba"))  # b's third is not in the pool
+    named = named_pool(uneven, runs)
+    assert (named.pool.depth, named.pool.n_pairs) == (2, 12)
+    with pytest.raises(InputError, match="the pool is 2 deep"):
+        estimate(named.pool, np.ones(12), [], ["P@3"])
+    assert named_pool(uneven, runs[:1]).pool.depth == 3
+
+
 def test_over_all_draws_labels_and_measures_are_what_they_would_be_fully_judged():
     few = simulate(World(n_queries=3, n_images=8, n_models=2, depth=4, positives=0.4), 5)
     pool, rng = few.pool, np.random.default_rng(0)
