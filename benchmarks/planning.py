@@ -39,7 +39,8 @@ def main() -> int:
 
     def next_round(known: Floats) -> None:
         wanted = pool.n_pairs // 10
-        rounds.append(draw_round(pool, known, n_wanted=wanted, rng=np.random.default_rng(1)))
+        rng = np.random.default_rng([1, len(rounds)])
+        rounds.append(draw_round(pool, known, n_wanted=wanted, rng=rng))
 
     next_round(labels)
     labels = np.where(rounds[0].drawn, campaign.labels, labels)

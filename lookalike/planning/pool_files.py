@@ -15,11 +15,14 @@ from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.writers import write_csv
 from lookalike.metrics.match import Missing, has_list, match_run, pair_scores
+from lookalike.planning.label_model import LABEL_MODEL
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
 
 _ENDLESS = np.iinfo(np.int64).max
 COLUMNS = ("query", "candidate", "probability", "drawn")
+OF_THE_DRAW = ("seed", "guess")  # facts kept beside them, which no estimate needs
+NO_GUESS = "none"
 
 
 @dataclass(frozen=True)
@@ -140,14 +143,24 @@ def _depth(
     raise AssertionError("a run is whole down to the shallowest source")
 
 
-def write_round(path: Path, pool: NamedPool, drawn: Round) -> None:
-    """Write a round: one row for each pair that was open."""
+def write_round(
+    path: Path, pool: NamedPool, drawn: Round, *, seed: int, guess: str = LABEL_MODEL
+) -> None:
+    """Write a round: one row for each pair that was open.
+
+    Args:
+        path: of a new file.
+        pool: whose pairs they are.
+        drawn: the round.
+        seed: it was drawn with.
+        guess: name and version of the label model behind the probabilities, or `NO_GUESS`.
+    """
     rows = (
-        (*pool.pairs[i], f"{drawn.probabilities[i]:.6g}", int(drawn.drawn[i]))
+        (*pool.pairs[i], f"{drawn.probabilities[i]:.6g}", int(drawn.drawn[i]), seed, guess)
         for i in np.flatnonzero(~np.isnan(drawn.probabilities)).tolist()
     )
     with path.open("w", encoding="utf-8", newline="") as out:
-        write_csv(out, rows, COLUMNS)
+        write_csv(out, rows, (*COLUMNS, *OF_THE_DRAW))
 
 
 def read_round(path: Path, pool: NamedPool) -> Round:

@@ -14,7 +14,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import score_runs
-from lookalike.planning.estimates import estimate
+from lookalike.planning.estimates import estimate, undrawn
 from lookalike.planning.measures import BOARD
 from lookalike.planning.pool_files import named_pool
 from lookalike.planning.rounds import FLOOR, Round, draw_round
@@ -168,6 +168,32 @@ def test_a_label_withdrawn_after_the_draw_is_no_estimate():
     labels[np.flatnonzero(one.drawn)[0]] = np.nan
     with pytest.raises(Refused, match=r"1 of the .* have no label"):
         estimate(POOL, labels, [one], BOARD)
+
+
+def test_labels_that_a_round_could_have_drawn_and_did_not_are_refused():
+    one = drawn(0.3)
+    labels = labels_of(one)
+    gold = np.flatnonzero(np.isnan(labels))[:7]
+    labels[gold] = LABELS[gold]
+    with pytest.raises(Refused, match="7 labelled pairs were open in round 1 and drawn by no"):
+        estimate(POOL, labels, [one], ["P@5"])
+    assert np.flatnonzero(undrawn(labels, [one])).tolist() == gold.tolist()
+    two = drawn(0.3, labels, seed=2)  # known before the second, they are no fault of its own
+    judged = np.where(two.drawn, LABELS, labels)
+    assert estimate(POOL, judged, [two], ["P@5"]).judged < 1
+    with pytest.raises(Refused, match="7 labelled pairs were open in round 1"):
+        estimate(POOL, judged, [one, two], ["P@5"])
+
+
+def test_rounds_out_of_order_are_refused_and_none_matters_once_all_is_judged():
+    one = drawn(0.3)
+    two = drawn(0.3, labels_of(one), seed=2)
+    labels = labels_of(one, two)
+    estimate(POOL, labels, [one, two], ["P@5"])
+    with pytest.raises(Refused, match="drawn by no round from there on: .* in their order"):
+        estimate(POOL, labels, [two, one], ["P@5"])
+    found, full = (estimate(POOL, LABELS, r, ["P@5"]).measures[0] for r in ([one], []))
+    assert np.array_equal(found.by_query, full.by_query)
 
 
 def test_a_round_before_a_top_up_counts_as_known_labels_alone():
