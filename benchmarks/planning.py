@@ -15,7 +15,8 @@ import numpy as np
 from lookalike.core.arrays import Floats
 from lookalike.planning.estimates import estimate
 from lookalike.planning.measures import BOARD
-from lookalike.planning.planner import Costs, Design, Pilot, forecast
+from lookalike.planning.pilot import Pilot
+from lookalike.planning.planner import Costs, Design, forecast
 from lookalike.planning.rounds import Round, draw_round
 from lookalike.planning.simulator import World, simulate
 

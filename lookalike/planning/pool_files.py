@@ -121,9 +121,7 @@ def named_pool(
     return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))
 
 
-def _depth(
-    proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]
-) -> int:
+def _depth(proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]) -> int:
     """Return how deep all runs stand in the pool, from all ranks of each and those not in it."""
     of_sources = np.zeros(len(proposals.generators), dtype=np.int64)
     np.maximum.at(of_sources, proposals.models, proposals.ranks)

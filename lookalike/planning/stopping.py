@@ -2,8 +2,8 @@
 
 The error allowed is shared out over the looks planned beforehand, over the three rules of a look,
 and over the claims of a rule, in equal parts (Bonferroni): so all that is ever claimed holds
-together with probability 1 - alpha, however the looks depend on one another. Source: Lan, DeMets (Biometrika 1983) for spending
-an error over looks; the equal parts need none of their assumptions.
+together with probability 1 - alpha, however the looks depend on one another. Source: Lan, DeMets
+(Biometrika 1983) for spending an error over looks; equal parts need none of their assumptions.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
 from lookalike.cli.rounds.inputs import add_files, read_files
 from lookalike.io.errors import InputError
@@ -17,8 +18,8 @@ from lookalike.planning.rounds import FLOOR, draw_round
 DESCRIPTION = (
     "Draw the pairs of a pool that are judged next. Pairs that are in doubt and on which much "
     "hangs are drawn more often; every open pair may be drawn. The probabilities go into the "
-    "round's file: no estimate is valid without them. Rounds of one seed are drawn independently of "
-    "each other: what else is drawn by is the number of labels and of rounds before."
+    "round's file: no estimate is valid without them. Rounds of one seed are independent: the "
+    "draw starts from the seed and from how many labels and rounds there were before."
 )
 EXAMPLE = (
     "lookalike rounds draw --proposals pool.csv --run a.csv --run b.csv --qrels so-far.csv "
@@ -39,7 +40,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whole-queries", action="store_true", help="every open pair with the same probability"
     )
-    parser.add_argument("--seed", type=int, required=True, help="of the draw; kept in the round's file")
+    parser.add_argument(
+        "--seed", type=seed, required=True, help="of the draw; kept in the round's file"
+    )
     parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="the round, as CSV")
 
 

@@ -190,7 +190,7 @@ def test_rounds_out_of_order_are_refused_and_none_matters_once_all_is_judged():
     two = drawn(0.3, labels_of(one), seed=2)
     labels = labels_of(one, two)
     estimate(POOL, labels, [one, two], ["P@5"])
-    with pytest.raises(Refused, match="drawn by no round from there on: .* in their order"):
+    with pytest.raises(Refused, match=r"drawn by no round from there on: .* in their order"):
         estimate(POOL, labels, [two, one], ["P@5"])
     found, full = (estimate(POOL, LABELS, r, ["P@5"]).measures[0] for r in ([one], []))
     assert np.array_equal(found.by_query, full.by_query)
