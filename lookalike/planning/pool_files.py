@@ -10,7 +10,7 @@ import numpy as np
 
 from lookalike.bias.evidence.files import Proposals
 from lookalike.core.arrays import Floats, Ints
-from lookalike.io.csv_text import csv_lines, unprotected
+from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.writers import write_csv
@@ -172,36 +172,26 @@ def read_round(path: Path, pool: NamedPool) -> Round:
     at = {pair: i for i, pair in enumerate(pool.pairs)}
     probabilities = np.full(len(pool.pairs), np.nan)
     drawn = np.zeros(len(pool.pairs), dtype=np.bool_)
-    lines = csv_lines(path)
-    _, header = next(lines, (1, []))
-    if any(header.count(name) != 1 for name in COLUMNS):
-        reason = f"the columns are {','.join(header)!r}; needed: {','.join(COLUMNS)}"
-        raise FormatError(path, 1, reason)
-    places = [header.index(name) for name in COLUMNS]
-    for line, cells in lines:
-        if len(cells) != len(header):
-            reason = f"{len(cells)} cells where the header names {len(header)}"
-            raise FormatError(path, line, reason)
-        query, candidate, probability, was_drawn = (cells[place] for place in places)
-        pair = (unprotected(query), unprotected(candidate))
+    table = ColumnTable(path, COLUMNS)
+    for line, (query, candidate, probability, was_drawn) in table:
+        pair = (query, candidate)
         if pair not in at:
-            raise FormatError(path, line, f"{pair!r} is no pair of the pool")
+            raise table.refused(line, f"{pair!r} is no pair of the pool")
         if not np.isnan(probabilities[at[pair]]):
-            raise FormatError(path, line, f"{pair!r} stands here twice")
+            raise table.refused(line, f"{pair!r} stands here twice")
         if was_drawn not in ("0", "1"):
-            raise FormatError(path, line, f"drawn is {was_drawn!r}, neither 0 nor 1")
-        probabilities[at[pair]] = _probability(path, line, probability)
-        drawn[at[pair]] = was_drawn == "1"
+            raise table.refused(line, f"drawn is {was_drawn!r}, neither 0 nor 1")
+        value = _number(probability)
+        if not 0.0 < value <= 1.0:
+            raise table.refused(line, f"probability {probability!r} is not in (0, 1]")
+        probabilities[at[pair]], drawn[at[pair]] = value, was_drawn == "1"
     if np.isnan(probabilities).all():
         raise FormatError(path, None, "the file holds no pair")
     return Round(probabilities, drawn)
 
 
-def _probability(path: Path, line: int, text: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = float("nan")
-    if not 0.0 < value <= 1.0:
-        raise FormatError(path, line, f"probability {text!r} is not in (0, 1]")
-    return value
+        return float("nan")
