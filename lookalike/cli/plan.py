@@ -43,7 +43,7 @@ DESCRIPTION = (
 )
 EXAMPLE = (
     "lookalike plan --close --queries 100,200,400 --depth 5,10 --judges 1,3 --share 0.25,0.5,1 "
-    "--width 0.03"
+    "--width 0.05"
 )
 HEADER = (
     *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
@@ -191,9 +191,9 @@ def _row(one: Forecast) -> list[str | int | float | None]:
 
 
 def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]:
-    yield f"{found[0].measure}: {len(found)} designs; width is ± of the widest interval, bias how"
-    yield "far wrong labels of so many judges move a value, order the probability, at least, that"
-    yield "all models come out in the right order"
+    yield f"{found[0].measure}: {len(found)} designs"
+    yield "width: ± of the widest interval; bias: how far wrong labels of its judges move a value;"
+    yield "order: the probability, at least, that all models come out in the right order"
     yield ""
     has_money = any(one.money for one in found)
     head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "bias", "order"]
