@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.backtest_spread is not None:
         return _backtested(arguments)
     several = [
-        _several(getattr(arguments, name) or default, f"--{name}", kind)
+        _several(getattr(arguments, name), default, f"--{name}", kind)
         for name, (kind, default, _) in DESIGNS.items()
     ]
     designs = [Design(*one) for one in product(*several)]
@@ -139,7 +139,8 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _several(text: str, option: str, kind: Callable[[str], T]) -> list[T]:
+def _several(given: str | None, default: str, option: str, kind: Callable[[str], T]) -> list[T]:
+    text = default if given is None else given
     try:
         found = [kind(part) for part in text.split(",") if part.strip()]
     except ValueError:
@@ -150,12 +151,10 @@ def _several(text: str, option: str, kind: Callable[[str], T]) -> list[T]:
 
 
 def _pilot(arguments: argparse.Namespace) -> Pilot:
-    assumed = [HOW_CLOSE] if arguments.errors else []
-    assumed += [
-        f"--{name.removeprefix('n_').replace('_', '-')}"
-        for name in world_options(arguments, without=OF_DESIGNS)
-        if not (arguments.errors and name in ("best", "worst"))
-    ]
+    given = world_options(arguments, without=OF_DESIGNS)
+    assumed = [f"--{name.removeprefix('n_').replace('_', '-')}" for name in given]
+    if arguments.errors:
+        assumed = [HOW_CLOSE, *(name for name in assumed if name not in ("--best", "--worst"))]
     if assumed:
         raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
     if not arguments.run or not (arguments.votes or arguments.qrels):
@@ -233,7 +232,10 @@ def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
 
 def _backtested(arguments: argparse.Namespace) -> Report:
     """Say how well the spread within parts of the pilot foretells all of it."""
-    beside = [f"--{name}" for name in OF_FORECASTS if getattr(arguments, name) not in (None, False)]
+    said = {name: getattr(arguments, name) for name in OF_FORECASTS}
+    beside = [
+        f"--{name}" for name, value in said.items() if value is not None and value is not False
+    ]
     if beside:
         raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
     if not arguments.proposals:

@@ -10,6 +10,7 @@ from typing import Any
 
 from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
+from lookalike.io.errors import InputError
 from lookalike.planning.simulated_files import write_campaign
 from lookalike.planning.simulator import CLOSE, DISTANT, World, simulate
 
@@ -71,10 +72,16 @@ def add_world_options(
 
 
 def world_options(arguments: argparse.Namespace, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Return {field of `World`: value} of the options that were given."""
+    """Return {field of `World`: value} of the options that were given.
+
+    Raises:
+        InputError: errors of models said twice.
+    """
     names = [field.name for field in fields(World) if field.name not in without]
     said = {name: getattr(arguments, name) for name in names}
     if arguments.errors:
+        if said["best"] is not None or said["worst"] is not None:
+            raise InputError(f"{HOW_CLOSE} says what --best and --worst are: name one or the other")
         said["best"], said["worst"] = arguments.errors
     return {name: value for name, value in said.items() if value is not None}
 
@@ -83,7 +90,7 @@ def run(arguments: argparse.Namespace) -> Report:
     """Simulate and write.
 
     Raises:
-        Refused: options that make no sense, or a folder that holds something.
+        InputError, Refused: options that make no sense, or a folder that holds something.
         OSError: if a file cannot be written.
     """
     campaign = simulate(World(**world_options(arguments)), arguments.seed)

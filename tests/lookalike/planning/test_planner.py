@@ -178,6 +178,9 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
         ([*spread, "0.5", "--share", "0.3", "--judges", "1"], "--judges, --share: --backtest-spr"),
         ([*pilot, *votes, *designs, "--images", "100"], "--images: assumptions say nothing"),
         ([*pilot, *votes, *designs, "--close"], "--close or --distant: assumptions say nothing"),
+        ([*spread, "0.5", "--hourly", "0"], "--hourly: --backtest-spread tries no design"),
+        (["plan", "--queries", ""], "--queries '' is not a list of numbers"),
+        (["plan", "--close", "--best", "0.3"], "name one or the other"),
         ([*spread, "nan"], "nan is not a share of the queries"),
         ([*pilot, *votes, "--measure", "P@x"], "no estimate from a partly judged pool for 'P@x'"),
     ):
