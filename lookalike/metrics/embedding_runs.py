@@ -128,7 +128,7 @@ def embedding_run(
         n_products: how many different products the head of each list must show.
         depth: where to begin.
         is_lean: search in plain numpy, slower, but with neither torch nor numba in memory, nor
-            a second copy of the vectors; the scores agree to float32 rounding.
+            a second copy of the vectors; the scores are the same to the last bit.
 
     Raises:
         ValueError: shapes that do not fit, or values that are not finite.
@@ -138,17 +138,17 @@ def embedding_run(
     found = _lists(queries, images, gallery, n_products, depth)
     rows = np.repeat(np.arange(len(queries)), found.k)
     is_listed = found.indices.ravel() >= 0
-    listed = (rows[is_listed], found.indices.ravel()[is_listed], found.scores.ravel()[is_listed])
+    rows, columns = rows[is_listed], found.indices.ravel()[is_listed]
     n = len(gallery.image_ids)
     asked = gallery.judged_queries * n + gallery.judged_images
-    judged = ~np.isin(asked, listed[0] * n + listed[1])
-    q, c = gallery.judged_queries[judged], gallery.judged_images[judged]
-    scores = pair_scores(queries, images, q, c)
-    rows, columns = np.concatenate([listed[0], q]), np.concatenate([listed[1], c])
+    judged = ~np.isin(asked, rows * n + columns)
+    rows = np.concatenate([rows, gallery.judged_queries[judged]])
+    columns = np.concatenate([columns, gallery.judged_images[judged]])
+    # in one order of sums, whichever search found them: a campaign and its release agree
+    scores = pair_scores(queries, images, rows, columns)
     query_ids, query_codes = sorted_names(gallery.query_ids, rows, np.unique(rows).tolist())
     image_ids, image_codes = sorted_names(gallery.image_ids, columns, np.unique(columns).tolist())
-    whole = np.concatenate([listed[2], scores]).astype(np.float64)
-    return Run(name, query_ids, image_ids, query_codes, image_codes, whole)
+    return Run(name, query_ids, image_ids, query_codes, image_codes, scores.astype(np.float64))
 
 
 def load_search() -> ModuleType:

@@ -54,8 +54,10 @@ def planar_map(
     Raises:
         ValueError: not two-dimensional, or holding NaN or infinity.
 
-    >>> planar_map(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).tolist()
-    [[1.0, 0.5], [1.0, 0.5], [0.0, 0.5]]
+    >>> planar_map(np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])).round(2)
+    array([[0.  , 0.42],
+           [0.61, 0.61],
+           [1.  , 0.39]], dtype=float32)
     """
     if vectors.ndim != 2 or not np.isfinite(vectors).all():
         raise ValueError(f"Expected finite vectors (n, d), got shape {vectors.shape}.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import ndtri, stdtrit
 
 from lookalike.core.arrays import Bools, Floats, Ints
@@ -158,6 +157,8 @@ def paired_score_interval(n_more: int, n_less: int, n: int, level: float = 0.95)
         start = found + (limit - found) * _SAME  # at `found` itself nothing may vary
         if beyond(limit) * beyond(start) >= 0.0:
             return limit
+        from scipy.optimize import brentq  # noqa: PLC0415  (slow to load, for every page)
+
         return float(brentq(beyond, start, limit))
 
     return Interval(end(-1.0), end(1.0))

@@ -41,7 +41,7 @@ def judges_interval(values: ArrayLike, by_judge: ArrayLike, level: float = 0.95)
     >>> alone = judges_interval(values, [values] * 5)
     >>> wider = judges_interval(values, [values + x for x in (-0.1, -0.1, 0, 0.1, 0.1)])
     >>> round(alone.high - alone.low, 2), round(wider.high - wider.low, 2)
-    (0.12, 0.31)
+    (0.12, 0.3)
     """
     v, own = np.asarray(values, np.float64), np.asarray(by_judge, np.float64)
     v = v[~np.isnan(v)]

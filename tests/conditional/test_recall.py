@@ -89,7 +89,7 @@ def tiny(monkeypatch, tmp_path):
     save_file(model.state_dict(), folder / "tiny.t.safetensors")
     monkeypatch.setattr(
         "lookalike.backbones.clip_models.load_clip",
-        lambda spec, device: load_clip(spec, device, folder),
+        lambda spec, device, weights=folder: load_clip(spec, device, weights),
     )
     transform = open_clip.image_transform(
         32, is_train=False, mean=(0.4, 0.5, 0.6), std=(0.2, 0.3, 0.4)

@@ -79,7 +79,8 @@ def overlap(weights: torch.Tensor, swapped: torch.Tensor) -> torch.Tensor:
     0.4...
 
     Args:
-        weights, swapped: of conditions, shape (n, K).
+        weights: of conditions, shape (n, K).
+        swapped: of the same with the other two images in each other's place, shape (n, K).
     """
     return torch.minimum(weights, swapped).sum(dim=1)
 

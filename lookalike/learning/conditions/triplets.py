@@ -83,7 +83,8 @@ def draw_conditions(
         codes: values of all images by attribute, as `draw_triplets`.
         seen: which images may occur, shape (n_images,).
         n: of each attribute.
-        seed, purpose: of the draw.
+        seed: of the draw.
+        purpose: of the draw; another purpose draws others.
 
     Raises:
         Refused: as `draw_triplets`; the attribute is named.

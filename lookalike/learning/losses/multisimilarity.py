@@ -39,7 +39,8 @@ def multisimilarity(
     Args:
         vectors: unit vectors, shape (B, d).
         labels: their classes, shape (B,), whole numbers.
-        alpha, beta: steepness for pairs of one class, and of two.
+        alpha: steepness for pairs of one class.
+        beta: steepness for pairs of two.
         base: cosine where neither counts more.
         epsilon: of the choice of pairs.
         form: official or original.

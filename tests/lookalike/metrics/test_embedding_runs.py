@@ -61,3 +61,20 @@ def test_a_vector_of_zeros_is_alike_to_nothing() -> None:
         [0.0, 0.0],
         np.array([0.6, 0.8], np.float32).tolist(),
     ]
+
+
+def test_a_score_is_one_number_whichever_search_found_it_and_in_either_direction() -> None:
+    """Or two numbers that are a rounding apart change places, and a board says two things."""
+    vectors = np.random.default_rng(3).normal(size=(120, 96)).astype(np.float32)
+    at = np.arange(120)
+    images, none = [f"i{n}" for n in at], np.full(120, -1)
+    asked = Gallery(images, images, at, none, none, at[:60], at[60:])
+    fast = embedding_run("m", vectors, vectors, asked)
+    lean = embedding_run("m", vectors, vectors, asked, is_lean=True, depth=119)
+    score_of = {
+        (lean.query_ids[q], lean.candidate_ids[c]): score
+        for q, c, score in zip(lean.queries, lean.candidates, lean.scores, strict=True)
+    }
+    for q, c, score in zip(fast.queries, fast.candidates, fast.scores, strict=True):
+        query, candidate = fast.query_ids[q], fast.candidate_ids[c]
+        assert score == score_of[query, candidate] == score_of[candidate, query]
