@@ -101,7 +101,7 @@ def test_over_all_draws_labels_and_measures_are_what_they_would_be_fully_judged(
     for q in range(3):  # one similar and one different pair are known, so all is defined
         at = np.flatnonzero(pool.queries == q)[:2]
         truth[at], probabilities[at] = (1.0, 0.0), np.nan
-    total_labels, total, chance = np.zeros(pool.n_pairs), np.zeros(6), 0.0
+    total_labels, total, chance = np.zeros(pool.n_pairs), np.zeros((6, 2)), 0.0
     names = ("P@3", "MRR@4", "Success@2", "AP'", "macro_roc_auc", "macro_pr_auc")
     for us in product((0.1, 0.35, 0.65, 0.9), repeat=3):
         weight = float(np.prod([{0.1: 0.2, 0.35: 0.3, 0.65: 0.3, 0.9: 0.2}[u] for u in us]))
