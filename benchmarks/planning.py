@@ -15,7 +15,8 @@ import numpy as np
 from lookalike.core.arrays import Floats
 from lookalike.planning.estimates import estimate
 from lookalike.planning.measures import BOARD
-from lookalike.planning.planner import Costs, Design, Pilot, forecast
+from lookalike.planning.pilot import Pilot
+from lookalike.planning.planner import Costs, Design, forecast
 from lookalike.planning.rounds import Round, draw_round
 from lookalike.planning.simulator import World, simulate
 
@@ -39,7 +40,8 @@ def main() -> int:
 
     def next_round(known: Floats) -> None:
         wanted = pool.n_pairs // 10
-        rounds.append(draw_round(pool, known, n_wanted=wanted, rng=np.random.default_rng(1)))
+        rng = np.random.default_rng([1, len(rounds)])
+        rounds.append(draw_round(pool, known, n_wanted=wanted, rng=rng))
 
     next_round(labels)
     labels = np.where(rounds[0].drawn, campaign.labels, labels)

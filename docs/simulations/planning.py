@@ -29,7 +29,8 @@ from lookalike.agreement.votes import Votes, read_votes  # noqa: E402
 from lookalike.core.arrays import Floats  # noqa: E402
 from lookalike.planning.backtest import backtest  # noqa: E402
 from lookalike.planning.estimates import Estimates, estimate  # noqa: E402
-from lookalike.planning.planner import Costs, Design, Pilot, forecast  # noqa: E402
+from lookalike.planning.pilot import Pilot  # noqa: E402
+from lookalike.planning.planner import Costs, Design, forecast  # noqa: E402
 from lookalike.planning.pool import RankedPool  # noqa: E402
 from lookalike.planning.rounds import Round, draw_round  # noqa: E402
 from lookalike.planning.simulator import CLOSE, SimulatedCampaign, World, simulate  # noqa: E402

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lookalike.bias.evidence.files import read_proposals, read_votes
+from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
-from lookalike.cli.simulate import add_world_options, world_of
+from lookalike.cli.simulate import HOW_CLOSE, add_world_options, world_options
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -20,19 +20,18 @@ from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
 from lookalike.planning.backtest import backtest
 from lookalike.planning.estimates import estimate
+from lookalike.planning.pilot import Pilot, majority_labels
 from lookalike.planning.planner import (
     Costs,
     Design,
     Forecast,
-    Pilot,
     Wish,
     cheapest,
     forecast,
     frontier,
-    judged_by,
 )
 from lookalike.planning.pool_files import named_pool
-from lookalike.planning.simulator import simulate
+from lookalike.planning.simulator import World, simulate
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -44,13 +43,21 @@ DESCRIPTION = (
 )
 EXAMPLE = (
     "lookalike plan --close --queries 100,200,400 --depth 5,10 --judges 1,3 --share 0.25,0.5,1 "
-    "--width 0.03"
+    "--width 0.05"
 )
 HEADER = (
     *("queries", "depth", "judges", "share", "pairs", "hours", "money"),
-    *("measure", "width", "order"),
+    *("measure", "width", "bias", "order"),
 )
 OF_DESIGNS = ("n_queries", "depth", "n_judges")
+DESIGNS: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "queries": (int, "100,200,400", "of the campaign"),
+    "depth": (int, "5", "k of the pool"),
+    "judges": (int, "3", "of each pair"),
+    "share": (float, "0.25,0.5,1", "of the pairs that is judged"),
+}
+OF_FORECASTS = (*DESIGNS, "seconds", "hourly", "width", "order", "all")
+N_JUDGES_ASSUMED = 9  # of each pair, at least: whose majority is next to true
 N_ASSUMED = 200  # queries of the campaign that stands in for a pilot
 T = TypeVar("T")
 
@@ -58,19 +65,16 @@ T = TypeVar("T")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     design = parser.add_argument_group("designs; each takes several, with commas between")
-    design.add_argument("--queries", default="100,200,400", help="default: %(default)s")
-    design.add_argument("--depth", default="5", help="k of the pool; default: %(default)s")
-    design.add_argument("--judges", default="3", help="of each pair; default: %(default)s")
-    design.add_argument(
-        "--share", default="0.25,0.5,1", help="of the pairs that is judged; default: %(default)s"
-    )
+    for name, (_, default, what) in DESIGNS.items():
+        design.add_argument(f"--{name}", help=f"{what}; default: {default}", metavar="A,B")
     cost = parser.add_argument_group("costs and wishes")
     cost.add_argument(
-        "--seconds", type=float, default=5.0, help="of a judge for a pair; default: %(default)s"
-    )
-    cost.add_argument("--hourly", type=float, default=0.0, help="money for an hour of a judge")
+        "--seconds", type=float, metavar="X",
+        help=f"of a judge for a pair; default: {Costs.seconds:g}",
+    )  # fmt: skip
+    cost.add_argument("--hourly", type=float, metavar="X", help="money for an hour of a judge")
     cost.add_argument("--measure", default="P@5", help="default: %(default)s")
-    cost.add_argument("--width", type=float, metavar="X", help="intervals of ± X at most")
+    cost.add_argument("--width", type=float, metavar="X", help="width and bias of ± X at most")
     cost.add_argument("--order", type=float, metavar="X", help="the order right with X at least")
     pilot = parser.add_argument_group("a pilot")
     pilot.add_argument(
@@ -88,12 +92,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--qrels", type="input", metavar="FILE", help="labels, where votes are lost"
     )
     pilot.add_argument(
-        "--backtest", type=float, metavar="SHARE", help="of its queries, as a pilot of the pilot"
-    )
+        "--backtest-spread", type=float, metavar="SHARE",
+        help="of its queries, as a pilot of the pilot; no design is tried out",
+    )  # fmt: skip
     assumed = parser.add_argument_group("assumptions, where there is no pilot")
     add_world_options(assumed, without=OF_DESIGNS)
     parser.add_argument("--all", action="store_true", help="every design, not the best alone")
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, help="default: %(default)s")
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -103,20 +108,17 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError, Refused: files or options that cannot be used.
         OSError: if a file cannot be opened.
     """
-    designs = [
-        Design(*one)
-        for one in product(
-            _several(arguments.queries, "--queries", int),
-            _several(arguments.depth, "--depth", int),
-            _several(arguments.judges, "--judges", int),
-            _several(arguments.share, "--share", float),
-        )
+    if arguments.backtest_spread is not None:
+        return _backtested(arguments)
+    several = [
+        _several(getattr(arguments, name), default, f"--{name}", kind)
+        for name, (kind, default, _) in DESIGNS.items()
     ]
+    designs = [Design(*one) for one in product(*several)]
     wish = Wish(arguments.width, arguments.order)
-    costs = Costs(arguments.seconds, arguments.hourly)
+    given = {"seconds": arguments.seconds, "hourly": arguments.hourly}
+    costs = Costs(**{name: value for name, value in given.items() if value is not None})
     pilot = _pilot(arguments) if arguments.proposals else _assumed(arguments, designs)
-    if arguments.backtest is not None:
-        return _backtested(arguments, pilot)
     found = forecast(pilot, designs, [arguments.measure], costs, arguments.seed)
     if not found:
         raise InputError(f"no design is deep enough for {arguments.measure}")
@@ -127,7 +129,9 @@ def run(arguments: argparse.Namespace) -> Report:
         title="A plan of judging",
         text="\n".join([*_text(shown, found), *(_answer(best) if wished else ())]) + "\n",
         data={
-            "forecasts": [{**as_json(f), "widest": f.widest, "order": f.order} for f in found],
+            "forecasts": [
+                {**as_json(f), "widest": f.widest, "off": f.off, "order": f.order} for f in found
+            ],
             "cheapest": None if best is None else as_json(best.design),
         },
         table=Table(HEADER, [_row(one) for one in found]),
@@ -135,7 +139,8 @@ def run(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _several(text: str, option: str, kind: Callable[[str], T]) -> list[T]:
+def _several(given: str | None, default: str, option: str, kind: Callable[[str], T]) -> list[T]:
+    text = default if given is None else given
     try:
         found = [kind(part) for part in text.split(",") if part.strip()]
     except ValueError:
@@ -146,6 +151,12 @@ def _several(text: str, option: str, kind: Callable[[str], T]) -> list[T]:
 
 
 def _pilot(arguments: argparse.Namespace) -> Pilot:
+    given = world_options(arguments, without=OF_DESIGNS)
+    assumed = [f"--{name.removeprefix('n_').replace('_', '-')}" for name in given]
+    if arguments.errors:
+        assumed = [HOW_CLOSE, *(name for name in assumed if name not in ("--best", "--worst"))]
+    if assumed:
+        raise InputError(f"{', '.join(assumed)}: assumptions say nothing beside a pilot")
     if not arguments.run or not (arguments.votes or arguments.qrels):
         raise InputError("a pilot takes --proposals, --run, and --votes or --qrels")
     runs = [read_run(path) for path in arguments.run]
@@ -157,13 +168,13 @@ def _pilot(arguments: argparse.Namespace) -> Pilot:
 
 
 def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
-    if arguments.run or arguments.votes or arguments.qrels or arguments.backtest is not None:
-        raise InputError("--run, --votes, --qrels and --backtest are of a pilot: --proposals too")
-    world = replace(
-        world_of(arguments, without=OF_DESIGNS),
+    if arguments.run or arguments.votes or arguments.qrels:
+        raise InputError("--run, --votes and --qrels are of a pilot: --proposals too")
+    world = World(
+        **world_options(arguments, without=OF_DESIGNS),
         n_queries=N_ASSUMED,
         depth=max(design.depth for design in designs),
-        n_judges=max(design.n_judges for design in designs),
+        n_judges=max(N_JUDGES_ASSUMED, *(design.n_judges for design in designs)),
     )
     campaign = simulate(world, arguments.seed)
     return Pilot.of(campaign.pool, campaign.votes.astype(np.float64))
@@ -174,22 +185,23 @@ def _row(one: Forecast) -> list[str | int | float | None]:
     return [
         *(design.n_queries, design.depth, design.n_judges, design.share),
         *(one.n_pairs, round(one.hours, 2), round(one.money, 2)),
-        *(one.measure, one.widest, one.order),
+        *(one.measure, one.widest, max(one.biases), one.order),
     ]
 
 
 def _text(shown: Sequence[Forecast], found: Sequence[Forecast]) -> Iterator[str]:
-    yield f"{found[0].measure}: {len(found)} designs; width is ± of the widest interval, order the"
-    yield "probability, at least, that all models come out in the right order"
+    yield f"{found[0].measure}: {len(found)} designs"
+    yield "width: ± of the widest interval; bias: how far wrong labels of its judges move a value;"
+    yield "order: the probability, at least, that all models come out in the right order"
     yield ""
     has_money = any(one.money for one in found)
-    head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "order"]
+    head = ["queries", "depth", "judges", "share", "pairs", "hours", "width", "bias", "order"]
     rows = [head + (["money"] if has_money else [])]
     for one in shown:
         d = one.design
         cells = [str(d.n_queries), str(d.depth), str(d.n_judges), TEXT.share(d.share, 0)]
         cells += [f"{one.n_pairs:,}", f"{one.hours:,.1f}"]
-        cells += [TEXT.number(one.widest), TEXT.share(one.order)]
+        cells += [TEXT.number(one.widest), TEXT.number(max(one.biases)), TEXT.share(one.order)]
         rows.append(cells + ([f"{one.money:,.0f}"] if has_money else []))
     yield from table(rows)
 
@@ -213,22 +225,30 @@ def _notes(arguments: argparse.Namespace, pilot: Pilot) -> Iterator[str]:
     if arguments.proposals:
         yield f"from a pilot of {n} queries judged whole"
         if arguments.qrels:
-            yield "labels without votes: more or fewer judges change the hours alone"
+            yield "labels without votes: more or fewer judges change the hours alone, and no bias"
     else:
         yield f"from assumptions: {n} simulated queries; their truth is only as good as these"
 
 
-def _backtested(arguments: argparse.Namespace, pilot: Pilot) -> Report:
-    """Say how well parts of the pilot foretell all of it."""
-    labels = judged_by(pilot.votes, pilot.votes.shape[1], np.random.default_rng(arguments.seed))
-    one = estimate(pilot.pool, labels, [], [arguments.measure]).measures[0]
-    found = backtest(one.by_query, arguments.backtest, seed=arguments.seed)
+def _backtested(arguments: argparse.Namespace) -> Report:
+    """Say how well the spread within parts of the pilot foretells all of it."""
+    said = {name: getattr(arguments, name) for name in OF_FORECASTS}
+    beside = [
+        f"--{name}" for name, value in said.items() if value is not None and value is not False
+    ]
+    if beside:
+        raise InputError(f"{', '.join(beside)}: --backtest-spread tries no design out")
+    if not arguments.proposals:
+        raise InputError("--backtest-spread is of a pilot: --proposals too")
+    pilot = _pilot(arguments)
+    one = estimate(pilot.pool, majority_labels(pilot.votes), [], [arguments.measure]).measures[0]
+    found = backtest(one.by_query, arguments.backtest_spread, seed=arguments.seed)
     n_all = pilot.pool.n_queries
     return Report(
-        title="A backtest of forecasts",
+        title="A backtest of a pilot's spread",
         text=(
             f"{arguments.measure}, {found.n_pilots} pilots of {found.n_queries} of {n_all} "
-            "queries\n"
+            "queries, all judged in full\n"
             f"width forecast / width come: {found.width:.3f} on average, off by "
             f"{found.width_error:.1%}\n"
             f"order of two models: Brier score {found.brier:.4f} over {found.n_orders:,} forecasts "

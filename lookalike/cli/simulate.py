@@ -8,7 +8,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
+from lookalike.io.errors import InputError
 from lookalike.planning.simulated_files import write_campaign
 from lookalike.planning.simulator import CLOSE, DISTANT, World, simulate
 
@@ -18,6 +20,7 @@ DESCRIPTION = (
     "files."
 )
 EXAMPLE = "lookalike simulate campaign/ --queries 300 --models 8 --distant --seed 1"
+HOW_CLOSE = "--close or --distant"
 HELP = {
     "n_queries": "queries",
     "n_images": "candidates of each",
@@ -39,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where to write; new or empty")
     add_world_options(parser)
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--seed", type=seed, default=0, help="default: %(default)s")
 
 
 def add_world_options(
@@ -54,9 +57,8 @@ def add_world_options(
             "--" + field.name.removeprefix("n_").replace("_", "-"),
             dest=field.name,
             type=kind,
-            default=field.default,
             metavar="N" if kind is int else "X",
-            help=f"{HELP[field.name]} (%(default)s)",
+            help=f"{HELP[field.name]} ({field.default})",
         )
     how_close = parser.add_mutually_exclusive_group()
     for option, (best, worst) in (("--close", CLOSE), ("--distant", DISTANT)):
@@ -69,27 +71,29 @@ def add_world_options(
         )
 
 
-def world_of(arguments: argparse.Namespace, without: Sequence[str] = ()) -> World:
-    """Return what the options say, but for the fields that are no options.
+def world_options(arguments: argparse.Namespace, without: Sequence[str] = ()) -> dict[str, Any]:
+    """Return {field of `World`: value} of the options that were given.
 
     Raises:
-        Refused: an option makes no sense.
+        InputError: errors of models said twice.
     """
     names = [field.name for field in fields(World) if field.name not in without]
     said = {name: getattr(arguments, name) for name in names}
     if arguments.errors:
+        if said["best"] is not None or said["worst"] is not None:
+            raise InputError(f"{HOW_CLOSE} says what --best and --worst are: name one or the other")
         said["best"], said["worst"] = arguments.errors
-    return World(**said)
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def run(arguments: argparse.Namespace) -> Report:
     """Simulate and write.
 
     Raises:
-        Refused: options that make no sense, or a folder that holds something.
+        InputError, Refused: options that make no sense, or a folder that holds something.
         OSError: if a file cannot be written.
     """
-    campaign = simulate(world_of(arguments), arguments.seed)
+    campaign = simulate(World(**world_options(arguments)), arguments.seed)
     written = write_campaign(campaign, arguments.folder)
     labels = campaign.labels
     facts = {

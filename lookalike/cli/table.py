@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.data is None:
         needs = "; ".join(f"{need.shown} ({need.what})" for need in recipe.needs)
         raise Refused("data", f"--data FOLDER must hold {needs}")
-    if (arguments.repetitions or 1) < 1 or arguments.seed < 0:
+    if arguments.seed < 0 or (arguments.repetitions is not None and arguments.repetitions < 1):
         raise InputError("--repetitions is a whole number from 1, --seed from 0")
     if arguments.model and arguments.space:
         raise InputError("--model and --space exclude each other")

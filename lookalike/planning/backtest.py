@@ -52,6 +52,8 @@ def backtest(by_query: Floats, share: float, *, n_pilots: int = 50, seed: int = 
     Raises:
         Refused: a pilot below `LEAST_QUERIES` queries, or of all.
     """
+    if not 0.0 < share <= 1.0:
+        raise Refused("pilot", f"{share:g} is not a share of the queries, in (0, 1]")
     values = by_query[:, ~np.isnan(by_query).any(axis=0)]
     n_all = values.shape[1]
     n = round(share * n_all)

@@ -96,13 +96,15 @@ def estimate(
         pool: the pairs.
         labels: shape (n_pairs,), 0 or 1; NaN where unjudged.
         rounds: in the order in which they were drawn. A pair with a label that no round drew was
-            judged before the first.
+            judged before the first. Where all pairs are judged, more of them than rounds
+            drew, rounds do not matter.
         names: of measures, as `checked_measures` knows them.
         with_model: False guesses every open label as 0, which makes it Horvitz and Thompson's.
 
     Raises:
         InputError: a measure without an estimate.
-        Refused: a drawn pair has no label; no round covers the pool.
+        Refused: a drawn pair has no label; a round could have drawn a labelled pair and neither
+            it nor a later one did (see `undrawn`); no round covers the pool.
     """
     measures = Measures(pool, names)
     known_before = _known_before(labels, rounds)
@@ -110,6 +112,16 @@ def estimate(
         bool((known | ~np.isnan(drawn.probabilities)).all())
         for known, drawn in zip(known_before, rounds, strict=True)
     ]
+    for at, (known, drawn) in enumerate(zip(known_before, rounds, strict=True)):
+        n = int((known & ~np.isnan(drawn.probabilities)).sum())
+        if n and is_complete[at]:
+            if not np.isnan(labels).any():
+                return estimate(pool, labels, [], names, with_model=with_model)
+            raise Refused(
+                "labels",
+                f"{n:,} labelled pairs were open in round {at + 1} and drawn by no round from "
+                "there on: leave these labels out, and name rounds in their order",
+            )
     if not any(is_complete):
         if np.isnan(labels).any():
             raise Refused("rounds", "no round could have drawn every pair that was open")
@@ -174,6 +186,23 @@ class _Sums:
             return Estimate(name, nothing[:, 0], nothing)
         means = values.mean(axis=1) / share
         return Estimate(name, means, means[:, None] + (values - means[:, None] * defined) / share)
+
+
+def undrawn(labels: Floats, rounds: Sequence[Round]) -> Bools:
+    """Return which labels must be left out: of pairs that were open and that no round drew.
+
+    How they came to be judged is unknown, so no probability makes up for it.
+
+    Args:
+        labels: shape (n_pairs,), NaN where unjudged.
+        rounds: in any order.
+    """
+    found = np.zeros(labels.size, dtype=np.bool_)
+    for one in rounds:
+        found |= ~np.isnan(one.probabilities)
+    for one in rounds:
+        found &= ~one.drawn
+    return found & ~np.isnan(labels)
 
 
 def _least(drawn: Round) -> float:

@@ -11,6 +11,7 @@ from lookalike.core.arrays import Bools, Floats
 from lookalike.core.errors import Refused
 from lookalike.planning.pool import RankedPool
 
+LABEL_MODEL = "logistic 1"  # its name and version, kept with rounds: raise it with any change
 LEAST_LABELS = 30
 _EDGE = 0.005
 

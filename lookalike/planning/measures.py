@@ -41,16 +41,25 @@ def checked_measures(names: Sequence[str], depth: int) -> tuple[str, ...]:
         InputError: "not for this measure", and for which.
     """
     for name in names:
-        at = _AT.fullmatch(name)
-        if at is None and name not in (*OF_PAIRS, *MICRO):
-            known = ", ".join([*(f"{family}@k" for family in AT_RANK), *OF_PAIRS, *MICRO])
-            raise InputError(f"no estimate from a partly judged pool for {name!r}; for {known}")
-        if at is not None and int(at[2]) > depth:
+        if needed_depth(name) > depth:
             raise InputError(
                 f"no estimate for {name!r}: the pool is {depth} deep, and what stands below was "
                 "not put to the judges"
             )
     return tuple(dict.fromkeys(names))
+
+
+def needed_depth(name: str) -> int:
+    """Return k of a measure at rank k, 0 for one of all pairs of a pool.
+
+    Raises:
+        InputError: no such measure, or none with an estimate.
+    """
+    at = _AT.fullmatch(name)
+    if at is None and name not in (*OF_PAIRS, *MICRO):
+        known = ", ".join([*(f"{family}@k" for family in AT_RANK), *OF_PAIRS, *MICRO])
+        raise InputError(f"no estimate from a partly judged pool for {name!r}; for {known}")
+    return int(at[2]) if at else 0
 
 
 class Measures:

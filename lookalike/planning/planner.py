@@ -3,8 +3,10 @@
 A design is tried out on a pilot: a campaign judged before, or one simulated from assumptions. Its
 pairs are cut to the design's depth, labelled by as many judges, judged in rounds to the design's
 share; the spread of the estimate over queries then says what any number of queries would leave
-open. Sources: Sakai (Information Retrieval Journal 2016) for topic-set sizes from the variance of
-a pilot; Carterette, Allan, Sitaraman (SIGIR 2006) for the confidence in an order.
+open. Fewer judges give more wrong labels, which no number of queries mends: how far they move a
+value from what all of the pilot's judges say is a bias, added to the width. Sources: Sakai
+(Information Retrieval Journal 2016) for topic-set sizes from the variance of a pilot; Carterette,
+Allan, Sitaraman (SIGIR 2006) for the confidence in an order.
 """
 
 from __future__ import annotations
@@ -14,18 +16,20 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.errors import Refused
-from lookalike.planning.estimates import Estimates, estimate
+from lookalike.planning.estimates import Estimate, estimate
+from lookalike.planning.measures import needed_depth
+from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.stats.intervals import LEAST_QUERIES, standard_error, statistic_interval
 
 SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+_NODES = ndtri((np.arange(2000) + 0.5) / 2000)  # the normal distribution, in equal parts
 
 
 @dataclass(frozen=True, order=True)
@@ -74,42 +78,6 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Pilot:
-    """A pool of which every pair is judged.
-
-    Attributes:
-        pool: the pairs.
-        votes: shape (n_pairs, n_judges), 0 or 1, NaN where a judge did not judge; at least one
-            of each pair.
-    """
-
-    pool: RankedPool
-    votes: Floats
-
-    @classmethod
-    def of(cls, pool: RankedPool, votes: Floats) -> Pilot:
-        """Keep the queries of which every pair has a vote.
-
-        Raises:
-            Refused: they are too few to tell a spread, or their labels are all equal.
-        """
-        has_vote = ~np.isnan(votes).all(axis=1)
-        lacks = np.bincount(pool.queries[~has_vote], minlength=pool.n_queries)
-        whole = (lacks == 0) & (np.bincount(pool.queries, minlength=pool.n_queries) > 0)
-        if whole.sum() < LEAST_QUERIES:
-            raise Refused(
-                "pilot",
-                f"{int(whole.sum())} queries are judged whole: their spread says nothing; a pilot "
-                f"needs {LEAST_QUERIES}",
-            )
-        kept = whole[pool.queries]
-        pilot = cls(_part(pool, kept, np.cumsum(whole) - 1, int(whole.sum())), votes[kept])
-        if np.nanmin(pilot.votes) == np.nanmax(pilot.votes):
-            raise Refused("pilot", "all its labels are equal: it tells nothing of measures")
-        return pilot
-
-
-@dataclass(frozen=True)
 class Forecast:
     """What a design would bring by one measure.
 
@@ -120,7 +88,10 @@ class Forecast:
         hours: of all judges.
         money: for them.
         widths: half of each model's interval; NaN where there is none.
-        neighbours: (upper, lower, probability) that the estimates order two neighbours right.
+        biases: how far the labels of the design's judges move each model's value from what all
+            judges of the pilot say of the same pairs: more queries do not lessen it.
+        neighbours: (upper, lower, probability) that the estimates order two neighbours as all
+            judges of the pilot would.
     """
 
     design: Design
@@ -129,12 +100,18 @@ class Forecast:
     hours: float
     money: float
     widths: tuple[float, ...]
+    biases: tuple[float, ...]
     neighbours: tuple[tuple[str, str, float], ...]
 
     @property
     def widest(self) -> float:
         """The largest of the widths; NaN if one is unknown."""
         return float(np.max(self.widths))
+
+    @property
+    def off(self) -> float:
+        """How far a value may be off: the largest of width and bias together; NaN if unknown."""
+        return float(np.max(np.add(self.widths, self.biases)))
 
     @property
     def order(self) -> float:
@@ -147,7 +124,7 @@ class Wish:
     """What a campaign should bring; None does not matter.
 
     Attributes:
-        width: half of the widest interval, at most.
+        width: how far any value may be off, at most: half of its interval and its bias.
         order: probability that the whole order is right, at least.
     """
 
@@ -162,7 +139,7 @@ class Wish:
 
     def is_met(self, forecast: Forecast) -> bool:
         """Whether a forecast has all that is wished."""
-        narrow = self.width is None or forecast.widest <= self.width
+        narrow = self.width is None or forecast.off <= self.width
         return narrow and (self.order is None or forecast.order >= self.order)
 
 
@@ -182,16 +159,18 @@ def forecast(
         Refused: a design deeper than the pilot.
         InputError: a measure without an estimate.
     """
-    found, tried = [], dict[tuple[int, int, float], tuple[RankedPool, Estimates, Estimates]]()
+    for name in measures:
+        needed_depth(name)
+    found, tried = [], dict[tuple[int, int, float], _Tried]()
     for design in designs:
         key = (design.depth, design.n_judges, design.share)
         if key not in tried:
             tried[key] = _tried(pilot, design, measures, seed)
-        pool, whole, part = tried[key]
+        pool = tried[key].pool
         per_query = pool.n_pairs / pool.n_queries
         n_pairs = round(per_query * design.n_queries * design.share)
         hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
-        for full, some in zip(whole.measures, part.measures, strict=True):
+        for best, full, some in tried[key].measures:
             widths = [
                 _half_width(float(value), row, design.n_queries)
                 for value, row in zip(full.values, some.by_query, strict=True)
@@ -204,7 +183,8 @@ def forecast(
                     hours=hours,
                     money=hours * costs.hourly,
                     widths=tuple(widths),
-                    neighbours=_neighbours(pool, full.by_query, some.by_query, design.n_queries),
+                    biases=tuple(np.abs(full.values - best.values).tolist()),
+                    neighbours=_neighbours(pool.models, best, full, some, design.n_queries),
                 )
             )
     return found
@@ -217,61 +197,52 @@ def cheapest(forecasts: Iterable[Forecast], wish: Wish) -> Forecast | None:
 
 
 def frontier(forecasts: Iterable[Forecast]) -> list[Forecast]:
-    """Return, by rising hours, the designs that no cheaper one matches in width."""
+    """Return, by rising hours, the designs that no cheaper one matches in how far it is off."""
     best: list[Forecast] = []
-    for one in sorted(forecasts, key=lambda f: (f.hours, f.widest)):
-        if not np.isnan(one.widest) and (not best or one.widest < best[-1].widest):
+    for one in sorted(forecasts, key=lambda f: (f.hours, f.off)):
+        if not np.isnan(one.off) and (not best or one.off < best[-1].off):
             best.append(one)
     return best
 
 
-def judged_by(votes: Floats, n_judges: int, rng: np.random.Generator) -> Floats:
-    """Return labels by the majority of so many votes of each pair; a tie is different.
+@dataclass(frozen=True)
+class _Tried:
+    """A design tried out on the pilot.
 
-    They are drawn from the pair's own: without replacement while there are enough.
-
-    Args:
-        votes: shape (n_pairs, n_voters), NaN where there is none.
-        n_judges: votes of each pair.
-        rng: draws them.
+    Attributes:
+        pool: the pilot's, at the design's depth.
+        measures: each as all of the pilot's judges say, as the design's judges say of all pairs,
+            and as estimated from the pairs that the design judges.
     """
-    given = ~np.isnan(votes)
-    n_given = given.sum(axis=1)
-    by_chance = np.where(given, rng.random(votes.shape), np.inf)
-    ordered = np.take_along_axis(votes, by_chance.argsort(axis=1), axis=1)
-    at = np.broadcast_to(np.arange(n_judges), (votes.shape[0], n_judges))
-    again = (rng.random(at.shape) * n_given[:, None]).astype(np.int64)
-    chosen = np.where((n_given >= n_judges)[:, None], at, again)
-    labels: Floats = (
-        2 * np.take_along_axis(ordered, chosen, axis=1).sum(axis=1) > n_judges
-    ).astype(np.float64)
-    return labels
+
+    pool: RankedPool
+    measures: tuple[tuple[Estimate, Estimate, Estimate], ...]
 
 
-def _tried(
-    pilot: Pilot, design: Design, measures: Sequence[str], seed: int
-) -> tuple[RankedPool, Estimates, Estimates]:
-    """Return the pool at a design's depth, its estimates fully judged, and as designed."""
+def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> _Tried:
     if design.depth > pilot.pool.depth:
         raise Refused("depth", f"the pilot is {pilot.pool.depth} deep: nothing is known below that")
     rng = np.random.default_rng([seed, design.depth, design.n_judges])
     ranks = pilot.pool.ranks
     kept: Bools = np.any((ranks > 0) & (ranks <= design.depth), axis=0)
     n = pilot.pool.n_queries
-    pool = replace(_part(pilot.pool, kept, np.arange(n), n), depth=design.depth)
+    pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=design.depth)
     votes = pilot.votes[kept]
-    labels = judged_by(votes, design.n_judges, rng)
-    names = [name for name in measures if "@" not in name or int(name.split("@")[1]) <= pool.depth]
+    labels, best_labels = judged_by(votes, design.n_judges, rng), majority_labels(votes)
+    names = [name for name in measures if needed_depth(name) <= pool.depth]
     whole = estimate(pool, labels, [], names)
-    if design.share == 1.0:
-        return pool, whole, whole
-    known, rounds = np.full(pool.n_pairs, np.nan), []
-    wanted = max(1, round(design.share * pool.n_pairs / N_ROUNDS))
-    for _ in range(N_ROUNDS):
-        drawn = draw_round(pool, known, n_wanted=wanted, rng=rng)
-        known = np.where(drawn.drawn, labels, known)
-        rounds.append(drawn)
-    return pool, whole, estimate(pool, known, rounds, names)
+    is_best = np.array_equal(labels, best_labels)
+    best = whole if is_best else estimate(pool, best_labels, [], names)
+    known, rounds = labels, []
+    if design.share < 1.0:
+        known = np.full(pool.n_pairs, np.nan)
+        wanted = max(1, round(design.share * pool.n_pairs / N_ROUNDS))
+        for _ in range(N_ROUNDS):
+            drawn = draw_round(pool, known, n_wanted=wanted, rng=rng)
+            known = np.where(drawn.drawn, labels, known)
+            rounds.append(drawn)
+    part = estimate(pool, known, rounds, names) if rounds else whole
+    return _Tried(pool, tuple(zip(best.measures, whole.measures, part.measures, strict=True)))
 
 
 def _half_width(value: float, by_query: Floats, n_queries: int) -> float:
@@ -281,29 +252,34 @@ def _half_width(value: float, by_query: Floats, n_queries: int) -> float:
 
 
 def _neighbours(
-    pool: RankedPool, whole: Floats, part: Floats, n_queries: int
+    models: Sequence[str], best: Estimate, whole: Estimate, part: Estimate, n_queries: int
 ) -> tuple[tuple[str, str, float], ...]:
     """Return how likely each two neighbours are ordered right, the pilot being in doubt, too."""
-    order = np.argsort(-whole.mean(axis=1), kind="stable").tolist()
+    order = np.argsort(-best.by_query.mean(axis=1), kind="stable").tolist()
     found = []
     for upper, lower in pairwise(order):
-        d = whole[upper] - whole[lower]
-        error = standard_error(part[upper] - part[lower]) * np.sqrt(d.size / n_queries)
-        truths = np.abs(d.mean() + standard_error(d) * _NODES)
-        if error > 0:
-            p = float(_NODE_WEIGHTS @ ndtr(truths / error) / _NODE_WEIGHTS.sum())
-        else:
-            p = 1.0 if d.mean() > 0 else 0.5
-        found.append((pool.models[upper], pool.models[lower], p))
+        d, d_whole, d_part = (
+            one.by_query[upper] - one.by_query[lower] for one in (best, whole, part)
+        )
+        error = standard_error(d_part) * np.sqrt(d.size / n_queries)
+        p = order_probability(d.mean(), standard_error(d), float(error), (d_whole - d).mean())
+        found.append((models[upper], models[lower], p))
     return tuple(found)
 
 
-def _part(pool: RankedPool, kept: Bools, number_of: np.ndarray, n_queries: int) -> RankedPool:
-    """Return some pairs of a pool, with queries numbered anew."""
-    return replace(
-        pool,
-        n_queries=n_queries,
-        queries=number_of[pool.queries[kept]].astype(np.int64),
-        ranks=pool.ranks[:, kept],
-        scores=pool.scores[:, kept],
+def order_probability(difference: float, doubt: float, error: float, shift: float = 0.0) -> float:
+    """Return how likely an estimate has the sign of the truth; 1/2 where the truth is 0.
+
+    For a difference and a shift of 0 it is 1/2 + arctan(doubt / error) / pi.
+
+    Args:
+        difference: that a pilot found.
+        doubt: standard error of it: the truth is normal around it.
+        error: standard error of the estimate, normal around the truth plus shift.
+        shift: of the estimate, by labels that are wrong.
+    """
+    truth = difference + doubt * _NODES
+    centre = np.sign(truth) * (truth + shift)
+    return float(
+        np.where(error > 0, ndtr(centre / max(error, 1e-300)), (np.sign(centre) + 1) / 2).mean()
     )

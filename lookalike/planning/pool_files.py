@@ -9,16 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.bias.evidence.files import Proposals
-from lookalike.core.arrays import Floats
-from lookalike.io.csv_text import csv_lines, unprotected
+from lookalike.core.arrays import Floats, Ints
+from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.writers import write_csv
 from lookalike.metrics.match import Missing, has_list, match_run, pair_scores
+from lookalike.planning.label_model import LABEL_MODEL
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import Round
 
+_ENDLESS = np.iinfo(np.int64).max
 COLUMNS = ("query", "candidate", "probability", "drawn")
+OF_THE_DRAW = ("seed", "guess")  # facts kept beside them, which no estimate needs
+NO_GUESS = "none"
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,10 @@ def named_pool(
         missing: what a pair without a score means, as in `pair_scores`.
 
     Raises:
-        InputError: two runs of one name, or a run that ranks nothing but pairs of the pool.
+        InputError: two runs of one name, a run that ranks nothing but pairs of the pool, or an
+            outsider: a run with candidates that were never put to the judges, down to the depth
+            of the shallowest source. The pool is as deep as the deepest source down to whose
+            depth it holds every run's candidates.
         MissingScoresError: as `pair_scores`, with the run's name.
     """
     names = [run.name for run in runs]
@@ -82,7 +89,7 @@ def named_pool(
         for q, c in zip(*(code.tolist() for code in codes), strict=True)
     ]
     wanted = Qrels.of((query, candidate, 0) for query, candidate in pairs)
-    ranks, scores = [], []
+    ranks, scores, unasked = [], [], []
     for run in runs:
         aligned = match_run(wanted, run)
         if not has_list(aligned):
@@ -99,26 +106,59 @@ def named_pool(
         rank_of[aligned.by_rank] = np.arange(queries.size) - first + 1
         at = aligned.judged_at
         ranks.append(np.where(at >= 0, rank_of[at], 0))
+        is_asked = np.zeros(rank_of.size, dtype=np.bool_)
+        is_asked[at[at >= 0]] = True
+        unasked.append((rank_of, rank_of[~is_asked]))
     pool = RankedPool(
         models=tuple(names),
         n_queries=len(wanted.query_ids),
         queries=wanted.queries,
         ranks=np.stack(ranks),
         scores=np.stack(scores),
-        depth=int(proposals.ranks.max()),
+        depth=_depth(proposals, names, unasked),
     )
     named = zip(wanted.queries.tolist(), wanted.candidates.tolist(), strict=True)
     return NamedPool(pool, tuple((wanted.query_ids[q], wanted.candidate_ids[c]) for q, c in named))
 
 
-def write_round(path: Path, pool: NamedPool, drawn: Round) -> None:
-    """Write a round: one row for each pair that was open."""
+def _depth(proposals: Proposals, names: Sequence[str], ranks: Sequence[tuple[Ints, Ints]]) -> int:
+    """Return how deep all runs stand in the pool, from all ranks of each and those not in it."""
+    of_sources = np.zeros(len(proposals.generators), dtype=np.int64)
+    np.maximum.at(of_sources, proposals.models, proposals.ranks)
+    whole = min(int(unasked.min(initial=_ENDLESS)) for _, unasked in ranks) - 1
+    reached = of_sources[of_sources <= whole]
+    if reached.size:
+        return int(reached.max())
+    depth = int(of_sources.min())
+    for name, (listed, unasked) in zip(names, ranks, strict=True):
+        n = int((unasked <= depth).sum())
+        if n:
+            raise InputError(
+                f"run {name!r}: {n:,} of its {int((listed <= depth).sum()):,} candidates down to "
+                f"rank {depth} were never put to the judges; nothing is estimated for an outsider "
+                "of the pool"
+            )
+    raise AssertionError("a run is whole down to the shallowest source")
+
+
+def write_round(
+    path: Path, pool: NamedPool, drawn: Round, *, seed: int, guess: str = LABEL_MODEL
+) -> None:
+    """Write a round: one row for each pair that was open.
+
+    Args:
+        path: of a new file.
+        pool: whose pairs they are.
+        drawn: the round.
+        seed: it was drawn with.
+        guess: name and version of the label model behind the probabilities, or `NO_GUESS`.
+    """
     rows = (
-        (*pool.pairs[i], f"{drawn.probabilities[i]:.6g}", int(drawn.drawn[i]))
+        (*pool.pairs[i], f"{drawn.probabilities[i]:.6g}", int(drawn.drawn[i]), seed, guess)
         for i in np.flatnonzero(~np.isnan(drawn.probabilities)).tolist()
     )
     with path.open("w", encoding="utf-8", newline="") as out:
-        write_csv(out, rows, COLUMNS)
+        write_csv(out, rows, (*COLUMNS, *OF_THE_DRAW))
 
 
 def read_round(path: Path, pool: NamedPool) -> Round:
@@ -132,36 +172,26 @@ def read_round(path: Path, pool: NamedPool) -> Round:
     at = {pair: i for i, pair in enumerate(pool.pairs)}
     probabilities = np.full(len(pool.pairs), np.nan)
     drawn = np.zeros(len(pool.pairs), dtype=np.bool_)
-    lines = csv_lines(path)
-    _, header = next(lines, (1, []))
-    if any(header.count(name) != 1 for name in COLUMNS):
-        reason = f"the columns are {','.join(header)!r}; needed: {','.join(COLUMNS)}"
-        raise FormatError(path, 1, reason)
-    places = [header.index(name) for name in COLUMNS]
-    for line, cells in lines:
-        if len(cells) != len(header):
-            reason = f"{len(cells)} cells where the header names {len(header)}"
-            raise FormatError(path, line, reason)
-        query, candidate, probability, was_drawn = (cells[place] for place in places)
-        pair = (unprotected(query), unprotected(candidate))
+    table = ColumnTable(path, COLUMNS)
+    for line, (query, candidate, probability, was_drawn) in table:
+        pair = (query, candidate)
         if pair not in at:
-            raise FormatError(path, line, f"{pair!r} is no pair of the pool")
+            raise table.refused(line, f"{pair!r} is no pair of the pool")
         if not np.isnan(probabilities[at[pair]]):
-            raise FormatError(path, line, f"{pair!r} stands here twice")
+            raise table.refused(line, f"{pair!r} stands here twice")
         if was_drawn not in ("0", "1"):
-            raise FormatError(path, line, f"drawn is {was_drawn!r}, neither 0 nor 1")
-        probabilities[at[pair]] = _probability(path, line, probability)
-        drawn[at[pair]] = was_drawn == "1"
+            raise table.refused(line, f"drawn is {was_drawn!r}, neither 0 nor 1")
+        value = _number(probability)
+        if not 0.0 < value <= 1.0:
+            raise table.refused(line, f"probability {probability!r} is not in (0, 1]")
+        probabilities[at[pair]], drawn[at[pair]] = value, was_drawn == "1"
     if np.isnan(probabilities).all():
         raise FormatError(path, None, "the file holds no pair")
     return Round(probabilities, drawn)
 
 
-def _probability(path: Path, line: int, text: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = float("nan")
-    if not 0.0 < value <= 1.0:
-        raise FormatError(path, line, f"probability {text!r} is not in (0, 1]")
-    return value
+        return float("nan")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from lookalike.agreement.consensus import majority
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.planning.pool import RankedPool
@@ -110,13 +111,9 @@ class SimulatedCampaign:
     @property
     def labels(self) -> Floats:
         """The majority of each pair, a tie being different, shape (n_pairs,), 0 or 1."""
-        return majority(self.votes)
-
-
-def majority(votes: Bools) -> Floats:
-    """Return the label of each pair from (n_pairs, n_judges) votes; a tie is different."""
-    labels: Floats = (2 * votes.sum(axis=1) > votes.shape[1]).astype(np.float64)
-    return labels
+        n_similar = self.votes.sum(axis=1)
+        n_different = self.votes.shape[1] - n_similar
+        return majority(n_similar, n_different, "negative").is_similar.astype(np.float64)
 
 
 def simulate(world: World, seed: int | np.random.Generator) -> SimulatedCampaign:

@@ -1,9 +1,9 @@
 """When enough is known: rules whose error holds although one looks after every round.
 
-The error allowed is shared out over the looks planned beforehand, in equal parts, and over the
-claims of a look (Bonferroni): so all that is ever claimed holds together with probability 1 -
-alpha, however the looks depend on one another. Source: Lan, DeMets (Biometrika 1983) for spending
-an error over looks; the equal parts need none of their assumptions.
+The error allowed is shared out over the looks planned beforehand, over the three rules of a look,
+and over the claims of a rule, in equal parts (Bonferroni): so all that is ever claimed holds
+together with probability 1 - alpha, however the looks depend on one another. Source: Lan, DeMets
+(Biometrika 1983) for spending an error over looks; equal parts need none of their assumptions.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lookalike.core.errors import Refused
 from lookalike.planning.estimates import Estimate, Estimates
 from lookalike.stats.intervals import LEAST_QUERIES, standard_error
 
+RULES = ("order", "width", "recall")
 Settled = Literal["above", "alike", "open"]
 
 
@@ -43,8 +44,8 @@ class Looks:
 
     @property
     def share(self) -> float:
-        """What one look may spend."""
-        return self.alpha / self.planned
+        """What one rule may spend at one look."""
+        return self.alpha / self.planned / len(RULES)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Neighbours:
     Attributes:
         upper, lower: their names.
         difference: of the estimates, >= 0.
-        p_value: one-sided, that the order is the other way round; NaN if unknown.
+        p_value: two-sided, since the data say which is the upper; NaN if unknown.
         verdict: "above" if the order is claimed, "alike" if it is claimed that they are no
             further apart than was said to matter, "open" if neither.
     """
@@ -72,7 +73,8 @@ def order_rule(
     """Return what can be said of each pair of neighbours; stop when none is open.
 
     If the whole order is wrong, some pair of neighbours is the wrong way round. Which pairs are
-    neighbours is up to the data, so the error is shared over all pairs of models.
+    neighbours, and which of two is the upper, is up to the data: so the error is shared over all
+    pairs of models, and both claims are read from one two-sided interval of the difference.
 
     Args:
         measure: an estimate.
@@ -90,7 +92,7 @@ def order_rule(
         verdict: Settled = "open"
         error = standard_error(d) if n >= LEAST_QUERIES else float("nan")
         if error > 0:
-            p = float(stdtr(n - 1, -difference / error))
+            p = 2.0 * float(stdtr(n - 1, -abs(difference) / error))
             reach = abs(difference) + float(stdtrit(n - 1, 1.0 - level / 2)) * error
             verdict = "above" if p <= level else "alike" if reach <= alike else "open"
         found.append(Neighbours(models[upper], models[lower], difference, p, verdict))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lookalike.core.arrays import Ints
-from lookalike.io.csv_text import csv_lines, unprotected
+from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError
-from lookalike.io.parquet import MAGIC, n_values
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ def read_proposals(path: str | Path) -> Proposals:
     pairs: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], int] = {}
     shipped = ("query_id", "image_id", "model_id", "rank")
-    table = _Table(path, ("query", "candidate", "model", "rank"), shipped=shipped)
+    table = ColumnTable(path, ("query", "candidate", "model", "rank"), shipped=shipped)
     for line, (query, candidate, model, text) in table:
         rank = _whole(text)
         if rank is None or rank < 1:
@@ -124,7 +120,7 @@ def read_votes(path: str | Path) -> VoteTable:
     """
     rows: list[tuple[str, str, str, int]] = []
     seen: dict[tuple[str, str, str], int] = {}
-    table = _Table(path, ("query", "candidate", "annotator", "value"))
+    table = ColumnTable(path, ("query", "candidate", "annotator", "value"))
     for line, (query, candidate, annotator, text) in table:
         value = _whole(text)
         if value is None or value not in (0, 1):
@@ -148,7 +144,7 @@ def read_families(path: str | Path) -> dict[str, str]:
         FormatError: a missing column, an empty cell, or a model with two families.
         OSError: if the file cannot be opened.
     """
-    return _values_by_name(_Table(path, ("model", "family")))
+    return _values_by_name(ColumnTable(path, ("model", "family")))
 
 
 def read_attribute(path: str | Path, name: str) -> dict[str, str]:
@@ -160,40 +156,10 @@ def read_attribute(path: str | Path, name: str) -> dict[str, str]:
         FormatError: a missing column, an empty path, or an image with two values.
         OSError: if the file cannot be opened.
     """
-    return _values_by_name(_Table(path, ("path", name), may_be_empty=(name,)))
+    return _values_by_name(ColumnTable(path, ("path", name), may_be_empty=(name,)))
 
 
-class _Table:
-    """The wanted columns of a CSV or parquet file, and errors that name the place in it."""
-
-    def __init__(
-        self,
-        path: str | Path,
-        columns: tuple[str, ...],
-        may_be_empty: tuple[str, ...] = (),
-        shipped: tuple[str, ...] = (),
-    ) -> None:
-        self.path, self.columns, self.may_be_empty = Path(path), columns, may_be_empty
-        self.shipped = shipped  # what a release calls these columns
-        with self.path.open("rb") as file:
-            self.is_parquet = file.read(len(MAGIC)) == MAGIC
-        self.unit = "row" if self.is_parquet else "line"
-
-    def __iter__(self) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield the number of each line or row and its cells."""
-        read = _parquet_rows if self.is_parquet else _csv_rows
-        for line, cells in read(self.path, self.columns, self.shipped):
-            for name, cell in zip(self.columns, cells, strict=True):
-                if not cell and name not in self.may_be_empty:
-                    raise self.refused(line, f"the {name} is empty")
-            yield line, cells
-
-    def refused(self, line: int, reason: str) -> FormatError:
-        """Return the error for one line."""
-        return FormatError(self.path, line, reason, unit=self.unit)
-
-
-def _values_by_name(table: _Table) -> dict[str, str]:
+def _values_by_name(table: ColumnTable) -> dict[str, str]:
     """Return {first cell: second cell}, refusing two values of one name."""
     values: dict[str, str] = {}
     for line, (name, value) in table:
@@ -201,48 +167,6 @@ def _values_by_name(table: _Table) -> dict[str, str]:
             reason = f"{name!r} has {table.columns[1]} {value!r} here and {values[name]!r} before"
             raise table.refused(line, reason)
     return values
-
-
-def _csv_rows(
-    path: Path, columns: tuple[str, ...], shipped: tuple[str, ...]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    lines = csv_lines(path)
-    _, header = next(lines, (1, []))
-    columns = _chosen(path, header, columns, shipped)
-    at = [header.index(name) for name in columns]
-    for line, cells in lines:
-        if len(cells) != len(header):
-            reason = f"{len(cells)} cells where the header names {len(header)}"
-            raise FormatError(path, line, reason)
-        yield line, tuple(unprotected(cells[i]) for i in at)
-
-
-def _parquet_rows(
-    path: Path, columns: tuple[str, ...], shipped: tuple[str, ...]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    try:
-        with pq.ParquetFile(path) as file:
-            columns = _chosen(path, file.schema_arrow.names, columns, shipped)
-            n_values(path, file.metadata, columns)
-            row = 0
-            for batch in file.iter_batches(columns=list(columns)):
-                for cells in zip(*(batch.column(n).to_pylist() for n in columns), strict=True):
-                    row += 1
-                    yield row, tuple("" if cell is None else str(cell) for cell in cells)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise FormatError(path, None, f"not readable as parquet: {error}") from error
-
-
-def _chosen(
-    path: Path, header: list[str], columns: tuple[str, ...], shipped: tuple[str, ...]
-) -> tuple[str, ...]:
-    if shipped and all(header.count(name) == 1 for name in shipped):
-        return shipped
-    for name in columns:
-        if header.count(name) != 1:
-            reason = f"the columns are {','.join(header)!r}; needed once each: {','.join(columns)}"
-            raise FormatError(path, 1, reason)
-    return columns
 
 
 def _whole(text: str) -> int | None:

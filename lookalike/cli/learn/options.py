@@ -10,6 +10,17 @@ def comma_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def seed(text: str) -> int:
+    """Return a number that random draws start from."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return number
+
+
 def captions(text: str) -> tuple[str, str]:
     """Return column and caption from COLUMN=CAPTION."""
     column, equals, caption = text.partition("=")

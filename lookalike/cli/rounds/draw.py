@@ -7,16 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
+from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
 from lookalike.cli.rounds.inputs import add_files, read_files
 from lookalike.io.errors import InputError
-from lookalike.planning.pool_files import write_round
+from lookalike.planning.label_model import LABEL_MODEL
+from lookalike.planning.pool_files import NO_GUESS, write_round
 from lookalike.planning.rounds import FLOOR, draw_round
 
 DESCRIPTION = (
     "Draw the pairs of a pool that are judged next. Pairs that are in doubt and on which much "
     "hangs are drawn more often; every open pair may be drawn. The probabilities go into the "
-    "round's file: no estimate is valid without them."
+    "round's file: no estimate is valid without them. Rounds of one seed are independent: the "
+    "draw starts from the seed and from how many labels and rounds there were before."
 )
 EXAMPLE = (
     "lookalike rounds draw --proposals pool.csv --run a.csv --run b.csv --qrels so-far.csv "
@@ -37,7 +40,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whole-queries", action="store_true", help="every open pair with the same probability"
     )
-    parser.add_argument("--seed", type=int, required=True, help="another for every round")
+    parser.add_argument(
+        "--seed", type=seed, required=True, help="of the draw; kept in the round's file"
+    )
     parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="the round, as CSV")
 
 
@@ -57,15 +62,17 @@ def run(arguments: argparse.Namespace) -> Report:
     waiting = sum(int((drawn.drawn & np.isnan(labels)).sum()) for drawn in files.rounds)
     if waiting:
         raise InputError(f"{waiting} pairs of earlier rounds have no label yet: judge them first")
+    n_known = int((~np.isnan(labels)).sum())
     drawn = draw_round(
         pool,
         labels,
         n_wanted=max(1, round(arguments.share * pool.n_pairs)),
-        rng=np.random.default_rng(arguments.seed),
+        rng=np.random.default_rng([arguments.seed, n_known, len(files.rounds)]),
         floor=arguments.floor,
         is_uniform=arguments.whole_queries,
     )
-    write_round(arguments.to, files.named, drawn)
+    guess = NO_GUESS if arguments.whole_queries else LABEL_MODEL
+    write_round(arguments.to, files.named, drawn, seed=arguments.seed, guess=guess)
     n, n_open = int(drawn.drawn.sum()), int(np.isnan(labels).sum())
     least = float(np.nanmin(drawn.probabilities))
     return Report(
@@ -78,6 +85,8 @@ def run(arguments: argparse.Namespace) -> Report:
             "n_pairs": pool.n_pairs,
             "least_probability": least,
             "seed": arguments.seed,
+            "guess": guess,
             "file": str(arguments.to),
         },
+        notes=files.notes,
     )

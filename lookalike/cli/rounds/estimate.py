@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(_text(found, advice)) + "\n",
         data={
             "judged": found.judged,
+            "n_left_out": files.n_left_out,
             "n_queries": found.pool.n_queries,
             "measures": [
                 {"measure": m, "model": model, "value": v, "low": low, "high": high}
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> Report:
             "stop": {**as_json(advice), "order_is_known": advice.order_is_known},
         },
         table=Table(("measure", "model", "value", "low", "high"), rows),
-        notes=[WHAT_VARIES, *_vsd_note(names)],
+        notes=[WHAT_VARIES, *_vsd_note(names), *files.notes],
     )
 
 

@@ -9,22 +9,38 @@ import numpy as np
 
 from lookalike.bias.evidence.files import read_proposals
 from lookalike.core.arrays import Floats
+from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.runs import read_run
+from lookalike.planning.estimates import undrawn
 from lookalike.planning.pool_files import NamedPool, named_pool, read_round
 from lookalike.planning.rounds import Round
 
 
 @dataclass(frozen=True)
 class RoundFiles:
-    """A pool, its labels (NaN where unjudged) and the rounds that were drawn, in order."""
+    """What the files say.
+
+    Attributes:
+        named: the pool.
+        labels: shape (n_pairs,), NaN where unjudged or left out.
+        rounds: that were drawn, in order.
+        n_left_out: labels that `--drawn-only` left out.
+    """
 
     named: NamedPool
     labels: Floats
     rounds: list[Round]
+    n_left_out: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader is told of labels that were left out."""
+        said = "labels left out: their pairs were open in a round, and none drew them"
+        return [f"{self.n_left_out:,} {said}"] if self.n_left_out else []
 
 
-def add_files(parser: argparse.ArgumentParser, *, with_rounds: bool = True) -> None:
+def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options that name them."""
     parser.add_argument(
         "--proposals", type="input", required=True, metavar="FILE",
@@ -37,11 +53,14 @@ def add_files(parser: argparse.ArgumentParser, *, with_rounds: bool = True) -> N
     parser.add_argument(
         "--qrels", type="input", metavar="FILE", help="labels: VSD JSON, TREC, CSV or parquet"
     )
-    if with_rounds:
-        parser.add_argument(
-            "--round", type="input", action="append", default=[], metavar="FILE", dest="rounds",
-            help="a round as `rounds draw` wrote it; once per round, in their order",
-        )  # fmt: skip
+    parser.add_argument(
+        "--round", type="input", action="append", default=[], metavar="FILE", dest="rounds",
+        help="a round as `rounds draw` wrote it; once per round, in their order",
+    )  # fmt: skip
+    parser.add_argument(
+        "--drawn-only", action="store_true",
+        help="leave out labels of pairs that were open in a round and that none drew",
+    )  # fmt: skip
     parser.add_argument(
         "--missing", choices=("error", "worst"), default="error",
         help="pairs without a score: refuse the run, or rank them below all others",
@@ -60,6 +79,10 @@ def read_files(arguments: argparse.Namespace) -> RoundFiles:
     labels = np.full(named.pool.n_pairs, np.nan)
     if arguments.qrels is not None:
         labels = named.labels(read_qrels(arguments.qrels))
-    return RoundFiles(
-        named, labels, [read_round(p, named) for p in getattr(arguments, "rounds", [])]
-    )
+    rounds = [read_round(path, named) for path in arguments.rounds]
+    left_out = np.zeros(labels.size, dtype=np.bool_)
+    if arguments.drawn_only:
+        if not rounds:
+            raise InputError("--drawn-only says nothing without --round")
+        left_out = undrawn(labels, rounds)
+    return RoundFiles(named, np.where(left_out, np.nan, labels), rounds, int(left_out.sum()))

@@ -52,19 +52,44 @@ def test_two_rounds_are_drawn_judged_and_estimated(folder, capsys):
     known = ("--qrels", so_far, "--round", first, "--round", second)
     assert rounds(folder, "estimate", *known, "--json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert 0.4 < report["judged"] < 0.6
+    assert 0.35 < report["judged"] < 0.65
     assert {row["measure"] for row in report["measures"]} >= {"P@5", "micro_roc_auc"}
     shown = [row for row in report["measures"] if row["low"] is not None]
     assert shown
     assert all(0 <= row["low"] <= row["value"] <= row["high"] <= 1 for row in shown)
     assert rounds(folder, "estimate", *known) == 0
     assert "Judged: " in capsys.readouterr().out
+    # of more labels than were asked, those of the rounds alone say the same
+    extra = folder / "extra.csv"
+    asked, rows = so_far.read_text().splitlines(), (folder / "qrels.csv").read_text().splitlines()
+    unasked = [row for row in rows if row not in asked]
+    extra.write_text("\n".join([*asked, *unasked[:5]]) + "\n")
+    more_labels = ("--qrels", extra, "--round", first, "--round", second)
+    assert rounds(folder, "estimate", *more_labels) == 2
+    assert "leave these labels out" in capsys.readouterr().err
+    assert rounds(folder, "estimate", *more_labels, "--drawn-only", "--json") == 0
+    cut = json.loads(capsys.readouterr().out)
+    assert cut["measures"] == report["measures"]
+    assert cut["n_left_out"] == 5
     # a round is a fact: it is not drawn again, and not without the answers to the last
     assert rounds(folder, "draw", *more) == 2
     assert "stays" in capsys.readouterr().err
     unjudged = ("--round", first, "--share", 0.2, "--seed", 3, "--to", folder / "round-3.csv")
     assert rounds(folder, "draw", *unjudged) == 2
     assert "have no label yet" in capsys.readouterr().err
+
+
+def test_two_rounds_of_one_seed_are_drawn_independently_and_keep_it(folder, tmp_path):
+    first, second = tmp_path / "round-1.csv", tmp_path / "round-2.csv"
+    same = ("--seed", 1, "--whole-queries", "--to")
+    assert rounds(folder, "draw", "--share", 0.3, *same, first) == 0
+    known = ("--qrels", folder / "qrels.csv", "--round", first, "--drawn-only")
+    # by the first round's numbers, all of which are above .3 where a query is open, none would be
+    assert rounds(folder, "draw", *known, "--share", 0.15, *same, second) == 0
+    with second.open() as file:
+        rows = list(csv.DictReader(file))
+    assert any(row["drawn"] == "1" for row in rows)
+    assert {(row["seed"], row["guess"]) for row in rows} == {("1", "none")}
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ def test_every_recipe_can_be_read_and_names_what_it_needs(capsys):
         assert f"{name}\n  {recipe.title}" in out
 
 
+def test_no_repetition_is_refused_not_taken_for_the_papers_number(tmp_path, capsys):
+    options = ["--data", str(tmp_path), "--repetitions", "0"]
+    assert main(["table", recipe_names()[0], *options]) == 2
+    assert "--repetitions is a whole number from 1" in capsys.readouterr().err
+
+
 def test_targets_are_those_that_the_paper_prints():
     cars = load_recipe("indirect-cars196").targets
     assert cars["car model"]["InDiReCT"]["MAP@R"] == Published(37.4)

@@ -14,7 +14,7 @@ from lookalike.io.errors import InputError
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.scoring import score_runs
-from lookalike.planning.estimates import estimate
+from lookalike.planning.estimates import estimate, undrawn
 from lookalike.planning.measures import BOARD
 from lookalike.planning.pool_files import named_pool
 from lookalike.planning.rounds import FLOOR, Round, draw_round
@@ -60,6 +60,39 @@ def test_all_judged_is_what_score_says_ties_and_empty_queries_with_it():
     assert found.judged == 1
 
 
+def five_candidates(name: str, order: str) -> Run:
+    """Return a run that ranks a, b, c, d, e alike for each of four queries."""
+    return Run.of(name, [(f"q{q}", c, 5.0 - i) for q in range(4) for i, c in enumerate(order)])
+
+
+def proposed_by(*sources: tuple[str, str]):
+    rows = [
+        (f"q{q}", c, name, i + 1)
+        for name, order in sources
+        for q in range(4)
+        for i, c in enumerate(order)
+    ]
+    return make_proposals(rows)
+
+
+def test_a_run_whose_candidates_were_not_put_to_the_judges_is_refused_by_name():
+    runs = [five_candidates("a", "abcde"), five_candidates("x", "aebcd")]
+    assert named_pool(proposed_by(("a", "abc")), runs[:1]).pool.depth == 3
+    wanted = "run 'x': 4 of its 12 candidates down to rank 3 were never put to the judges"
+    with pytest.raises(InputError, match=wanted):
+        named_pool(proposed_by(("a", "abc")), runs)
+
+
+def test_a_source_of_less_depth_makes_the_pool_as_deep_as_every_run_stands_in_it():
+    runs = [five_candidates("a", "abcde"), five_candidates("b", "badce")]
+    uneven = proposed_by(("a", "abc"), ("b", "ba"))  # b's third is not in the pool
+    named = named_pool(uneven, runs)
+    assert (named.pool.depth, named.pool.n_pairs) == (2, 12)
+    with pytest.raises(InputError, match="the pool is 2 deep"):
+        estimate(named.pool, np.ones(12), [], ["P@3"])
+    assert named_pool(uneven, runs[:1]).pool.depth == 3
+
+
 def test_over_all_draws_labels_and_measures_are_what_they_would_be_fully_judged():
     few = simulate(World(n_queries=3, n_images=8, n_models=2, depth=4, positives=0.4), 5)
     pool, rng = few.pool, np.random.default_rng(0)
@@ -68,7 +101,7 @@ def test_over_all_draws_labels_and_measures_are_what_they_would_be_fully_judged(
     for q in range(3):  # one similar and one different pair are known, so all is defined
         at = np.flatnonzero(pool.queries == q)[:2]
         truth[at], probabilities[at] = (1.0, 0.0), np.nan
-    total_labels, total, chance = np.zeros(pool.n_pairs), np.zeros(6), 0.0
+    total_labels, total, chance = np.zeros(pool.n_pairs), np.zeros((6, 2)), 0.0
     names = ("P@3", "MRR@4", "Success@2", "AP'", "macro_roc_auc", "macro_pr_auc")
     for us in product((0.1, 0.35, 0.65, 0.9), repeat=3):
         weight = float(np.prod([{0.1: 0.2, 0.35: 0.3, 0.65: 0.3, 0.9: 0.2}[u] for u in us]))
@@ -135,6 +168,32 @@ def test_a_label_withdrawn_after_the_draw_is_no_estimate():
     labels[np.flatnonzero(one.drawn)[0]] = np.nan
     with pytest.raises(Refused, match=r"1 of the .* have no label"):
         estimate(POOL, labels, [one], BOARD)
+
+
+def test_labels_that_a_round_could_have_drawn_and_did_not_are_refused():
+    one = drawn(0.3)
+    labels = labels_of(one)
+    gold = np.flatnonzero(np.isnan(labels))[:7]
+    labels[gold] = LABELS[gold]
+    with pytest.raises(Refused, match="7 labelled pairs were open in round 1 and drawn by no"):
+        estimate(POOL, labels, [one], ["P@5"])
+    assert np.flatnonzero(undrawn(labels, [one])).tolist() == gold.tolist()
+    two = drawn(0.3, labels, seed=2)  # known before the second, they are no fault of its own
+    judged = np.where(two.drawn, LABELS, labels)
+    assert estimate(POOL, judged, [two], ["P@5"]).judged < 1
+    with pytest.raises(Refused, match="7 labelled pairs were open in round 1"):
+        estimate(POOL, judged, [one, two], ["P@5"])
+
+
+def test_rounds_out_of_order_are_refused_and_none_matters_once_all_is_judged():
+    one = drawn(0.3)
+    two = drawn(0.3, labels_of(one), seed=2)
+    labels = labels_of(one, two)
+    estimate(POOL, labels, [one, two], ["P@5"])
+    with pytest.raises(Refused, match=r"drawn by no round from there on: .* in their order"):
+        estimate(POOL, labels, [two, one], ["P@5"])
+    found, full = (estimate(POOL, LABELS, r, ["P@5"]).measures[0] for r in ([one], []))
+    assert np.array_equal(found.by_query, full.by_query)
 
 
 def test_a_round_before_a_top_up_counts_as_known_labels_alone():

@@ -10,16 +10,16 @@ import pytest
 from lookalike.cli.main import main
 from lookalike.core.errors import Refused
 from lookalike.planning.backtest import backtest
+from lookalike.planning.pilot import Pilot, judged_by
 from lookalike.planning.planner import (
     Costs,
     Design,
     Forecast,
-    Pilot,
     Wish,
     cheapest,
     forecast,
     frontier,
-    judged_by,
+    order_probability,
 )
 from lookalike.planning.simulator import World, simulate
 from lookalike.stats.intervals import mean_interval
@@ -29,9 +29,10 @@ VOTES = CAMPAIGN.votes.astype(float)
 PILOT = Pilot.of(CAMPAIGN.pool, VOTES)
 
 
-def made(hours: float, width: float, *orders: float) -> Forecast:
+def made(hours: float, width: float, *orders: float, bias: float = 0.0) -> Forecast:
     neighbours = tuple(("a", "b", p) for p in orders)
-    return Forecast(Design(50, 5, 1, 1.0), "P@5", 10, hours, 0.0, (width, width / 2), neighbours)
+    widths, biases = (width, width / 2), (bias, 0.0)
+    return Forecast(Design(50, 5, 1, 1.0), "P@5", 10, hours, 0.0, widths, biases, neighbours)
 
 
 def test_the_pilots_own_size_has_the_width_that_it_has():
@@ -84,6 +85,33 @@ def test_the_cheapest_design_that_meets_a_wish_is_found():
     assert cheapest([cheap], Wish(0.03)) is None
     assert cheapest([made(1, float("nan"))], Wish(0.03)) is None
     assert frontier([dear, cheap, good, made(3, 0.04)]) == [cheap, good, dear]
+
+
+def test_wrong_labels_of_one_judge_are_a_bias_that_no_number_of_queries_mends():
+    made_of = simulate(replace(CAMPAIGN.world, false_alarms=0.3, n_judges=9), 3)
+    pilot = Pilot.of(made_of.pool, made_of.votes.astype(float))
+    designs = [Design(n, 5, j, 1.0) for n in (40, 4_000) for j in (1, 9)]
+    few_one, few_all, many_one, many_all = forecast(pilot, designs, ["P@5"], Costs())
+    assert max(few_all.biases) == max(many_all.biases) == 0
+    # of the worst model most are different: three in ten of those are said to be similar
+    assert max(few_one.biases) == max(many_one.biases) > 0.05
+    assert many_one.off > 0.05 > many_all.off == many_all.widest
+    assert cheapest([many_one, many_all], Wish(width=0.05)) == many_all
+    cheap, dear = made(1, 0.02, bias=0.05), made(2, 0.03)
+    assert cheapest([cheap, dear], Wish(width=0.04)) == dear
+    assert frontier([cheap, dear]) == [cheap, dear]
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 10.0])
+def test_the_order_of_models_that_a_pilot_cannot_tell_apart(ratio):
+    wanted = 0.5 + np.arctan(ratio) / np.pi
+    assert order_probability(0.0, ratio * 0.1, 0.1) == pytest.approx(wanted, abs=1e-3)
+
+
+def test_an_order_that_is_known_or_turned_by_wrong_labels():
+    assert order_probability(0.2, 0.0, 0.1) == pytest.approx(0.97725, abs=1e-5)
+    assert order_probability(0.2, 0.0, 0.1, shift=-0.4) == pytest.approx(0.02275, abs=1e-5)
+    assert [order_probability(d, 0.0, 0.0) for d in (0.1, 0.0)] == [1.0, 0.5]
 
 
 def test_a_pilot_must_have_queries_judged_whole_and_labels_that_differ():
@@ -143,8 +171,21 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     assert "30 queries judged whole" in said.err
     assert main([*pilot, *votes, *designs, "--width", "0.001"]) == 0
     assert "No design meets the wish" in capsys.readouterr().out
-    assert main([*pilot, *votes, "--measure", "P@3", "--depth", "3", "--backtest", "0.5"]) == 0
-    assert "Brier score" in capsys.readouterr().out
+    spread = [*pilot, *votes, "--measure", "P@3", "--backtest-spread"]
+    assert main([*spread, "0.5"]) == 0
+    assert "all judged in full" in capsys.readouterr().out
+    for ignored, reason in (
+        ([*spread, "0.5", "--share", "0.3", "--judges", "1"], "--judges, --share: --backtest-spr"),
+        ([*pilot, *votes, *designs, "--images", "100"], "--images: assumptions say nothing"),
+        ([*pilot, *votes, *designs, "--close"], "--close or --distant: assumptions say nothing"),
+        ([*spread, "0.5", "--hourly", "0"], "--hourly: --backtest-spread tries no design"),
+        (["plan", "--queries", ""], "--queries '' is not a list of numbers"),
+        (["plan", "--close", "--best", "0.3"], "name one or the other"),
+        ([*spread, "nan"], "nan is not a share of the queries"),
+        ([*pilot, *votes, "--measure", "P@x"], "no estimate from a partly judged pool for 'P@x'"),
+    ):
+        assert main(ignored) == 2
+        assert reason in capsys.readouterr().err
     assert main([*pilot, *designs]) == 2
     assert "a pilot takes" in capsys.readouterr().err
     assert main(["plan", "--queries", "many"]) == 2
@@ -154,6 +195,14 @@ def test_the_command_answers_a_wish_and_backtests(tmp_path, capsys):
     assert "from assumptions" in capsys.readouterr().err
     assert main(assumed.replace("P@3", "P@5").split()) == 2
     assert "no design is deep enough" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["plan"], ["simulate", "made"], ["rounds", "draw"]])
+@pytest.mark.parametrize("number", ["-1", "1.5"])
+def test_a_seed_that_is_no_whole_number_is_refused(command, number, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--seed", number])
+    assert f"argument --seed: '{number}' is not a whole number from 0" in capsys.readouterr().err
 
 
 def test_from_better_judges_the_same_models_are_told_apart_more_surely():
