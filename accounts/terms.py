@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TERMS = {
-    "pool": "All pairs that several models propose for the same queries. Only these are judged.",
+    "pool": "All pairs that several models propose for the same queries.",
     "depth": "How many candidates each model proposes for a query (k).",
     "seed": "A number that fixes every random choice: the same seed draws the same.",
     "gold": "Pairs whose right answer is known beforehand, to train judges and to check them.",

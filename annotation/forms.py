@@ -50,7 +50,7 @@ class SettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "grades": "Grades, one a line",
             "similar_from": "Similar from grade",
             "notion": "Similar in what",
-            "notion_model": "Notion of it",
+            "notion_model": "Learned notion",
             "k": "Votes for each pair (k)",
             "lease_minutes": "Reserve a pair for (minutes)",
             "closes_settled": "Close pairs early",

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from catalog.embeddings import EmbeddingError, by_nearness
 from catalog.filters import ImageFilter, Place
-from catalog.maps.queries import find_map
+from catalog.maps.queries import has_map
 from catalog.models import Catalog, EmbeddingSet, Image
 from catalog.queries import filtered_images, usable_embedding_sets
 
@@ -95,8 +95,8 @@ def _page_by_nearness(
     wanted = set(images.order_by().values_list("pk", flat=True))
     ids = [pk for pk in ranking.ids if pk in wanted]
     begin = 0
-    if anchor in wanted and anchor != ranking.image.pk:
-        at = ids.index(anchor) if anchor in ids else -1
+    if anchor in ids:
+        at = ids.index(anchor)
         begin = max(at - size, 0) if is_backwards else at + 1
         size = min(size, at) if is_backwards else size
     found = Image.objects.in_bulk(ids[begin : begin + size])
@@ -136,7 +136,7 @@ def without_lost(
         The filter, the order by nearness if it asks for one, and what is wrong in words.
     """
     problems = []
-    if asked.area and find_map(catalog, asked.area.map_id) is None:
+    if asked.area and not has_map(catalog, asked.area.map_id):
         asked = replace(asked, area=None)
         problems.append("The map of that selection was drawn again; select on the new one.")
     try:

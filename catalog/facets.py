@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import connection
 
@@ -119,10 +119,11 @@ def _facet(name: str, counts: dict[str, int], asked: ImageFilter) -> Facet:
 def _counts(catalog: Catalog, asked: ImageFilter, names: list[str]) -> dict[str, dict[str, int]]:
     if not names:
         return {}
+    counted = replace(asked, like=None)  # an order changes no count
 
     def count() -> dict[str, dict[str, int]]:
         ids, parameters = (
-            filtered_images(catalog, asked).order_by().values("id").query.sql_with_params()
+            filtered_images(catalog, counted).order_by().values("id").query.sql_with_params()
         )
         found: dict[str, dict[str, int]] = {}
         with connection.cursor() as cursor:
@@ -136,4 +137,4 @@ def _counts(catalog: Catalog, asked: ImageFilter, names: list[str]) -> dict[str,
                 found.setdefault(name, {})[value] = n
         return found
 
-    return remembered(catalog, "facets", asked.query(), *names, make=count)
+    return remembered(catalog, "facets", counted.query(), *names, make=count)

@@ -118,7 +118,7 @@ def judging(
     page = signed_in(browser, "demo-annotator", theme, width, height)
     end = f"{theme}-{width}.jpg"
     keep(page, folder / f"judge-home-{end}")
-    page.locator("main a[href^='/judge/']").first.click()
+    page.locator("main a[href^='/judge/']:not([href='/judge/inbox/'])").first.click()
     page.wait_for_selector("#judge[data-is-loaded]")
     mode = page.locator("[data-action=mode]")
     if page.locator("[data-view=sheet]").is_visible():

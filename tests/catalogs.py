@@ -70,13 +70,21 @@ def add_photo(catalog: Catalog, number: int, content: bytes) -> Image:
 
 def catalog_of(names, slug="eggs"):
     catalog = Catalog.objects.create(slug=slug, name=slug.title())
-    for number, name in enumerate(names):
+    add_images(catalog, names)
+    return catalog
+
+
+def add_images(catalog, names):
+    """Put images without files into a catalog."""
+    made = []
+    for number, name in enumerate(names, start=catalog.images.count()):
         image = Image.objects.create(
             catalog=catalog, sha256=f"{number:064x}", width=9, height=9, image_format="PNG",
             n_bytes=1, perceptual_hash="0" * 16,
         )  # fmt: skip
         SourceFile.objects.create(catalog=catalog, image=image, path=f"{name}.png")
-    return catalog
+        made.append(image)
+    return made
 
 
 def embedding_set_of(catalog, vectors, spec="timm:made"):

@@ -1,9 +1,13 @@
-"""Where pairs close early, checks leave the queues with them, so that none is left behind.
+"""Where pairs close early, checks leave the queues with them, so that few are left behind.
 
 Gold, repeats and mirrored pairs leave by chance, as often as the pairs of their visit, so that
 their share of what is left is that of the whole queue, which tells nothing of them
 (`docs/simulations/control_classifier.py`). If a repeat left with its own pair instead, a judge who
 has answered that pair would be left with too many repeats, or too few.
+
+Each transaction sees the pairs that it closes itself and those closed before it. Where two close
+the last pairs of a visit at once, neither sees the other's: each lets a check leave with a
+probability below 1, and the visit may keep checks without a pair, which are asked as ever.
 """
 
 from __future__ import annotations
@@ -15,11 +19,11 @@ import numpy as np
 from annotation.models import EntryState
 from annotation.queries.judges import CountingRules
 from annotation.queries.prepared import prepared_cursor
-from annotation.services.controls import CHOICE_BLOCK, PAIR_BLOCK
+from annotation.services.controls import PAIR_BLOCK
 
 Entries = Sequence[tuple[int, int]]  # (member, question)
 
-# A visit is what follows each other in a judge's queue of one query; of choices, all that follows.
+# A visit is what follows each other in a judge's queue of one query.
 # For each check in a visit of which pairs have moved: how many, and how many are as they were.
 # Rows that somebody holds are left: their answer is on its way.
 CHECKS = """
@@ -46,6 +50,29 @@ from visits join shares using (member_id, block, visit) join annotation_queueent
 where n_moved > 0 and visits.kind <> 'pair' and e.state = %(state)s
 order by e.id for update of e skip locked
 """
+# Of choices the whole queue is one visit: counted, not sorted, as each answer runs this.
+CHECKS_OF_CHOICES = """
+with moved as (
+    select member_id, count(*) as n_moved
+    from unnest(%(members)s::bigint[], %(questions)s::bigint[]) as g(member_id, question_id)
+    group by member_id
+), checks as (
+    select e.id, e.member_id
+    from moved join annotation_queueentry e using (member_id)
+    join annotation_question q on q.id = e.question_id
+    where q.campaign_id = %(campaign)s and q.kind <> 'pair'
+      and e.stage = 'judging' and e.state = %(state)s
+), shares as (
+    select member_id, n_moved, (
+               select count(*) from annotation_queueentry e where e.member_id = moved.member_id
+               and e.stage = 'judging' and e.state = %(state)s
+           ) - count(*) as n_left
+    from moved join checks using (member_id) group by member_id, n_moved
+)
+select e.id, n_moved, n_left
+from checks join shares using (member_id) join annotation_queueentry e using (id)
+where e.state = %(state)s order by e.id for update of e skip locked
+"""
 MOVE = """
 update annotation_queueentry set state = %s, lease_until = null where id = any(%s::bigint[])
 """
@@ -70,7 +97,7 @@ def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: Entry
     if not pairs:
         return
     members, questions = map(list, zip(*pairs, strict=True))
-    block = CHOICE_BLOCK if rules.kind.is_choice else PAIR_BLOCK
+    checks = CHECKS_OF_CHOICES if rules.kind.is_choice else CHECKS.format(block=PAIR_BLOCK)
     values = {
         "members": members, "questions": questions, "campaign": rules.campaign_id, "state": before
     }  # fmt: skip
@@ -79,7 +106,7 @@ def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: Entry
         cursor.execute(HAS_CHECKS, [rules.campaign_id])
         if cursor.fetchall() == [(False,)]:
             return
-        cursor.execute(CHECKS.format(block=block), values)
+        cursor.execute(checks, values)
         moved = [
             entry
             for entry, n_moved, n_left in cursor.fetchall()

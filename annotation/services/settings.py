@@ -20,6 +20,7 @@ from lookalike.agreement.grades import Scale
 from lookalike.core.errors import Refused
 
 ALWAYS = ("name", "tie_rule", "lease_minutes", "pass_percent")
+OF_NOTION = ("notion", "notion_model", "notion_prompts")  # one may change the others
 IN_DRAFT = (
     *("serving", "k", "closes_settled", "repeat_percent", "mirror_percent", "seed"),
     *("notion", "notion_model", "grades", "similar_from"),
@@ -61,7 +62,8 @@ def change_settings(
             "tie_rule: pairs are closed early by it, so it cannot be changed once the queues are "
             "drawn."
         )
-    before = {name: getattr(campaign, name) for name in changes}
+    touched = {*changes, *OF_NOTION}
+    before = {name: getattr(campaign, name) for name in touched}
     for name, value in changes.items():
         setattr(campaign, name, value)
     if {"grades", "similar_from"} & changes.keys():
@@ -78,18 +80,21 @@ def change_settings(
         raise CampaignError("mirror_percent: only pairs can be mirrored.")
     if campaign.lease_minutes < 1:
         raise CampaignError("lease_minutes: a pair is lent for at least one minute.")
-    campaign.save(update_fields=[*changes, "notion", "notion_model", "notion_prompts"])
+    campaign.save(update_fields=touched)
     if "k" in changes or "serving" in changes:
         n_free = campaign.k if campaign.serving == Serving.K_OF_N else 0
         campaign.questions.filter(kind="pair").update(n_free=n_free)
-    if changes:
-        told = "; ".join(f"{name}: {before[name]} → {value}" for name, value in changes.items())
+    after = {name: getattr(campaign, name) for name in (*changes, *OF_NOTION)}
+    stored = {
+        name: f"{before[name]} → {value}" for name, value in after.items() if value != before[name]
+    }
+    if stored:
+        told = "; ".join(f"{name}: {value}" for name, value in stored.items())
         StateChange.objects.create(
             campaign=campaign, before=campaign.state, after=campaign.state, changed_by=by,
             reason=f"Settings: {told}"[:500],
         )  # fmt: skip
-        after = {name: f"{before[name]} → {value}" for name, value in changes.items()}
-        record(by, Action.SETTINGS_CHANGED, campaign, **after)
+        record(by, Action.SETTINGS_CHANGED, campaign, **stored)
     return campaign
 
 

@@ -73,7 +73,9 @@ class CommentQuery(Schema):
 class ReplyIn(Schema):
     """What the judge is to read."""
 
-    reply: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_COMMENT)]
+    reply: Annotated[
+        Text, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_COMMENT)
+    ]
     replaces: AwareDatetime | None = Field(
         None, description="`replied_at` of the reply that it takes the place of, if there is one."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from catalog.embeddings import vectors_sha256
@@ -19,7 +20,16 @@ def map_points(drawn: CatalogMap) -> NDArray[np.uint16]:
 
 def find_map(catalog: Catalog, pk: int) -> CatalogMap | None:
     """Return a map of a catalog by its id; None where it was drawn again since, or never was."""
-    return CatalogMap.objects.filter(pk=pk, embedding_set__catalog=catalog).first()
+    return _maps(catalog).filter(pk=pk).first()
+
+
+def has_map(catalog: Catalog, pk: int) -> bool:
+    """Whether a catalog has the map of an id still."""
+    return _maps(catalog).filter(pk=pk).exists()
+
+
+def _maps(catalog: Catalog) -> QuerySet[CatalogMap]:
+    return CatalogMap.objects.filter(embedding_set__catalog=catalog)
 
 
 def images_in(drawn: CatalogMap, area: Area) -> list[int]:

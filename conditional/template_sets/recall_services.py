@@ -83,18 +83,29 @@ def known_model(template_set: TemplateSet, text: str) -> str:
         spec = None
     if spec is not None and spec.source == Source.OPEN_CLIP:
         return str(spec)
-    spec_of_vectors = _parent_spec(text) if text.startswith(NOTIONS) else text
-    if find_vectors(template_set, spec_of_vectors) is None:
+    parent = _parent_spec(text) if text.startswith(NOTIONS) else ""
+    if parent and find_vectors(template_set, parent) is None:
         raise Refused(
             "model",
-            f"“{spec_of_vectors}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an "
+            f"“{text}” compares images by {parent}, of which “{template_set.catalog}” has no "
+            "complete embedding set; embed it first.",
+        )
+    if not parent and find_vectors(template_set, text) is None:
+        raise Refused(
+            "model",
+            f"“{text}” is neither an open_clip model (open_clip:ARCH/WEIGHTS) nor an "
             f"embedding set of “{template_set.catalog}”.",
         )
-    if template_set.templates.exclude(boxes={}).exists():
+    if has_boxes(template_set):
         raise Refused(
             "model", "the templates show parts of images; embedding sets hold whole ones only."
         )
     return text
+
+
+def has_boxes(template_set: TemplateSet) -> bool:
+    """Whether templates of a set show parts of images, of which no vectors are kept."""
+    return template_set.templates.exclude(boxes={}).exists()
 
 
 def _parent_spec(text: str) -> str:
@@ -163,7 +174,7 @@ def store_scores(
                 normalised=is_normalised,
             )
             scores = candidate_scores(queries, views, candidates)
-            kept.append(_kept(template_set, model, scores, baseline, is_normalised))
+            kept.append(_store_row(template_set, model, scores, baseline, is_normalised))
     return kept
 
 
@@ -192,10 +203,10 @@ def store_composed(
         composer.scores(views[row[0]], views[list(row[1:])], condition)
         for row, condition in zip(rows, conditions, strict=True)
     ]
-    return [_kept(template_set, model, scores, "notion", is_normalised=False)]
+    return [_store_row(template_set, model, scores, "notion", is_normalised=False)]
 
 
-def _kept(
+def _store_row(
     template_set: TemplateSet, model: str, scores: Sequence[Floats], baseline: str,
     is_normalised: bool,
 ) -> Row:  # fmt: skip

@@ -18,6 +18,7 @@ from conditional.template_sets.queries import list_conditions
 from conditional.template_sets.recall_services import (
     NOTIONS,
     SCORE_TASK,
+    has_boxes,
     job_subject,
     request_score,
 )
@@ -31,24 +32,23 @@ def scores_context(template_set: TemplateSet) -> dict[str, Any]:
     """Return what conditional/_scores.html shows."""
     jobs = Job.objects.filter(task=SCORE_TASK, subject__startswith=job_subject(template_set))
     last = jobs.first()
-    stored = usable_embedding_sets(template_set.catalog).values_list("spec", flat=True)
+    whole = usable_embedding_sets(template_set.catalog).values_list("spec", flat=True)
+    stored = [] if has_boxes(template_set) else list(dict.fromkeys(whole))
     scores = list(template_set.scores.all())
     return {
         "scores": scores,
         "has_ties": any(one.figures["n_ties"] for one in scores),
         "score_jobs": jobs.filter(state__in=OPEN_STATES),
         "failed_score": last if last and last.state == JobState.FAILED else None,
-        "known_models": [*dict.fromkeys(stored), *_spaces(template_set), *KNOWN_CLIPS],
+        "known_models": [*stored, *_spaces(template_set, stored), *KNOWN_CLIPS],
     }
 
 
-def _spaces(template_set: TemplateSet) -> list[str]:
-    """Return the text spaces with a notion that is called like a condition of the set."""
+def _spaces(template_set: TemplateSet, stored: list[str]) -> list[str]:
+    """Return the text spaces over stored vectors with a notion called like a condition."""
     heads = {slugify(condition) for condition, _ in list_conditions(template_set)} - {""}
-    slugs = (
-        Projection.objects.filter(head__in=heads).order_by("slug").values_list("slug", flat=True)
-    )
-    return [f"{NOTIONS}{slug}" for slug in slugs.distinct()]
+    found = Projection.objects.filter(head__in=heads, parent_spec__in=stored).order_by("slug")
+    return [f"{NOTIONS}{slug}" for slug in found.values_list("slug", flat=True).distinct()]
 
 
 @admin_required

@@ -21,6 +21,7 @@ from annotation.queries.guidelines import guideline_in_force
 from annotation.services import change_settings, import_judgements, publish_guidelines
 from annotation.services.sensitivity import TASK
 from annotation.tasks import compare_voter_models
+from audit.models import Entry
 from catalog.models import Projection
 from jobs.models import Job
 from lookalike.agreement.grades import Scale
@@ -210,9 +211,16 @@ def test_the_model_of_a_drafts_notion_comes_with_its_prompts_and_goes_with_its_w
     post(admin, "save_settings", draft, **given, notion="shade", notion_model=draft.notion_model)
     draft.refresh_from_db()
     assert (draft.notion, len(draft.asked_notion.prompts)) == ("shade", 2)
+    told = draft.state_changes.all()[0].reason
+    assert told == "Settings: notion: hue → shade", told
     post(admin, "save_settings", draft, **given, notion="", notion_model=draft.notion_model)
     draft.refresh_from_db()
     assert draft.asked_notion == ("", "", ())
+    told = Entry.objects.order_by("-pk")[0].details
+    assert told == {
+        "notion": "shade → ", "notion_model": f"{colour.spec} → ",
+        "notion_prompts": "a red shoe\na blue shoe → ",
+    }  # fmt: skip
 
 
 def test_settings_that_are_empty_for_good_are_not_shown(admin, campaign_of):

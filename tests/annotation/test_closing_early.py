@@ -1,10 +1,13 @@
 """Pairs that close early: only when no vote that may still come can change the outcome."""
 
+from dataclasses import replace
+
 import pytest
 
 from annotation.errors import CampaignError
 from annotation.forms import SettingsForm
 from annotation.models import Question
+from annotation.queries.judges import counting_rules
 from annotation.queries.labels import labels
 from annotation.queries.numbers import numbers_of
 from annotation.services import (
@@ -17,6 +20,7 @@ from annotation.services import (
     reconcile,
     set_member_active,
 )
+from annotation.services.closing_checks import release_checks
 from annotation.services.gold import GoldPair
 from tests.clients import Browser
 
@@ -191,3 +195,16 @@ def test_checks_come_back_when_all_pairs_of_their_visit_do(checked, people):
     assert states(campaign, 3, "gold") == {"open": 20}
     assert states(campaign, 3, "repeat") == {"open": 30}
     assert len(c.walk("similar")) == 110
+
+
+def test_checks_of_choices_leave_as_often_as_pairs_of_the_whole_queue(checked):
+    campaign, _ = checked
+    rules = replace(counting_rules(campaign), task_kind="template")  # as if each pair were a choice
+    member = campaign.panel.get(number=3)
+    pairs = list(campaign.questions.filter(kind="pair").values_list("pk", flat=True))
+    for part, gone in ((pairs[:30], range(12, 39)), (pairs[30:], range(50, 51))):
+        member.queue.filter(question__in=part).update(state="settled")
+        release_checks(rules, [(member.pk, question) for question in part])
+        n_gone = sum(states(campaign, 3, kind).get("settled", 0) for kind in ("gold", "repeat"))
+        assert n_gone in gone  # of 50
+    assert states(campaign, 2, "gold") == {"open": 20}

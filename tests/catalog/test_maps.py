@@ -17,7 +17,7 @@ from catalog.queries import filtered_images
 from jobs.models import Job
 from jobs.services import JobError, run_here
 from pooling.maps.queries import NOWHERE, pairs_file, points_file
-from tests.catalogs import catalog_of, embedding_set_of, pool_over
+from tests.catalogs import add_images, catalog_of, embedding_set_of, pool_over
 
 pytestmark = pytest.mark.django_db
 N = 12  # fewer than have neighbourhoods: laid out by principal components alone
@@ -132,8 +132,13 @@ def test_paging_by_nearness_shows_every_image_once(embedded: EmbeddingSet):
         page = image_page(catalog, asked, Place(before=page.previous.uid), 3, ranking)
         back = [*page.images, *back]
     assert back == forth
-    for nowhere in (Place(after=uuid.uuid4()), Place(before=ranking.image.uid)):
-        assert image_page(catalog, asked, nowhere, 3, ranking).images == forth[:3]
+    [late] = add_images(catalog, ["late"])  # has no vector
+    for place in (
+        Place(after=uuid.uuid4()),
+        Place(before=ranking.image.uid),
+        Place(before=late.uid),
+    ):
+        assert image_page(catalog, asked, place, 3, ranking).images == forth[:3]
 
 
 def _no_image(embedded: EmbeddingSet) -> Likeness:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import pytest
 from django.utils import timezone
 
 from catalog.browse import image_page
 from catalog.facets import facets, list_attributes
-from catalog.filters import ImageFilter, Place, parse_filter
+from catalog.filters import ImageFilter, Likeness, Place, parse_filter
 from catalog.models import Catalog, Image
 from catalog.queries import product_page
 
@@ -170,6 +172,7 @@ def test_counting_does_not_ask_the_database_twice(
     facets(catalog, asked)
     with django_assert_num_queries(0):
         facets(catalog, asked)
+        facets(catalog, replace(asked, like=Likeness(uuid.uuid4(), 1)))  # only ordered
 
 
 def test_a_products_page_tells_what_is_shared_and_what_is_not(catalog: Catalog):

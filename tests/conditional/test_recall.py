@@ -13,10 +13,11 @@ from safetensors.torch import save_file
 
 from accounts.models import Role
 from catalog.images.blobs import read_blob
-from catalog.models import Image
+from catalog.models import Image, Projection
 from conditional.models import RetrievalTemplate, TemplateScore, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, known_model, request_score
+from conditional.template_sets.recall_views import scores_context
 from jobs.models import Job
 from jobs.services import JobError, run_here
 from lookalike.backbones.errors import SpecError, UnknownModelError
@@ -199,6 +200,27 @@ def test_what_cannot_be_scored_is_said(templates, people):
     assert Job.objects.get(task=SCORE_TASK, owner=admin).arguments["model"] == TINY
     with pytest.raises(JobError, match="already queued"):
         request_score(template_set=templates, model=TINY, owner=admin)
+
+
+def test_the_form_offers_no_text_space_that_it_then_refuses(templates):
+    for head in ("", "in-red"):
+        Projection.objects.create(
+            slug="space", head=head, name="Space", parent_spec="timm:made", dim=2,
+            parent_fingerprint="f", fingerprint=f"f{head}", sha256="0" * 64,
+        )  # fmt: skip
+
+    def offered():
+        names = scores_context(templates)["known_models"]
+        return [name for name in names if not name.startswith("open_clip:")]
+
+    assert offered() == []
+    with pytest.raises(Refused, match=r"compares images by timm:made, of which .* embed it first"):
+        known_model(templates, "notions:space")
+    embedding_set_of(templates.catalog, np.ones((8, 2), np.float32), "timm:made")
+    assert offered() == []  # a template shows a part of an image
+    templates.templates.update(boxes={})
+    assert offered() == ["timm:made", "notions:space"]
+    assert known_model(templates, "notions:space") == "notions:space"
 
 
 def test_the_page_shows_scores_and_lets_admins_alone_ask_for_more(templates, people, client):

@@ -12,10 +12,10 @@ function supplied(...replies) {
   const heard = [];
   const api = {
     n_asked: 0,
-    async next() {
-      const reply = replies[Math.min(api.n_asked, replies.length - 1)];
+    async next(after) {
+      const { questions = [], ...reply } = replies[Math.min(api.n_asked, replies.length - 1)];
       api.n_asked += 1;
-      return { state: "open", questions: [], ...reply };
+      return { state: "open", ...reply, questions: questions.filter(({ position }) => position > after) };
     },
   };
   const outbox = { waiting: [], async flush() {} };
@@ -74,19 +74,58 @@ async function holding(reply) {
 
 const uids = (queue) => queue.ahead(99).map(({ uid }) => uid);
 
-test("after a break, what went to others is dropped and what was lent instead comes behind", async () => {
+test("after a break, what is the judge's no more is dropped and what was lent instead comes behind", async () => {
   const { supply, queue, asked } = await holding({ questions: [6, 8, 21].map((at) => question(at)) });
   queue.putBack(question(3)); // an answer was taken back
   assert.equal(await supply.renew(), 4);
-  assert.deepEqual(asked, [[2, 20]]);
+  assert.deepEqual(asked, [[0, 20]]);
   assert.deepEqual(uids(queue), ["u6", "u8", "u21"]);
 });
 
+const between = (first, last) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
+
 test("after a break, of what lies behind a full reply nothing is known", async () => {
-  const reply = { questions: Array.from({ length: 20 }, (_, n) => question(n < 2 ? n + 1 : 0)) };
+  const reply = { questions: [...between(1, 13).map((at) => at / 20), ...between(1, 5), 7, 8].map((at) => question(at)) };
   const { supply, queue } = await holding(reply);
+  assert.equal(await supply.renew(), 1);
+  assert.deepEqual(uids(queue), ["u5", "u7", "u8", "u9"]);
+});
+
+test("after a break, what has new places because others were mixed in is kept", async () => {
+  const moved = (at, position) => ({ ...question(at), position });
+  const mixed = between(101, 118).map((at) => question(at));
+  const reply = { questions: [...mixed, moved(5, 119), moved(7, 120)] }; // 8 and 9 come behind
+  const { supply, queue } = await holding(reply);
+  assert.equal(await supply.renew(), 1);
+  assert.deepEqual(uids(queue).slice(0, 4), ["u5", "u7", "u8", "u9"]);
+  assert.equal(queue.length, 22);
+  queue.remove("u5"); // its answer is on its way: it is not asked again from its new place
+  queue.push([moved(5, 119)]);
+  assert.equal(queue.has("u5"), false);
+});
+
+test("what the judge does while the server is asked after a break is not undone by its reply", async () => {
+  const { supply, queue, heard } = await holding({ questions: [], progress: { n_done: 1, n_total: 9 } });
+  const { next } = supply.api;
+  supply.api.next = async (...place) => {
+    supply.outbox.last = 1;
+    queue.putBack(question(3)); // an answer is taken back
+    return next(...place);
+  };
   assert.equal(await supply.renew(), 0);
-  assert.deepEqual(uids(queue), ["u5", "u6", "u7", "u8", "u9"]);
+  assert.equal(queue.length, 6);
+  assert.equal(heard.at(-1).progress, null);
+});
+
+test("what was wanted while the server was asked after a break is asked for then", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { supply, queue, asked } = await holding({ questions: [5, 6, 7, 8, 9].map((at) => question(at)) });
+  const renewed = supply.renew();
+  for (const uid of uids(queue)) queue.remove(uid);
+  await supply.fill(); // is put off
+  await renewed;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(asked.length > 1);
 });
 
 test("what was put off does not come to the front after a break", async () => {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Role, User
@@ -11,7 +13,7 @@ from catalog.maps.services import MAP_TASK, draw_map, map_subject
 from catalog.models import CatalogMap, EmbeddingSet, EmbeddingShard
 from jobs.models import Job
 from jobs.services import run_here
-from tests.catalogs import catalog_of, embedding_set_of, pool_over
+from tests.catalogs import add_images, catalog_of, embedding_set_of, pool_over
 from tests.clients import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +50,8 @@ def test_an_admin_has_a_map_drawn_once(embedded: EmbeddingSet):
     assert Job.objects.filter(task=MAP_TASK).count() == 1
     Job.objects.update(state="failed", error="The disk is full.")
     assert "The disk is full." in admin.get(page).content.decode()
+    reader = signed_in(person(Role.RESEARCHER)).get(page).content.decode()
+    assert "An admin can have it drawn." in reader
     EmbeddingSet.objects.update(is_complete=False)
     assert admin.post(address).status_code == 404
     assert "No embeddings yet" in admin.get(page).content.decode()
@@ -66,6 +70,12 @@ def test_readers_look_and_judges_do_not(embedded: EmbeddingSet):
     shown = reader.get(page).content.decode()
     assert f'data-map="{made.pk}"' in shown
     assert files[1] in shown
+    assert "on this map;" not in shown
+    add_images(embedded.catalog, ["late"])
+    with CaptureQueriesContext(connection) as asked:
+        shown = reader.get(page).content.decode()
+    assert "3 of 4 images are on this map; the others had no vector" in shown
+    assert not any('"points"' in one["sql"] for one in asked)
     assert [len(reader.get(file).content) for file in files] == [60, 32]
     for address in [page, *files]:
         assert judge.get(address).status_code in {403, 404}

@@ -313,11 +313,11 @@ export class Desk {
     this.advance();
   }
 
-  /** The judge is back after a while: what went to others meanwhile is not asked any more. */
+  /** The judge is back after a while: what is theirs no more is not asked any more. */
   async comeBack() {
     const n = await this.supply.renew();
     if (n === 0) return;
-    this.panels.tell(fill(ngettext("While you were away, {n} question went to another judge.", "While you were away, {n} questions went to other judges.", n), { n: formatted(n) }));
+    this.panels.tell(fill(ngettext("While you were away, {n} question was taken off your list.", "While you were away, {n} questions were taken off your list.", n), { n: formatted(n) }));
     const shown = this.view?.question;
     if (this.#hold || (shown && this.queue.has(shown.uid))) return;
     this.closePeek();

@@ -54,23 +54,24 @@ export class QuestionQueue {
   }
 
   /**
-   * Keep what is still the judge's, of what the server was asked for from the first one on.
-   * @returns how many went to others meanwhile.
+   * Drop what `questions` prove to be the judge's no more: they are the first open ones, at most
+   * `n_asked`. Of what may stand behind the last of a full reply nothing is said.
+   * @returns how many were dropped.
    */
   keep(questions, n_asked = ASK_N) {
-    const kept = new Set(questions.map(({ uid }) => uid));
-    // behind the last of a full reply nothing is said
-    const known = questions.length < n_asked ? Infinity : Math.max(...questions.map(({ position }) => position));
+    const places = new Map(questions.map(({ uid, position }) => [uid, position]));
+    const known = this.#items.filter(({ uid }) => places.has(uid));
+    // where others were mixed in, what waits has new places, in the order of before
+    const isMoved = known.some(({ uid, position }) => position !== places.get(uid));
+    const told = (isMoved ? known : questions).map(({ position }) => position);
+    const last = questions.length < n_asked ? Infinity : Math.max(...told);
     const before = this.#items.length;
-    this.#items = this.#items.filter(({ uid, position }) => kept.has(uid) || position > known);
+    this.#items = this.#items.filter(({ uid, position }) => places.has(uid) || position > last);
     const n_gone = before - this.#items.length;
-    this.push(questions.filter(({ position }) => position > this.after), n_asked);
+    for (const item of known) item.position = places.get(item.uid);
+    const fresh = questions.filter(({ position }) => position > this.after);
+    this.push(fresh, n_asked - (questions.length - fresh.length));
     return n_gone;
-  }
-
-  /** Behind which place to ask for all that waits here. */
-  get beforeFirst() {
-    return Math.max(0, Math.min(...this.#items.map(({ position }) => position)) - 1);
   }
 
   /** Take a question out; with a final answer it is not taken in again. */

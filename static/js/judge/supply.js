@@ -76,8 +76,9 @@ export class Supply {
   }
 
   /**
-   * After an absence: keep what is still lent to the judge, which the server then lends anew.
-   * @returns how many of the questions that waited went to others; 0 if the server is not heard.
+   * After an absence: keep what is still the judge's; what is lent the server lends anew.
+   * @returns how many of the questions that waited are dropped; 0 if the server is not heard, or if
+   *   the judge does something meanwhile.
    */
   async renew() {
     if (this.#isAsking || this.queue.length === 0) return 0;
@@ -85,7 +86,12 @@ export class Supply {
     try {
       await this.outbox.flush();
       if (this.outbox.waiting.length > 0 || this.queue.length === 0) return 0;
-      const reply = await this.api.next(this.queue.beforeFirst, ASK_N);
+      const { last } = this.outbox;
+      const reply = await this.api.next(0, ASK_N); // the server looks no further than its first ones
+      if (this.outbox.last !== last) {
+        this.onReply({ ...reply, progress: null }); // older than what was done meanwhile
+        return 0;
+      }
       if (reply.state !== "open" || reply.must_read) {
         this.onReply(reply);
         return 0;
@@ -98,6 +104,7 @@ export class Supply {
       return 0; // offline: what is answered is kept, and counts while there is room
     } finally {
       this.#isAsking = false;
+      this.fill();
     }
   }
 

@@ -78,7 +78,8 @@ function focusOn(row) {
   parts.tip.style.top = `${above ? Math.max(0, py - 14 - parts.tip.offsetHeight) : py + 14}px`;
 }
 
-const pictureOf = (uid) => `${host.dataset.picture}${uid}/thumb`;
+const addressOf = (what, uid) => host.dataset[what].replace(host.dataset.uid, uid); // of an image
+const pictureOf = (uid) => addressOf("picture", uid);
 
 function wordsOf(row) {
   const { pairs } = state;
@@ -95,7 +96,7 @@ function wordsOf(row) {
 
 function open(row) {
   const uid = row >= 0 ? state.points.uid(row) : null;
-  if (uid !== null) location.assign(`${host.dataset.image}${uid}/`);
+  if (uid !== null) location.assign(addressOf("image", uid));
 }
 
 /* ---- a selection ---- */
@@ -126,7 +127,7 @@ function thumb(row) {
   const uid = state.points.uid(row);
   if (uid === null) return null;
   const [entry, link, image] = ["li", "a", "img"].map((name) => document.createElement(name));
-  link.href = `${host.dataset.image}${uid}/`;
+  link.href = addressOf("image", uid);
   Object.assign(image, { src: pictureOf(uid), alt: "Selected image", width: 64, height: 64, loading: "lazy" });
   link.append(image);
   entry.append(link);

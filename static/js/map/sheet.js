@@ -52,7 +52,7 @@ export class Sheet {
     for (const [kind, name] of KINDS.entries()) this.#dots(context, kind, name, size);
     context.strokeStyle = this.#colours.ink;
     context.lineWidth = 1;
-    for (const row of selected) this.#ring(context, row, size / 2 + 2);
+    this.#rings(context, selected, size / 2 + 2);
     if (area) {
       context.lineWidth = 1.5;
       const [x, y] = view.pixel(area.left, area.top);
@@ -66,7 +66,7 @@ export class Sheet {
       this.#lines(context, own.length, (n) => own[n], 0.9);
       context.strokeStyle = this.#colours.ink;
       context.lineWidth = 2.5;
-      this.#ring(context, focus, size / 2 + 5);
+      this.#rings(context, [focus], size / 2 + 5);
     }
   }
 
@@ -102,11 +102,14 @@ export class Sheet {
     context.globalAlpha = 1;
   }
 
-  #ring(context, row, radius) {
+  #rings(context, rows, radius) {
     const { view, points } = this.state;
-    const [px, py] = view.pixel(points.xy[2 * row], points.xy[2 * row + 1]);
     context.beginPath();
-    context.arc(px, py, radius, 0, 2 * Math.PI);
+    for (const row of rows) {
+      const [px, py] = view.pixel(points.xy[2 * row], points.xy[2 * row + 1]);
+      context.moveTo(px + radius, py);
+      context.arc(px, py, radius, 0, 2 * Math.PI);
+    }
     context.stroke();
   }
 
