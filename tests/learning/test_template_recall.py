@@ -42,7 +42,7 @@ def test_an_unknown_space_and_a_catalog_without_the_parents_vectors_are_named(
         request_score(template_set=templates, model="notions:shop", owner=None)
     notion_of("Colour")
     paints.embedding_sets.all().delete()
-    with pytest.raises(Refused, match="“descriptor:colour-histogram” is neither"):
+    with pytest.raises(Refused, match="of which “Paints” has no complete embedding set"):
         request_score(template_set=templates, model="notions:paints", owner=None)
 
 

@@ -46,7 +46,8 @@ def distances(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     5.0
 
     Args:
-        a, b: shape (..., d).
+        a: points, shape (..., d).
+        b: others, of the same shape.
 
     Returns:
         Shape (...).
