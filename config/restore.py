@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -103,11 +104,16 @@ _RUNS = "The site is running. Stop its server and all workers, then restore."
 
 def _check_place(manifest: Manifest, services: embedded.Services, *, force: bool) -> None:
     with psycopg.connect(services.database_url) as connection:
-        others = connection.execute(
-            "select count(*) from pg_stat_activity where datname = current_database() "
-            "and backend_type = 'client backend' and pid <> pg_backend_pid()"
-        ).fetchone()
-        if others != (0,):
+        connection.autocommit = True  # each look sees anew who is there
+        for _ in range(20):
+            others = connection.execute(
+                "select count(*) from pg_stat_activity where datname = current_database() "
+                "and backend_type = 'client backend' and pid <> pg_backend_pid()"
+            ).fetchone()
+            if others == (0,):
+                break
+            time.sleep(0.1)  # who has just hung up is there for a moment
+        else:
             raise BackupError(_RUNS)
         counts = count_rows(connection)
     major = server_major(services)
