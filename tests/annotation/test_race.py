@@ -204,10 +204,10 @@ def choices_of(kind: str, n: int, panel: list[User]) -> Campaign:
 @pytest.mark.parametrize(
     "asked",
     [
-        ("pair", 500, 5),
-        ("graded", 150, 5),
-        ("template", 100, 5),
-        ("triplet", 200, 5),
+        ("pair", 300, 5),
+        ("graded", 100, 5),
+        ("template", 60, 5),
+        ("triplet", 100, 5),
         pytest.param(("pair", 1250, 0), marks=pytest.mark.daily),
         pytest.param(("pair", 5000, 0), marks=pytest.mark.daily),
         pytest.param(("graded", 5000, 5), marks=pytest.mark.daily),

@@ -72,6 +72,7 @@ def answers_of(campaign: Campaign) -> list[str]:
     return list(found.values_list("answer", flat=True))
 
 
+@pytest.mark.daily
 def test_from_the_form_over_three_keyboards_to_a_release_that_verifies(
     open_page: Callable[..., Page], make_person: Callable[..., User], pool: Pool
 ) -> None:

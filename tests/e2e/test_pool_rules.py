@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,10 +20,9 @@ from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from pooling.tasks import probe, run_source
 from tests.catalogs import MODELS, catalog_of_photos, filled
-from tests.e2e.pages import overflow, serious_problems
+from tests.e2e.pages import in_windows, overflow, serious_problems
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WINDOWS = [("desktop", "light"), ("phone", "dark")]
 
 
 @pytest.fixture
@@ -58,26 +57,25 @@ def filled_in(page: Page) -> Page:
     return page
 
 
+@in_windows
 def test_the_form_states_its_rules_and_measures_what_each_model_adds(
     catalog: Catalog,
     make_person: Callable[..., User],
     open_page: Callable[..., Page],
-    tmp_path: Path,
+    size: str,
+    theme: Literal["light", "dark"],
 ) -> None:
-    chief = make_person("chief", Role.ADMIN)
-    for size, theme in WINDOWS:
-        page = filled_in(open_page(chief, size=size, theme=theme))
-        expect(page.locator("#prediction")).to_contain_text("of the query’s own colour")
-        page.get_by_role("button", name="Measure on a sample").click()
-        expect(page.locator("#probe progress")).to_be_visible()
-        probe(str(Job.objects.get(task="pooling.probe", state="queued").uid))
-        added = page.locator("#probe ol")
-        expect(added.get_by_role("listitem")).to_have_count(4)
-        expect(added).to_contain_text("timm:resnet18 k = 2, estimate")
-        expect(added).to_contain_text("new pairs")
-        page.screenshot(path=tmp_path / f"form-{size}-{theme}.png", full_page=True)
-        assert serious_problems(page) == []
-        assert overflow(page) <= 0
+    page = filled_in(open_page(make_person("chief", Role.ADMIN), size=size, theme=theme))
+    expect(page.locator("#prediction")).to_contain_text("of the query’s own colour")
+    page.get_by_role("button", name="Measure on a sample").click()
+    expect(page.locator("#probe progress")).to_be_visible()
+    probe(str(Job.objects.get(task="pooling.probe", state="queued").uid))
+    added = page.locator("#probe ol")
+    expect(added.get_by_role("listitem")).to_have_count(4)
+    expect(added).to_contain_text("timm:resnet18 k = 2, estimate")
+    expect(added).to_contain_text("new pairs")
+    assert serious_problems(page) == []
+    assert overflow(page) <= 0
 
     page.fill("#id_models", MODELS[0])
     page.get_by_role("button", name="Fill the pool").click()
@@ -86,18 +84,15 @@ def test_the_form_states_its_rules_and_measures_what_each_model_adds(
     [source] = pool.sources.all()
     assert source.job is not None
     run_source(str(source.job.uid))
-    for size, theme in WINDOWS:
-        page = open_page(chief, size=size, theme=theme)
-        page.goto("/pools/ruled/")
-        expect(page.locator(".lead")).to_contain_text("of another view than the query’s")
-        expect(page.locator(".lead")).to_contain_text("one of each group of near-duplicates")
-        expect(page.locator("#progress")).to_contain_text("of the 3 exact candidates")
-        for tab in ("Models", "Figures", "Proposals", "History"):
-            page.get_by_label("Pool").get_by_role("link", name=tab).click()
-            expect(page.locator(".tabs [aria-current=page]")).to_have_text(tab)
-            page.screenshot(path=tmp_path / f"{tab}-{size}-{theme}.png", full_page=True)
-            assert serious_problems(page) == []
-            assert overflow(page) <= 0
+    page.goto("/pools/ruled/")
+    expect(page.locator(".lead")).to_contain_text("of another view than the query’s")
+    expect(page.locator(".lead")).to_contain_text("one of each group of near-duplicates")
+    expect(page.locator("#progress")).to_contain_text("of the 3 exact candidates")
+    for tab in ("Models", "Figures", "Proposals", "History"):
+        page.get_by_label("Pool").get_by_role("link", name=tab).click()
+        expect(page.locator(".tabs [aria-current=page]")).to_have_text(tab)
+        assert serious_problems(page) == []
+        assert overflow(page) <= 0
 
 
 def test_an_attribute_that_nobody_has_is_named_beside_its_field(

@@ -106,6 +106,7 @@ def judge_all(page: Page, judge: int) -> None:
     expect(page.get_by_text("All answers saved")).to_be_visible()
 
 
+@pytest.mark.daily
 def test_triplets_are_suggested_judged_by_keyboard_and_exported(
     catalog: Catalog,
     make_person: Callable[..., User],
