@@ -37,57 +37,38 @@ def label_chances(
     >>> label_chances(items, workers, labels, 3, 3).round(2).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    n_votes = np.bincount(items, minlength=n_items)
-    counts = np.bincount(items * n_labels + labels, minlength=n_items * n_labels)
-    with np.errstate(invalid="ignore"):
-        chances = counts.reshape(n_items, n_labels) / n_votes[:, None]
-    chances[:, 0] = 1 - chances[:, 1:].sum(axis=1)
-    is_voted = n_votes > 0
-    if not is_voted.any():
+    chances = np.full((n_items, n_labels), np.nan)
+    voted, item_of_vote, n_votes = np.unique(items, return_inverse=True, return_counts=True)
+    if not len(voted):
         return chances
-    bound = -np.inf
-    priors = chances[is_voted].mean(axis=0)
-    errors = _errors(chances[items], workers, labels, n_workers)
+    cells = workers * n_labels + labels
+    cells_by_item = cells[np.argsort(items, kind="stable")]
+    first_of_item = np.cumsum(n_votes) - n_votes
+    # a row for each truth from here on: sums over short columns would take most of the time
+
+    def evidence(known: Floats) -> Floats:
+        """Return the log-likelihood of each item's votes: workers err as they do if `known` is."""
+        weights = [row[item_of_vote] for row in known]
+        table = np.stack([np.bincount(cells, row, n_workers * n_labels) for row in weights])
+        table = np.maximum(table.reshape(n_labels, n_workers, n_labels), _SMALLEST)
+        errors = table / table.sum(axis=2, keepdims=True)
+        rows = np.log(errors).reshape(n_labels, -1)
+        return np.stack([np.add.reduceat(row[cells_by_item], first_of_item) for row in rows])
+
+    counts = np.bincount(labels * len(voted) + item_of_vote, minlength=n_labels * len(voted))
+    known = counts.reshape(n_labels, -1) / n_votes
+    bound, priors, told = -np.inf, known.mean(axis=1), evidence(known)
     for _ in range(N_STEPS):
-        chances = _posterior(priors, errors, items, (workers, labels), n_items)
-        chances[~is_voted] = np.nan
-        priors = np.maximum(chances[is_voted].mean(axis=0), _SMALLEST)
-        errors = _errors(chances[items], workers, labels, n_workers)
-        logs = np.log(errors)[workers, :, labels] + np.log(priors)
-        known = np.maximum(chances[is_voted], _SMALLEST)
-        entropy = -(np.log(known) * known).sum()
-        before, bound = bound, ((chances[items] * logs).sum() + entropy) / items.size
+        known = told + np.log(np.maximum(priors, _SMALLEST))[:, None]
+        known = np.exp(known - known.max(axis=0))
+        known /= known.sum(axis=0)
+        priors = np.maximum(known.mean(axis=1), _SMALLEST)
+        told = evidence(known)
+        likely = np.maximum(known, _SMALLEST)
+        entropy = -(np.log(likely) * likely).sum()
+        expected = (known * (told + n_votes * np.log(priors)[:, None])).sum()
+        before, bound = bound, (expected + entropy) / items.size
         if bound - before < TOLERANCE:
             break
+    chances[voted] = known.T
     return chances
-
-
-def _posterior(
-    priors: Floats, errors: Floats, items: Ints, votes: tuple[Ints, Ints], n_items: int
-) -> Floats:
-    """Return the chance of each truth of each item, shape (n_items, n_labels)."""
-    workers, labels = votes
-    logs = np.log(errors)[workers, :, labels]
-    joint = np.log(np.maximum(priors, _SMALLEST)) + np.stack(
-        [np.bincount(items, weights=column, minlength=n_items) for column in logs.T],
-        axis=1,
-    )
-    scaled: Floats = np.exp(joint - joint.max(axis=1, keepdims=True))
-    scaled /= scaled.sum(axis=1, keepdims=True)
-    return scaled
-
-
-def _errors(weights: Floats, workers: Ints, labels: Ints, n_workers: int) -> Floats:
-    """Return the chance of each answer of each worker given the truth: (worker, truth, answer)."""
-    n_labels = weights.shape[1]
-    cells, n_cells = workers * n_labels + labels, n_workers * n_labels
-    table = np.stack(
-        [
-            np.bincount(cells, weights=column, minlength=n_cells).reshape(n_workers, n_labels)
-            for column in weights.T
-        ],
-        axis=1,
-    )
-    table = np.maximum(table, _SMALLEST)
-    shares: Floats = table / table.sum(axis=2, keepdims=True)
-    return shares
