@@ -10,10 +10,11 @@ from annotation.models import Campaign
 from evaluation.below_pool.services import SAMPLE_TASK
 from evaluation.classes.services import TASK as CLASSES_TASK
 from evaluation.classes.services import score_embedding_set
+from evaluation.plan.services import PLAN_TASK
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
-from jobs.job_task import job_task
+from jobs.job_task import job_task, serve
 from jobs.services import JobProgress
 
 
@@ -48,6 +49,12 @@ def draw_sample(progress: JobProgress) -> dict[str, Any]:
     draw = import_string("evaluation.below_pool.draw.draw_sample")  # loads torch
     found: dict[str, Any] = draw(campaign, progress, owner=progress.job.owner, **arguments)
     return found
+
+
+@job_task(PLAN_TASK)
+def plan(progress: JobProgress) -> dict[str, Any]:
+    """Try the designs out that a job asks about."""
+    return serve("evaluation.plan.making.make_plan", progress)
 
 
 @job_task(CLASSES_TASK)

@@ -6,6 +6,7 @@ from evaluation.below_pool import views as below_pool_views
 from evaluation.bias_report import views as bias_report_views
 from evaluation.classes import views as classes_views
 from evaluation.model_pages import views as model_views
+from evaluation.plan import views as plan_views
 from evaluation.results import views
 from evaluation.runs import views as runs_views
 from evaluation.without_judge import views as without_judge_views
@@ -13,6 +14,8 @@ from evaluation.without_judge import views as without_judge_views
 app_name = "evaluation"
 urlpatterns = [
     path("catalogs/<slug:slug>/classes/", classes_views.classes, name="classes"),
+    path("plan/", plan_views.plan, name="plan"),
+    path("plan/<uuid:uid>/", plan_views.planned, name="planned"),
     path("results/", views.home, name="home"),
     path("results/<slug:slug>/", views.results, name="results"),
     path(

@@ -110,7 +110,9 @@ def _said(found: bool | str) -> str:
     return found if isinstance(found, str) else "similar" if found else "different"
 
 
-def build_world(scale: Scale | None = None) -> World:
+def build_world(
+    scale: Scale | None = None, n_queries: int = 8, *, has_unit_vectors: bool = False
+) -> World:
     """Make thirty images of ten products, two pooled models, one outsider, and a campaign.
 
     The first world of a database is the same in every run, down to the images' hashes.
@@ -137,10 +139,19 @@ def build_world(scale: Scale | None = None) -> World:
         for row, image in enumerate(images)
     )
     vectors = {spec: rng.normal(size=(30, 6)) for spec in (*SPECS, "descriptor:lbp-texture")}
+    if has_unit_vectors:  # as models' are: pool and ranking agree on which pictures are near
+        vectors = {
+            spec: array / np.linalg.norm(array, axis=1, keepdims=True)
+            for spec, array in vectors.items()
+        }
     sets = {spec: embed(catalog, spec, array) for spec, array in vectors.items()}
     pool = create_pool(
         request=PoolRequest(
-            name=f"Pool {catalog.slug}", catalog=catalog, specs=SPECS, k=4, rule=QueryRule(n=8)
+            name=f"Pool {catalog.slug}",
+            catalog=catalog,
+            specs=SPECS,
+            k=4,
+            rule=QueryRule(n=n_queries),
         ),
         created_by=None,
     )

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any, TypeVar
 
-import numpy as np
-
 from lookalike.bias.evidence.files import read_proposals, read_votes
 from lookalike.cli.learn.options import seed
 from lookalike.cli.output import Report
@@ -26,12 +24,13 @@ from lookalike.planning.planner import (
     Design,
     Forecast,
     Wish,
+    assumed_pilot,
     cheapest,
     forecast,
     frontier,
 )
 from lookalike.planning.pool_files import named_pool
-from lookalike.planning.simulator import World, simulate
+from lookalike.planning.simulator import World
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -57,8 +56,6 @@ DESIGNS: dict[str, tuple[Callable[[str], Any], str, str]] = {
     "share": (float, "0.25,0.5,1", "of the pairs that is judged"),
 }
 OF_FORECASTS = (*DESIGNS, "seconds", "hourly", "width", "order", "all")
-N_JUDGES_ASSUMED = 9  # of each pair, at least: whose majority is next to true
-N_ASSUMED = 200  # queries of the campaign that stands in for a pilot
 T = TypeVar("T")
 
 
@@ -170,14 +167,8 @@ def _pilot(arguments: argparse.Namespace) -> Pilot:
 def _assumed(arguments: argparse.Namespace, designs: Sequence[Design]) -> Pilot:
     if arguments.run or arguments.votes or arguments.qrels:
         raise InputError("--run, --votes and --qrels are of a pilot: --proposals too")
-    world = World(
-        **world_options(arguments, without=OF_DESIGNS),
-        n_queries=N_ASSUMED,
-        depth=max(design.depth for design in designs),
-        n_judges=max(N_JUDGES_ASSUMED, *(design.n_judges for design in designs)),
-    )
-    campaign = simulate(world, arguments.seed)
-    return Pilot.of(campaign.pool, campaign.votes.astype(np.float64))
+    world = World(**world_options(arguments, without=OF_DESIGNS))
+    return assumed_pilot(world, designs, arguments.seed)
 
 
 def _row(one: Forecast) -> list[str | int | float | None]:

@@ -25,10 +25,13 @@ from lookalike.planning.measures import needed_depth
 from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
+from lookalike.planning.simulator import World, simulate
 from lookalike.stats.intervals import LEAST_QUERIES, standard_error, statistic_interval
 
 SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
+N_ASSUMED_QUERIES = 200  # of the campaign that stands in for a pilot
+N_ASSUMED_JUDGES = 9  # of each pair, at least: whose majority is next to true
 _NODES = ndtri((np.arange(2000) + 0.5) / 2000)  # the normal distribution, in equal parts
 
 
@@ -141,6 +144,25 @@ class Wish:
         """Whether a forecast has all that is wished."""
         narrow = self.width is None or forecast.off <= self.width
         return narrow and (self.order is None or forecast.order >= self.order)
+
+
+def assumed_pilot(world: World, designs: Sequence[Design], seed: int = 0) -> Pilot:
+    """Return a simulated campaign that stands in for a pilot.
+
+    Args:
+        world: what is assumed; its queries, depth and judges are replaced by what the designs
+            need.
+        designs: that will be tried out on it; at least one.
+        seed: of the simulation.
+    """
+    enough = replace(
+        world,
+        n_queries=N_ASSUMED_QUERIES,
+        depth=max(design.depth for design in designs),
+        n_judges=max(N_ASSUMED_JUDGES, *(design.n_judges for design in designs)),
+    )
+    campaign = simulate(enough, seed)
+    return Pilot.of(campaign.pool, campaign.votes.astype(np.float64))
 
 
 def forecast(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,7 +63,11 @@ class NamedPool:
 
 
 def named_pool(
-    proposals: Proposals, runs: Sequence[Run], *, missing: Missing = "error"
+    proposals: Proposals,
+    runs: Sequence[Run],
+    *,
+    missing: Missing = "error",
+    products: Mapping[str, str] | None = None,
 ) -> NamedPool:
     """Return the pool that proposals made, with the ranks and scores that runs give its pairs.
 
@@ -71,6 +75,7 @@ def named_pool(
         proposals: which pairs there are, and how deep the pool is.
         runs: of the models to measure; whole lists, not the pool's pairs alone.
         missing: what a pair without a score means, as in `pair_scores`.
+        products: product of each image, where the pool left out those of the query's own.
 
     Raises:
         InputError: two runs of one name, a run that ranks nothing but pairs of the pool, or an
@@ -91,7 +96,7 @@ def named_pool(
     wanted = Qrels.of((query, candidate, 0) for query, candidate in pairs)
     ranks, scores, unasked = [], [], []
     for run in runs:
-        aligned = match_run(wanted, run)
+        aligned = match_run(wanted, run, products=products)
         if not has_list(aligned):
             raise InputError(
                 f"run {run.name!r} ranks pairs of the pool alone: ranks need its whole lists"

@@ -37,7 +37,11 @@ def new_pool(request: HttpRequest) -> HttpResponse:
             except Refused as problem:
                 messages.error(request, f"The pool is made and waits to be started: {problem}")
             return redirect("pooling:pool", pool.slug)
-    cost_form = CostForm(request.POST or None) if request.method == "POST" else CostForm()
+    cost_form = (
+        CostForm(request.POST or None)
+        if request.method == "POST"
+        else CostForm(initial=request.GET.dict())
+    )
     context = {
         "form": form,
         "cost_form": cost_form,

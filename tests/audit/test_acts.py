@@ -99,6 +99,7 @@ UNRECORDED = {
     "overview": SHOWS,
     "evaluation:below": ENQUEUES,
     "evaluation:classes": ENQUEUES,
+    "evaluation:plan": ENQUEUES,
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
     "pooling:figures": SHOWS,

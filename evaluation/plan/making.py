@@ -1,0 +1,78 @@
+"""Make a plan: try every design out on a pilot, or on a campaign simulated from assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from annotation.models import Campaign
+from evaluation.plan.pilots import pilot_of
+from evaluation.plan.services import Plan, PlanLine
+from jobs.services import JobError, JobProgress
+from lookalike.core.dataclass_json import as_json
+from lookalike.core.errors import Refused
+from lookalike.io.errors import InputError
+from lookalike.planning.planner import (
+    Costs,
+    Design,
+    Forecast,
+    Wish,
+    assumed_pilot,
+    cheapest,
+    forecast,
+    frontier,
+)
+from lookalike.planning.simulator import World
+
+
+def make_plan(
+    *,
+    pilot: int | None,
+    designs: Sequence[Mapping[str, Any]],
+    measure: str,
+    costs: Mapping[str, Any],
+    wish: Mapping[str, Any],
+    world: Mapping[str, Any],
+    progress: JobProgress,
+) -> dict[str, Any]:
+    """Return a plan as JSON; may run twice.
+
+    Raises:
+        JobError: the pilot was deleted, lacks what a plan needs, or is not as deep as a design.
+    """
+    wanted = [Design(**design) for design in designs]
+    if pilot is None:
+        tried_on = assumed_pilot(World(**world), wanted)
+    else:
+        campaign = Campaign.objects.filter(pk=pilot).first()
+        if campaign is None:
+            raise JobError("The pilot was deleted.")
+        tried_on = pilot_of(campaign, progress)
+    found: list[Forecast] = []
+    for _, alike in groupby(sorted(wanted, key=_effort), key=_effort):
+        progress.update(len(found), len(wanted), "Trying designs out")
+        try:
+            found += forecast(tried_on, list(alike), [measure], Costs(**costs))
+        except (Refused, InputError) as problem:
+            raise JobError(f"{problem}.") from problem
+    if not found:
+        raise JobError(f"No design is deep enough for {measure}.")
+    best = cheapest(found, Wish(**wish))
+    on_frontier = {one.design for one in frontier(found)}
+    plan = Plan(
+        lines=[
+            PlanLine.of(one, is_best=one.design in on_frontier)
+            for one in sorted(found, key=lambda one: (one.hours, one.design))
+        ],
+        cheapest=None if best is None else best.design,
+        neighbours=[] if best is None else [list(pair) for pair in best.neighbours],
+        n_pilot_queries=tried_on.pool.n_queries,
+        n_pilot_models=len(tried_on.pool.models),
+    )
+    return dict(as_json(plan))
+
+
+def _effort(design: Design) -> tuple[int, int, float]:
+    """Return what tells designs apart whose trial takes time of its own."""
+    return design.depth, design.n_judges, design.share

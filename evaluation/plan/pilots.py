@@ -1,0 +1,36 @@
+"""A judged campaign as the pilot that designs are tried out on."""
+
+from __future__ import annotations
+
+from annotation.models import Campaign
+from evaluation.results.inputs import models_on, read_inputs
+from evaluation.runs.evaluated_models import read_models
+from jobs.services import JobError
+from lookalike.core.errors import Refused
+from lookalike.core.progress import Progress
+from lookalike.io.errors import InputError
+from lookalike.planning.pilot import Pilot
+from lookalike.planning.pool_files import named_pool
+
+
+def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
+    """Return what a campaign's judges said, and how its pool's models with vectors rank.
+
+    Raises:
+        JobError: it lacks a pool, labels, models or queries that are judged whole.
+    """
+    try:
+        inputs = read_inputs(campaign)
+        if inputs.pool is None or inputs.proposals is None:
+            raise JobError(f"“{campaign}” has no pool any more, and a plan starts from one.")
+        proposers = set(inputs.proposals.generators)
+        embedded = [
+            model for model in models_on(inputs.pool, inputs.sources) if model.name in proposers
+        ]
+        runs = read_models(inputs, embedded, (), progress).runs
+        named = named_pool(inputs.proposals, runs, products=inputs.products)
+        votes = named.votes(inputs.vote_table.rows, len(inputs.vote_table.annotators))
+        return Pilot.of(named.pool, votes)
+    except (InputError, Refused) as problem:
+        message = problem.message if isinstance(problem, Refused) else str(problem)
+        raise JobError(f"“{campaign}” cannot be a pilot: {message}.") from problem

@@ -1,0 +1,111 @@
+"""Ask for a plan, and what a plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from accounts.models import User
+from annotation.models import Campaign
+from jobs.models import OPEN_STATES, Job
+from jobs.services import cancel_job, enqueue
+from lookalike.planning.planner import Costs, Design, Forecast, Wish
+from lookalike.planning.simulator import World
+
+PLAN_TASK = "evaluation.tasks.plan"
+
+
+@dataclass(frozen=True)
+class PlanLine:
+    """What one design would bring.
+
+    Attributes:
+        design: it.
+        n_pairs: that would be judged.
+        hours: of all judges.
+        money: for them.
+        width: half of the widest interval; NaN where one is unknown.
+        bias: how far wrong labels move a value at most.
+        off: how far any value may be off: the largest of width and bias together.
+        order: probability, at least, that all models come out in the right order.
+        is_best: no cheaper design is less off.
+    """
+
+    design: Design
+    n_pairs: int
+    hours: float
+    money: float
+    width: float
+    bias: float
+    off: float
+    order: float
+    is_best: bool
+
+    @classmethod
+    def of(cls, one: Forecast, *, is_best: bool) -> PlanLine:
+        """Return the line of a forecast."""
+        return cls(
+            design=one.design,
+            n_pairs=one.n_pairs,
+            hours=one.hours,
+            money=one.money,
+            width=one.widest,
+            bias=max(one.biases),
+            off=one.off,
+            order=one.order,
+            is_best=is_best,
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was found.
+
+    Attributes:
+        lines: every design, by hours.
+        cheapest: the design of fewest hours that meets the wish; None if none does.
+        neighbours: of it: (upper, lower, probability that they come out in this order).
+        n_pilot_queries: that designs were tried out on.
+        n_pilot_models: ranked there.
+    """
+
+    lines: list[PlanLine]
+    cheapest: Design | None
+    neighbours: list[list[Any]]
+    n_pilot_queries: int
+    n_pilot_models: int
+
+
+def request_plan(
+    *,
+    pilot: Campaign | None,
+    designs: Sequence[Design],
+    measure: str,
+    costs: Costs,
+    wish: Wish,
+    world: World,
+    owner: User,
+) -> Job:
+    """Queue a plan; an earlier one of the same person that is open is called off.
+
+    Raises:
+        JobConflictError: the person has too many jobs waiting.
+    """
+    subject = f"plan by {owner.pk}"
+    for job in Job.objects.filter(task=PLAN_TASK, subject=subject, state__in=OPEN_STATES):
+        cancel_job(job=job)
+    return enqueue(
+        task=PLAN_TASK,
+        subject=subject,
+        title=f"Plan of a campaign like “{pilot}”" if pilot else "Plan of a campaign",
+        arguments={
+            "pilot": pilot.pk if pilot else None,
+            "designs": [asdict(design) for design in designs],
+            "measure": measure,
+            "costs": asdict(costs),
+            "wish": asdict(wish),
+            "world": asdict(world),
+        },
+        owner=owner,
+    )

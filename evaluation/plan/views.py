@@ -1,0 +1,154 @@
+"""The page that plans a campaign before anybody judges, for admins."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import admin_required, signed_in
+from annotation.models import Campaign
+from evaluation.plan.forms import PlanForm
+from evaluation.plan.services import PLAN_TASK, Plan, PlanLine, request_plan
+from evaluation.results.charts import Axis, Chart
+from jobs.models import Job
+from jobs.queries import visible_job
+from jobs.services import JobConflictError
+from lookalike.core.dataclass_json import from_json
+from lookalike.planning.planner import Wish
+
+NEEDED = ("pilot", "designs", "measure", "costs", "wish", "world")
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """A line of the tables.
+
+    Attributes:
+        line: of the plan.
+        width, bias: as the tables show them.
+        link: query of the form that makes the design's pool.
+    """
+
+    line: PlanLine
+    width: str
+    bias: str
+    link: str
+
+    @classmethod
+    def of(cls, line: PlanLine, job: Job) -> PlanRow:
+        """Return the row of a line of a job's plan."""
+        costs = job.arguments["costs"]
+        fields: dict[str, object] = {
+            "n_queries": line.design.n_queries,
+            "k": line.design.depth,
+            "n_judges": line.design.n_judges,
+            "seconds": costs["seconds"],
+        }
+        if costs["hourly"]:
+            fields["hourly"] = costs["hourly"]
+        return cls(line, _shown(line.width), _shown(line.bias), urlencode(fields))
+
+
+def _shown(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@admin_required
+def plan(request: HttpRequest) -> HttpResponse:
+    """Ask for a plan."""
+    form = PlanForm(request.POST or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        asked = {name: form.cleaned_data[name] for name in NEEDED}
+        try:
+            job = request_plan(**asked, owner=signed_in(request))
+        except JobConflictError as problem:
+            messages.error(request, str(problem))
+        else:
+            return redirect("evaluation:planned", job.uid)
+    return render(request, "evaluation/plan.html", {"form": form})
+
+
+@require_safe
+@admin_required
+def planned(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show how far a plan is, or what it found."""
+    job = visible_job(signed_in(request), uid)
+    if job.task != PLAN_TASK:
+        raise Http404
+    context: dict[str, object] = {"job": job, "again": _asked_again(job)}
+    if job.state == "succeeded":
+        found = from_json(Plan, job.result)
+        pilot = Campaign.objects.filter(pk=job.arguments["pilot"]).first()
+        wish = Wish(**job.arguments["wish"])
+        rows = [PlanRow.of(line, job) for line in found.lines]
+        best = [row for row in rows if row.line.is_best]
+        context |= {
+            "plan": found,
+            "pilot": pilot,
+            "measure": job.arguments["measure"],
+            "hourly": job.arguments["costs"]["hourly"],
+            "wish": wish,
+            "has_wish": wish.width is not None or wish.order is not None,
+            "answer": next((row for row in rows if row.line.design == found.cheapest), None),
+            "tables": [("Worth their hours", True, best), ("All designs", False, rows)],
+            "chart": _curve([row.line for row in best], job.arguments["measure"]),
+        }
+    return render(request, "evaluation/planned.html", context)
+
+
+def _curve(best: list[PlanLine], measure: str) -> Chart:
+    return Chart(
+        key="curve",
+        kind="lines",
+        title="What hours buy",
+        about="Each dot is a design that no cheaper one matches. The further down, the less any "
+        f"model’s {measure} may be off: half of its 95 % interval, and what wrong labels add.",
+        x=Axis("hours of all judges"),
+        y=Axis("± off at most"),
+        columns=(("x", "Hours"), ("y", "± off at most"), ("label", "Design")),
+        rows=[
+            {
+                "x": one.hours,
+                "y": one.off,
+                "label": f"{one.design.n_queries} queries, k = {one.design.depth}, "
+                f"{one.design.n_judges} judges, {one.design.share:.0%}",
+            }
+            for one in best
+        ],
+        dots=True,
+    )
+
+
+def _asked_again(job: Job) -> str:
+    """Return the query of the form as it was filled in, for another try."""
+    asked = job.arguments
+    designs = asked["designs"]
+
+    def listed(name: str, times: int = 1) -> str:
+        return ", ".join(f"{n * times:g}" for n in sorted({design[name] for design in designs}))
+
+    world = asked["world"]
+    fields = {
+        "pilot": asked["pilot"] or "",
+        "queries": listed("n_queries"),
+        "depths": listed("depth"),
+        "judges": listed("n_judges"),
+        "shares": listed("share", 100),
+        "measure": asked["measure"],
+        "width": asked["wish"]["width"] or "",
+        "order": f"{asked['wish']['order'] * 100:g}" if asked["wish"]["order"] else "",
+        "seconds": asked["costs"]["seconds"],
+        "hourly": asked["costs"]["hourly"] or "",
+        "closeness": "close" if world["best"] > 0.5 else "distant",
+        "n_models": world["n_models"],
+        **{key: f"{world[key] * 100:g}" for key in ("positives", "misses", "false_alarms")},
+    }
+    return urlencode(fields)
