@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -67,9 +68,14 @@ def test_assumptions_are_tried_out_and_the_page_says_the_cheapest_design(chief):
     assert "200 simulated queries and 3 models" in page
     assert f"n_queries={best.design.n_queries}&amp;k=3" in page
     assert len(job.result["lines"]) == len(found) == 4
-    form = chief.get(f"/pools/new/?n_queries={best.design.n_queries}&k=3&n_judges=1&hourly=30")
-    for field in ('name="n_judges" value="1"', 'name="hourly" value="30"', 'name="k" value="3"'):
-        assert field in form.content.decode()
+
+
+def test_a_design_fills_in_the_form_of_its_pool(chief):
+    judged_pilot()
+    form = chief.get("/pools/new/?n_queries=20&k=3&n_judges=1&hourly=30").content.decode()
+    for name, value in (("n_queries", 20), ("k", 3), ("n_judges", 1), ("hourly", 30)):
+        [field] = re.findall(rf'<input[^>]*name="{name}"[^>]*>', form)
+        assert f'value="{value}"' in field
 
 
 def test_a_judged_campaign_is_a_pilot(chief):
