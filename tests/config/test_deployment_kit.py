@@ -113,10 +113,11 @@ def test_a_unit_is_confined_and_starts_what_exists(path: Path, tmp_path: Path) -
     program = service["ExecStart"].split()[0].removeprefix("/opt/lookalike/")
     assert (ROOT / program).exists()
     if shutil.which("systemd-analyze"):
-        here = tmp_path / path.name
-        here.write_text(path.read_text().replace("/opt/lookalike", str(ROOT)))
+        for one in (*UNITS, *path.parent.glob("*.socket")):
+            here = tmp_path / one.name
+            here.write_text(one.read_text().replace("/opt/lookalike", str(ROOT)))
         checked = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", here],
+            ["systemd-analyze", "verify", "--man=no", tmp_path / path.name],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert path.name not in checked.stderr, checked.stderr
