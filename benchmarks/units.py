@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from configparser import ConfigParser
@@ -105,8 +106,18 @@ class Service:
         return found
 
     def _kill_the_rest(self) -> None:
+        """Kill what is left of the session, and wait until it is gone, as systemd does."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
+        while any(self._is_alive(pid) for pid in psutil.pids()):
+            time.sleep(0.002)
+
+    def _is_alive(self, pid: int) -> bool:
+        """Whether a process is of its session, and no zombie."""
+        with suppress(OSError, psutil.Error):
+            if os.getsid(pid) == self.process.pid:
+                return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+        return False
 
     def stop(self) -> None:
         """End it for good."""
