@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.context import request_context
 from allauth.core.internal import ratelimit
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
@@ -15,6 +18,8 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts import languages
+from accounts.addresses import moved, site_address
+from accounts.afterwards import do_afterwards
 from accounts.devices import known_device, remember_device
 from accounts.models import User
 from accounts.refusal import refusal
@@ -101,15 +106,29 @@ class InvitedOnlyAdapter(DefaultAccountAdapter):
             )
         return None
 
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the address at which a password is chosen."""
+        return moved(super().get_reset_password_from_key_url(key), self.request)
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail; a failure is logged, as an error page would tell who has an account."""
+        """Send a mail once the request is answered: how long it takes tells nobody of an account.
+
+        A failure is logged, as an error page would tell the same.
+        """
         person = context.get("user")
-        language = languages.language_of(person) if person and person.language else None
-        try:
-            with translation.override(language or translation.get_language()):
-                super().send_mail(template_prefix, email, context)
-        except OSError:
-            logger.exception("No mail could be sent; see EMAIL_URL.")
+        own = languages.language_of(person) if person and person.language else None
+        language = own or translation.get_language()
+        request, host = copy(self.request), urlsplit(site_address(self.request)).netloc
+        request.get_host = lambda: host  # in the words of the mail
+
+        def send() -> None:
+            try:
+                with translation.override(language), request_context(request):
+                    super(InvitedOnlyAdapter, self).send_mail(template_prefix, email, context)
+            except OSError:
+                logger.exception("No mail could be sent; see EMAIL_URL.")
+
+        do_afterwards(self.request, send)
 
 
 def _login(credentials: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts import languages, queries, services
 from accounts.access import admin_required, signed_in
+from accounts.addresses import site_address
 from accounts.forms import DetailsForm, InvitationForm, ProfileForm, RoleForm
 from accounts.models import Role, User
 from audit.actions import Action
@@ -147,7 +148,7 @@ def link(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _give_link(request: HttpRequest, person: User, *, sends_mail: bool) -> None:
-    site = f"{request.scheme}://{request.get_host()}"
+    site = site_address(request)
     try:
         url = services.password_link(actor=signed_in(request), person=person, site=site)
         request.session[LINK_KEY] = [person.pk, url]

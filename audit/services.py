@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.http import HttpRequest
+from django.utils import timezone
 
 from audit.actions import Action
 from audit.context import current_origin, origin_of
@@ -14,6 +16,7 @@ from audit.models import Entry
 if TYPE_CHECKING:
     from django.contrib.auth.models import AbstractUser
 
+PARTS_LAST = timedelta(hours=1)
 MAX_TEXT = 500  # characters of a detail
 
 
@@ -45,6 +48,27 @@ def record(
         address=origin.address,
         request_id=origin.request_id,
     )
+
+
+def record_part(
+    request: HttpRequest, subject: models.Model | None, /, *, what: str, is_first: bool
+) -> None:
+    """Write down an export that is read in parts: one line for a whole list.
+
+    A part that is not the first has a line, too, if its reader has none of the last hour: whoever
+    begins in the middle leaves a trace.
+    """
+    if not is_first:
+        wanted = Entry.objects.filter(
+            action=Action.EXPORTED.value, details__what=what, details__format="json",
+            actor_id=request.user.pk, at__gte=timezone.now() - PARTS_LAST,
+        )  # fmt: skip
+        if subject is not None:
+            kind = str(subject._meta.verbose_name)[:40]
+            wanted = wanted.filter(subject_kind=kind, subject_id=str(subject.pk))
+        if wanted.exists():
+            return
+    record(request, Action.EXPORTED, subject, what=what, format="json")
 
 
 def _small(value: Any) -> Any:

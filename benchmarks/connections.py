@@ -58,8 +58,8 @@ class Figures:
     n_broken: int = 0
     n_hung: int = 0
 
-    def time(self, step: Callable[[], object]) -> None:
-        """Take a step; count how it ends."""
+    def time(self, step: Callable[[], object]) -> bool:
+        """Take a step, count how it ends, and return whether it went well."""
         began = time.perf_counter()
         try:
             step()
@@ -71,6 +71,8 @@ class Figures:
             self.n_broken += 1
         else:
             self.milliseconds.append(1000 * (time.perf_counter() - began))
+            return True
+        return False
 
     def __str__(self) -> str:
         found = sorted(self.milliseconds) or [0.0]
@@ -165,9 +167,7 @@ def judge(client: Client, campaign: str, until: float, figures: Figures) -> None
     steps = client.judge(campaign)
     while time.monotonic() < until:
         began = time.monotonic()
-        n_before = len(figures.milliseconds)
-        figures.time(lambda: next(steps))  # noqa: B023  (called at once)
-        if len(figures.milliseconds) == n_before:
+        if not figures.time(lambda: next(steps)):  # noqa: B023  (called at once)
             client.connection.close()
             steps = client.judge(campaign)
         time.sleep(max(0.0, began + PACE_SECONDS - time.monotonic()))
@@ -178,14 +178,14 @@ def visit(port: int, session: str, until: float, figures: Figures) -> None:
     n = 0
     while time.monotonic() < until:
         began = time.monotonic()
-        figures.time(lambda: fetch(port, PAGES[n % len(PAGES)], session))  # noqa: B023
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HUNG_SECONDS)
+        figures.time(lambda: fetch(connection, PAGES[n % len(PAGES)], session))  # noqa: B023
         n += 1
         time.sleep(max(0.0, began + PAGE_SECONDS - time.monotonic()))
 
 
-def fetch(port: int, path: str, session: str, timeout: float = HUNG_SECONDS) -> None:
-    """Open a page on a connection of its own; a server's error is an OSError."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+def fetch(connection: http.client.HTTPConnection, path: str, session: str) -> None:
+    """Open a page, and hang up; a server's error is an OSError."""
     try:
         connection.request("GET", path, headers={"Cookie": f"sessionid={session}"})
         reply = connection.getresponse()

@@ -1,6 +1,7 @@
-"""Kill each process of a site under load: `python -m benchmarks.kills`.
+"""Kill each process of a site under load: `python -m benchmarks.kills [--deployed]`.
 
-The whole site runs as `script/server` runs it, in a data folder of its own. Visitors open ten
+The whole site runs as `script/server` runs it, in a data folder of its own, or as `deploy/` has
+it: nginx, the units of `deploy/systemd`, PostgreSQL and Valkey apart. Visitors open ten
 pages a second on new connections, each of which asks the database, and a judge gives an answer
 twice a second, until it is acknowledged. In turns, one process of each kind is killed (-9). An
 answer is sent again until it is acknowledged, as the judging page does; those that were must be
@@ -18,7 +19,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -33,45 +33,72 @@ from benchmarks.judging import Client
 Find = Callable[[], psutil.Process]
 
 
-def processes(site: Any) -> dict[str, Find]:
-    """Return one process of each kind, found when it is asked for."""
-    services = site.data_dir
+def of_database(data: Path) -> dict[str, Find]:
+    """Return one process of each kind of PostgreSQL's and Valkey's in a data folder."""
 
     def postmaster() -> psutil.Process:
-        pid_file = services / "postgres" / "postmaster.pid"
+        pid_file = data / "postgres" / "postmaster.pid"
         return psutil.Process(int(pid_file.read_text().split()[0]))
 
     def child(words: str) -> psutil.Process:
         found = [one for one in postmaster().children() if words in " ".join(one.cmdline())]
         return found[0]
 
-    def valkey() -> psutil.Process:
-        for one in psutil.process_iter():
-            with suppress(psutil.Error):
-                if "valkey" in one.name() and one.cwd().startswith(str(services)):
-                    return one
-        raise LookupError("no Valkey in the data folder")
-
-    def of_us(word: str) -> Find:
-        return lambda: site.processes(word)[0]
-
     return {
-        "web": of_us("config.web"),
-        "supervisor": of_us("supervisord"),
-        "light worker": of_us("--queues light"),
-        "device worker": of_us("--queues device"),
         "PostgreSQL": postmaster,
         "a PostgreSQL connection": lambda: child("[local]"),
         "PostgreSQL's writer": lambda: child("background writer"),
-        "Valkey": valkey,
+        "Valkey": lambda: psutil.Process(int((data / "valkey" / "pid").read_text())),
     }
+
+
+class Embedded:
+    """The site as `script/server` runs it."""
+
+    def __init__(self, folder: Path) -> None:
+        os.environ["LOOKALIKE_DATA"] = str(folder / "var")
+        self.services = import_module("config.settings").SERVICES
+        self.site = import_module("tests.site").Site(folder / "var")
+
+    def start(self) -> None:
+        """Start all of it."""
+        self.site.start()
+
+    def connection(self) -> http.client.HTTPConnection:
+        """Return a connection that is opened when it is used."""
+        return http.client.HTTPConnection("127.0.0.1", self.site.port, timeout=60)
+
+    def processes(self) -> dict[str, Find]:
+        """Return one process of each kind, found when it is asked for."""
+
+        def of_us(word: str) -> Find:
+            return lambda: self.site.processes(word)[0]
+
+        def child_of(word: str) -> Find:
+            return lambda: of_us(word)().children()[0]
+
+        assert self.site.process is not None
+        server = psutil.Process(self.site.process.pid)
+        return {
+            "a web process": of_us("config.web"),
+            "the supervisor": of_us("supervisord"),
+            "the light worker": of_us("--queues light"),
+            "a child of the light worker": child_of("--queues light"),
+            "the device worker": of_us("--queues device"),
+            **of_database(self.services.data_dir),
+            "the server, which kept them": lambda: server,  # last: nobody starts it again
+        }
+
+    def end(self) -> None:
+        """End what is left."""
+        self.site.end()
 
 
 class Judge:
     """A judge who answers pair after pair and sends each answer until it is acknowledged."""
 
-    def __init__(self, port: int, session: str, campaign: str) -> None:
-        self.client = Client(port, session)
+    def __init__(self, connection: http.client.HTTPConnection, session: str, campaign: str) -> None:
+        self.client = Client(0, session, connection)
         self.path = f"/judge/{campaign}"
         self.acknowledged: list[str] = []
         self.n_tries = self.n_failed = 0
@@ -104,12 +131,12 @@ class Judge:
             served = reply["questions"]
 
 
-def visit(port: int, session: str, seconds: float) -> Figures:
+def visit(site: Any, session: str, seconds: float) -> Figures:
     """Open ten pages a second, each in a thread of its own."""
     figures = Figures()
 
     def open_page() -> None:
-        figures.time(lambda: fetch(port, "/judge/", session, timeout=60))
+        figures.time(lambda: fetch(site.connection(), "/judge/", session))
 
     visits = []
     until = time.monotonic() + seconds
@@ -126,39 +153,42 @@ def main() -> int:
     """Prepare, kill in turns, print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="of each turn")
+    parser.add_argument("--deployed", action="store_true", help="as deploy/ has it, behind nginx")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "var"
-        os.environ["LOOKALIKE_DATA"] = str(data)
-        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        os.environ["LOG_LEVEL"] = "ERROR"
-        embedded = import_module("config.embedded")  # reads the environment set above
-        services = import_module("config.settings").SERVICES
-        embedded.hold_services(services)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ["LOG_LEVEL"] = "ERROR"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if options.deployed:
+            site = import_module("benchmarks.deployed").Deployed(folder)
+        else:
+            site = Embedded(folder)
+        embedded = import_module("config.embedded")
+        (site.services.data_dir / "run").mkdir(parents=True, exist_ok=True)
+        embedded.hold_services(site.services)
         django.setup()
         known = import_module("benchmarks.judging_site.campaigns").prepare(2000, 3)
         import_module("django.db").connection.close()
-        site = import_module("tests.site").Site(data)
         site.start()
         try:
             return _run(site, known, options.seconds)
         finally:
             site.end()
-            embedded.stop_services(services)
+            embedded.stop_services(site.services)
 
 
 def _run(site: Any, known: dict[str, Any], seconds: float) -> int:
-    judge = Judge(site.port, known["sessions"][1], known["campaigns"]["everyone"])
+    judge = Judge(site.connection(), known["sessions"][1], known["campaigns"]["everyone"])
     judging = threading.Thread(target=judge.work)
     judging.start()
-    visit(site.port, known["sessions"][0], 5)
+    visit(site, known["sessions"][0], 5)
     print("killed | pages | failed | most ms | judge's requests | failed")
     worst = 0.0
-    for kind, find in processes(site).items():
+    for kind, find in site.processes().items():
         n_tries, n_failed = judge.n_tries, judge.n_failed
         killer = threading.Timer(seconds / 5, lambda find=find: find().kill())
         killer.start()
-        figures = visit(site.port, known["sessions"][0], seconds)
+        figures = visit(site, known["sessions"][0], seconds)
         killer.join()
         bad = figures.n_refused + figures.n_broken + figures.n_hung
         n = len(figures.milliseconds) + bad

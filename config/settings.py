@@ -59,7 +59,8 @@ ZENODO_TOKEN = env.optional("ZENODO_TOKEN")
 SIGNING_KEY = Path(_key).expanduser() if (_key := env.optional("SIGNING_KEY")) else None
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.names("CSRF_TRUSTED_ORIGINS")
-PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
+GIVEN_URL = env.optional("PUBLIC_URL")
+PUBLIC_URL = GIVEN_URL or "http://127.0.0.1:8000"
 
 # ---- services: given by URL, or the embedded ones of this data folder ----
 SERVICES = embedded.service_urls(
@@ -203,6 +204,7 @@ MIDDLEWARE = [
     "accounts.languages.ByPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "accounts.afterwards.afterwards",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.second_factor",
     "accounts.middleware.session_list",

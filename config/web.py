@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import resource
 import signal
 import socket
@@ -39,11 +40,15 @@ def listening_socket(host: str, port: int) -> socket.socket:
         OSError: the address is in use, or none of this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # drops who reads no more; accepted ones inherit it
-        milliseconds = int(1000 * STALL_SECONDS)
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
-    return listening
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+def drop_stalled(descriptor: int) -> None:
+    """Have connections that a socket accepts dropped once their reader takes nothing more."""
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted ones inherit it
+        with socket.socket(fileno=os.dup(descriptor)) as listening:
+            milliseconds = int(1000 * STALL_SECONDS)
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
 
 
 class InheritedServer(Server):
@@ -103,6 +108,7 @@ def main() -> int:
     descriptor = options.socket
     if descriptor is None:
         descriptor = listening_socket(options.host, options.port).detach()
+    drop_stalled(descriptor)
     module, _, name = options.application.partition(":")
     adapter = Adapter(
         getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS

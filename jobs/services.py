@@ -59,9 +59,9 @@ def enqueue(
         JobConflictError: the same task on the same subject is queued or running, or the owner
             has MAX_OPEN_JOBS waiting.
     """
-    if owner is not None:
-        _require_room(owner)
     with _one_open_job(title):
+        if owner is not None:
+            _require_room(owner)
         job = Job.objects.create(
             task=task, subject=subject, title=title[:200], arguments=arguments, owner=owner,
             queue=queue, request_id=current_origin().request_id,
@@ -72,6 +72,8 @@ def enqueue(
 
 
 def _require_room(owner: User) -> None:
+    # who asks in many places at once is counted in one after the other
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
     n_open = Job.objects.filter(owner=owner, state__in=OPEN_STATES).count()
     if n_open >= settings.MAX_OPEN_JOBS:
         raise JobConflictError(

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.access import admin_required, signed_in
+from accounts.addresses import site_address
 from accounts.forms import roles_to_give
 from accounts.invitations.lines import MAX_LINES, Line, parse_lines
 from accounts.invitations.services import Outcome, invite_people
@@ -57,7 +58,7 @@ def invite_many(request: HttpRequest) -> HttpResponse:
             actor=actor,
             lines=asked["people"],
             role=Role(asked["role"]),
-            site=f"{request.scheme}://{request.get_host()}",
+            site=site_address(request),
             sends_mail=asked["sends_mail"],
             language=asked["language"],
         ):

@@ -15,7 +15,7 @@ from api.paging import Page, PageQuery, Part, Text, read_part
 from audit.actions import Action
 from audit.models import Entry
 from audit.queries import EntryFilter
-from audit.services import record
+from audit.services import record_part
 
 router = Router(tags=["Audit log"], auth=reads_audit)
 
@@ -57,6 +57,5 @@ def audit_entries(
     """Return who did what, newest first. For admins."""
     given = EntryFilter(**{**wanted.dict(), "action": wanted.action.value if wanted.action else ""})
     part = read_part(given.entries(), page, newest_first=True)
-    if not page.after:
-        record(request, Action.EXPORTED, what="audit log", format="json")
+    record_part(request, None, what="audit log", is_first=not page.after)
     return part

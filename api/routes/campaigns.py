@@ -32,8 +32,7 @@ from annotation.services import count_again, exclude_answers, pause_judge, resum
 from api.access import reads, reads_judgements, reviews_judgements
 from api.errors import ApiError, Detail, errors
 from api.paging import Page, PageQuery, Part, Text, read_part
-from audit.actions import Action
-from audit.services import record
+from audit.services import record_part
 from lookalike.agreement.coefficients import Agreement
 from lookalike.agreement.grades import NO_GRADE, grade_of
 
@@ -313,8 +312,7 @@ def judgements(
         told = f"Answers to a {campaign.kind.noun} are {answer_words(campaign)}."
         detail = Detail(where="query.answer", message=told)
         raise ApiError(422, "invalid_request", "There is no such answer.", details=[detail])
-    if not page.after:  # one line for a whole list, however many parts it is read in
-        record(request, Action.EXPORTED, campaign, what="judgements", format="json")
+    record_part(request, campaign, what="judgements", is_first=not page.after)
     part = read_part(list_judgements(campaign, **wanted.dict(exclude_none=True)), page)
     return Part(with_subjects(campaign, part.items), part.next)
 

@@ -19,8 +19,7 @@ from api.conditional_schemas import (
 )
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, read_part
-from audit.actions import Action
-from audit.services import record
+from audit.services import record_part
 from conditional.api_queries import (
     NamedQuestion,
     NamedTemplate,
@@ -64,8 +63,7 @@ def template_set(request: HttpRequest, slug: str) -> TemplateSet:
 def templates(request: HttpRequest, slug: str, page: Query[PageQuery]) -> Part[NamedTemplate]:
     """Return the templates in their order, each with its target."""
     found = get_object_or_404(TemplateSet, slug=slug)
-    if not page.after:  # one line for a whole list, however many parts it is read in
-        record(request, Action.EXPORTED, found, what="templates", format="json")
+    record_part(request, found, what="templates", is_first=not page.after)
     part = read_part(found.templates.all(), page)
     return Part(name_templates(part.items), part.next)
 
@@ -96,8 +94,7 @@ def triplet_set(request: HttpRequest, slug: str) -> TripletSet:
 def triplets(request: HttpRequest, slug: str, page: Query[PageQuery]) -> Part[NamedTriplet]:
     """Return the single answers in their order, without who gave them."""
     found = get_object_or_404(TripletSet, slug=slug)
-    if not page.after:
-        record(request, Action.EXPORTED, found, what="triplets", format="json")
+    record_part(request, found, what="triplets", is_first=not page.after)
     part = read_part(found.triplets.all(), page)
     return Part(name_triplets(part.items), part.next)
 

@@ -13,8 +13,7 @@ from ninja import Field, Query, Router, Schema
 from api.access import reads, reads_judgements
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, keys_in, make_cursor, read_part
-from audit.actions import Action
-from audit.services import record
+from audit.services import record_part
 from pooling.models import Pool
 from pooling.pools.pair_queries import ReasonedPair, pairs_with_reasons
 from pooling.pools.queries import pools_for_pages
@@ -113,8 +112,7 @@ def pairs(request: HttpRequest, slug: str, page: Query[PageQuery]) -> Part[Reaso
     """Return the pairs with models, ranks and scores. For admins: judging must stay blind."""
     pool = get_object_or_404(Pool, slug=slug)
     place = keys_in(page.after, 2) if page.after else None
-    if place is None:  # one line for a whole list, however many parts it is read in
-        record(request, Action.EXPORTED, pool, what="pairs", format="json")
+    record_part(request, pool, what="pairs", is_first=place is None)
     rows = pairs_with_reasons(pool, after=place, limit=page.limit + 1)
     shown = rows[: page.limit]
     return Part(shown, make_cursor(shown[-1].key) if len(rows) > page.limit else None)

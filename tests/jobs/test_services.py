@@ -6,6 +6,8 @@ import errno
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -275,6 +277,30 @@ def test_one_person_cannot_flood_the_queue(settings: Any, sent: list[Job]) -> No
     Job.objects.filter(subject="1").update(state=JobState.SUCCEEDED)
     ask(ada, "6")
     assert [job.subject for job in sent] == ["1", "2", "4", "5", "6"]
+
+
+def test_nobody_floods_the_queue_by_asking_in_many_places_at_once(
+    settings: Any, sent: list[Job]
+) -> None:
+    settings.MAX_OPEN_JOBS = 1
+    ada = User.objects.create_user("ada", role=Role.ADMIN)
+
+    def ask(subject: str) -> None:
+        services.enqueue(
+            task="tests.nothing", subject=subject, title="Nothing", arguments={}, owner=ada
+        )
+
+    def ask_elsewhere() -> None:
+        with closing(connection), pytest.raises(services.JobConflictError, match="You have 1"):
+            ask("2")
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        with transaction.atomic():
+            ask("1")
+            asking = elsewhere.submit(ask_elsewhere)
+            time.sleep(0.2)  # it waits here, or has found no job and is done
+        asking.result()
+    assert [job.subject for job in sent] == ["1"]
 
 
 def test_a_job_says_who_holds_it_and_how_many_are_ahead(settings: Any) -> None:

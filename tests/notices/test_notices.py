@@ -29,6 +29,8 @@ NOW = timezone.now()
 PRIVATE = [
     "https://127.0.0.1/", "https://[::1]/", "https://10.1.2.3/", "https://169.254.169.254/latest",
     "https://[::ffff:192.168.0.1]/", "https://[64:ff9b::a00:1]/", "https://[2002:a00:1::]/",
+    "https://[64:ff9b:1::a00:1]/", "https://[::10.0.0.1]/", "https://[::ffff:0:10.0.0.1]/",
+    "https://[fec0::1]/", "https://192.0.0.8/",
     "https://0.0.0.0/", "https://224.0.0.1/", "https://100.64.0.1/",
 ]  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser
 from typing import Any
 
@@ -23,9 +22,7 @@ class Command(BaseCommand):
         secret = make_secret()
         if secret is None:
             return
-        site = settings.PUBLIC_URL
-        if "PUBLIC_URL" not in os.environ:
-            site = options["address"] or site
+        site = settings.GIVEN_URL or options["address"] or settings.PUBLIC_URL
         path = reverse("accounts:first_admin", args=[secret])
         self.stderr.write(
             "This site has no admin. Whoever uses this link first, within a day, becomes one:"
