@@ -45,13 +45,13 @@ from releases.site.queries import (
 from releases.site.signing import signature_of
 from releases.storage import files_folder
 
-BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
-GRADED_BOARD = ("nDCG@5", *BOARD)
+BOARD = ("nDCG@5", "vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
 
 
 def board_measures(release: Release) -> tuple[str, ...]:
-    """Return the measures of the board, by grades first where the release has them."""
-    return GRADED_BOARD if "nDCG@5" in release.results.get("measures", ()) else BOARD
+    """Return the measures of the board: by grades first, VSD's where products are known."""
+    known = release.results.get("measures", BOARD)
+    return tuple(name for name in BOARD if name in known)
 
 
 def page_facts(release: Release) -> Facts:
