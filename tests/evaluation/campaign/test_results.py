@@ -89,7 +89,7 @@ def test_where_no_product_is_known_no_number_stands_under_a_vsd_name(
     for page in ("", "compare/", "?by=vsd_hr@5", "compare/?measure=vsd_hr@5"):
         shown = client.get(f"/results/{slug}/{page}")
         assert shown.status_code == 200, page
-        assert b"VSD" not in shown.content, page
+        assert b"VSD HR" not in shown.content, page
 
 
 def test_pooled_models_and_outsiders_wear_their_badges(judged_world: World) -> None:

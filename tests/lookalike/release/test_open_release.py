@@ -132,7 +132,7 @@ def test_the_shipped_files_never_give_a_vsd_number_without_products(
     assert "no vsd_ measures" in printed.err
     assert not [name for name in json.loads(printed.out)["runs"][0]["measures"] if "vsd" in name]
     labels, scores = lk.read_qrels(folder / "data/labels.parquet"), lk.read_run(run)
-    nameless = dict.fromkeys((*labels.query_ids, *labels.candidate_ids), "")
+    nameless = dict.fromkeys((*labels.query_ids, *scores.candidate_ids), "")
     for products in (None, nameless):
         with pytest.raises(lk.InputError, match=wanted):
             lk.score(labels, scores, ["vsd_hr@5"], products=products)
