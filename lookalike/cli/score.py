@@ -17,7 +17,7 @@ from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.vectors import holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
-from lookalike.metrics.match import MissingScoresError
+from lookalike.metrics.match import MissingScoresError, refuse_strangers
 from lookalike.metrics.measures import (
     DEFAULT_MEASURES,
     Measure,
@@ -135,6 +135,7 @@ def run(arguments: argparse.Namespace) -> Report:
     _check_products(arguments, qrels, products)
     measures = _measures(arguments.measures, products)
     runs = named_apart([(path, _run(path, qrels, products)) for path in arguments.run])
+    refuse_strangers(qrels, runs)
     try:
         scored = score_runs(
             qrels,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.match import Missing, Mode
+from lookalike.metrics.match import Missing, Mode, refuse_strangers
 from lookalike.metrics.measures import (
     DEFAULT_MEASURES,
     known_measures,
@@ -59,9 +59,11 @@ def score(
     wanted = known_measures(DEFAULT_MEASURES, products) if measures is None else measures
     parsed = [parse_measure(name) for name in wanted]
     refuse_without_products(parsed, products, "give products={image: product}")
+    systems = [runs] if isinstance(runs, Run) else runs
+    refuse_strangers(qrels, systems)
     return score_runs(
         qrels,
-        [runs] if isinstance(runs, Run) else runs,
+        systems,
         parsed,
         products=products,
         mode=mode,
