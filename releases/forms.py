@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import Campaign, CampaignState
 from catalog.models import Catalog
 from conditional.models import TripletSet
+from lookalike.agreement.grades import MOST_GRADES
 from lookalike.release.errors import ReleaseError
 from releases.freeze.requests import DEFAULT_IMAGE_TERMS, DEFAULT_LICENCE, FreezeRequest, short_name
 from releases.importing.release import LABELS
@@ -212,6 +213,14 @@ class ImportForm(forms.Form):
         max_length=200,
         required=False,
         help_text="For labels and tasks; a release brings the names of its campaigns.",
+    )
+    min_rel = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_GRADES - 1,
+        label="Similar from grade",
+        help_text="For labels that are grades, 0, 1, 2 …: the least that counts as similar. The "
+        "campaign asks for grades then.",
     )
 
     def clean_file(self) -> UploadedFile[bytes]:

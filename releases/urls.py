@@ -14,6 +14,11 @@ urlpatterns = [
     path("releases/<slug:slug>/", views.newest, name="newest"),
     path("releases/<slug:slug>/<str:version>/", views.release, name="release"),
     path("releases/<slug:slug>/<str:version>/datasheet/", views.datasheet, name="datasheet"),
+    path(
+        "releases/<slug:slug>/<str:version>/leaderboard.<slug:ending>",
+        views.leaderboard_file,
+        name="leaderboard_file",
+    ),
     path("releases/<slug:slug>/<str:version>/CITATION.cff", views.citation_file, name="citation"),
     path("releases/<slug:slug>/<str:version>/archive.zip", views.archive, name="archive"),
     path("releases/<slug:slug>/<str:version>/files/<path:path>", views.file, name="file"),

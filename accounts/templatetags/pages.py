@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from django import template
 from django.template.context import Context
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from accounts.terms import TERMS
@@ -35,6 +37,17 @@ def _two(whole: int, large: int, large_unit: str, small: int, small_unit: str) -
     n_large, rest = divmod(whole, large)
     n_small = rest // small
     return f"{n_large} {large_unit}" + (f" {n_small} {small_unit}" if n_small else "")
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """Let a long name of a model break where its parts meet, and nowhere else if it can.
+
+    >>> breakable("timm:vit_base")
+    'timm:<wbr>vit_<wbr>base'
+    """
+    parts = [part for part in re.split(r"(?<=[:/_.@+-])", name) if part]
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))
 
 
 @register.filter

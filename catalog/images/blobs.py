@@ -58,6 +58,17 @@ def has_blobs(sha256: str, sizes: Sequence[str] = SIZES) -> bool:
     return all(default_storage.exists(blob_name(sha256, size)) for size in sizes)
 
 
+def open_stored(sha256: str, size: str) -> BinaryIO:
+    """Return one size of a picture that is stored here; asks no database.
+
+    Raises:
+        FileNotFoundError: it is not stored.
+        OSError: the disk or the object storage failed.
+        ValueError: as `blob_name`.
+    """
+    return cast(BinaryIO, default_storage.open(blob_name(sha256, size), "rb"))
+
+
 def open_blob(sha256: str, size: str) -> BinaryIO:
     """Return one size of a picture, open for reading; the original may have stayed elsewhere.
 
@@ -67,7 +78,7 @@ def open_blob(sha256: str, size: str) -> BinaryIO:
         ValueError: as `blob_name`.
     """
     try:
-        return cast(BinaryIO, default_storage.open(blob_name(sha256, size), "rb"))
+        return open_stored(sha256, size)
     except FileNotFoundError:
         places = remote_places([sha256]).get(sha256) if size == "original" else None
         if places is None:

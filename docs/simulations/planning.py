@@ -41,7 +41,7 @@ COVERAGE = ("<!-- coverage of estimates -->", "<!-- end of the coverage -->")
 FORESEEN = ("<!-- forecasts -->", "<!-- end of the forecasts -->")
 VOTES = ROOT.parent / "shared/data/crowd_labels/bluebirds/labels.csv"
 SAVED = ("<!-- what judging saves -->", "<!-- end of what it saves -->")
-MEASURES = ("vsd_hr@5", "P@5", "AP'", "macro_roc_auc", "micro_roc_auc")
+MEASURES = ("P@5", "AP'", "macro_roc_auc", "micro_roc_auc")
 SHARES = (0.15, 0.15, 0.15)
 LOOKS = Looks(alpha=0.05, planned=len(SHARES))
 N_TRUTH, N_CHUNK = 15_000, 3_000

@@ -35,7 +35,7 @@ from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
-from lookalike.metrics.measures import parse_measure
+from lookalike.metrics.measures import known_measures, parse_measure
 from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.metrics.scoring import Scored, score_runs
 from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
@@ -133,8 +133,12 @@ def assess(
 
 
 def _measures(inputs: EvaluationInputs) -> tuple[str, ...]:
-    """Return the measures of a campaign; where pairs are graded, those that take grades too."""
-    return MEASURES if inputs.qrels.grades is None else (*MEASURES, *GRADED)
+    """Return the measures of a campaign; where pairs are graded, those that take grades too.
+
+    Those of the VSD benchmark count each product once: without products they would be others.
+    """
+    graded = () if inputs.qrels.grades is None else GRADED
+    return tuple(known_measures((*MEASURES, *graded), inputs.products))
 
 
 def _leaderboard(

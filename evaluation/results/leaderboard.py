@@ -71,8 +71,7 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
             is the equal-outsider AUC as soon as one of them is not pooled.
     """
     missing = {EQUAL_OUTSIDER} if not result.report else set()
-    if "nDCG@5" not in result.row.settings["measures"]:
-        missing.add("nDCG@5")  # there are no grades
+    missing |= {*CUTOFFS} - {*result.row.settings["measures"]}  # without grades, or products
     names = [name for name in COLUMNS if name not in missing]
     if by not in names:
         is_mixed = any(model.badge != "pooled" for model in result.summary.models)

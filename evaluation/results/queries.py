@@ -70,7 +70,7 @@ def campaign_lines(person: User) -> list[CampaignLine]:
     return lines
 
 
-def _best_model(result: Result, measure: str = "vsd_hr@5") -> str:
+def _best_model(result: Result, measure: str = "P@5") -> str:
     """Return the name of the model with the highest value of a measure."""
     models = StoredResult(result).summary.models
     values = ((model.value(measure), model.name) for model in models)

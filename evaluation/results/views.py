@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -23,19 +21,12 @@ from evaluation.results.leaderboard import (
     leaderboard,
     share_within,
 )
+from evaluation.results.leaderboard_files import leaderboard_response
 from evaluation.results.queries import campaign_lines, latest_job, latest_result
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject, request_evaluation
 from evaluation.results.stored import StoredResult
 from jobs.services import JobConflictError
-from lookalike.io.documents import as_csv, as_latex, as_markdown
 from lookalike.io.errors import InputError
-from lookalike.metrics.leaderboard import Leaderboard, numbers_table, words_table
-
-LEADERBOARD_FILES: dict[str, tuple[str, Callable[[Leaderboard], str]]] = {
-    "csv": ("text/csv", lambda board: as_csv(numbers_table(board))),
-    "md": ("text/markdown", lambda board: as_markdown(words_table(board))),
-    "tex": ("application/x-tex", lambda board: as_latex(words_table(board))),
-}
 
 
 def latest_or_404(campaign: Campaign) -> Result:
@@ -86,13 +77,7 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> HttpResponse:
     """Download the newest leaderboard, sorted as the page is: csv, md or tex."""
     board = leaderboard(StoredResult(latest_or_404(campaign)), request.GET.get("by", ""))
-    if ending not in LEADERBOARD_FILES:
-        raise Http404
-    content_type, written = LEADERBOARD_FILES[ending]
-    name = f"{campaign.slug}-leaderboard.{ending}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    headers["Cache-Control"] = "private, no-store"
-    return HttpResponse(written(board), content_type=content_type, headers=headers)
+    return leaderboard_response(board, campaign.slug, ending)
 
 
 @require_POST

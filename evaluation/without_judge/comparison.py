@@ -88,7 +88,7 @@ def rank_without_judge(progress: JobProgress) -> dict[str, Any]:
         then = _values(member.campaign, member, progress)
     except InputError as problem:
         raise JobError(str(problem)) from problem
-    return {"measures": {name: _places(now[name], then[name]) for name in MEASURES}}
+    return {"measures": {name: _places(values, then[name]) for name, values in now.items()}}
 
 
 def _values(
@@ -98,7 +98,7 @@ def _values(
     from evaluation.models import Run  # noqa: PLC0415
     from evaluation.results.inputs import models_on, read_inputs  # noqa: PLC0415  # loads torch
     from evaluation.runs.evaluated_models import read_models  # noqa: PLC0415
-    from lookalike.metrics.measures import parse_measure  # noqa: PLC0415
+    from lookalike.metrics.measures import known_measures, parse_measure  # noqa: PLC0415
     from lookalike.metrics.scoring import score_runs  # noqa: PLC0415
 
     inputs = read_inputs(campaign, without=without)
@@ -109,14 +109,15 @@ def _values(
     board = score_runs(
         inputs.qrels,
         models.runs,
-        [parse_measure(name) for name in MEASURES],
+        [parse_measure(name) for name in known_measures(MEASURES, inputs.products)],
         products=inputs.products,
         missing="worst",
         matches=models.aligned,
         without_list=models.without_list,
     )
     return {
-        name: {one.name: _known(one.outcomes[name].value) for one in board} for name in MEASURES
+        name: {one.name: _known(one.outcomes[name].value) for one in board}
+        for name in board[0].outcomes
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lookalike.cli.output import Report
@@ -17,8 +17,14 @@ from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
 from lookalike.io.vectors import holds_vectors, read_vectors
 from lookalike.metrics.embedding_runs import NOTHING_TO_RANK, embedding_run, named_gallery
-from lookalike.metrics.match import MissingScoresError
-from lookalike.metrics.measures import DEFAULT_MEASURES, Measure, known_forms
+from lookalike.metrics.match import MissingScoresError, refuse_strangers
+from lookalike.metrics.measures import (
+    DEFAULT_MEASURES,
+    Measure,
+    known_forms,
+    known_measures,
+    refuse_without_products,
+)
 from lookalike.metrics.scoring import score_runs
 
 DESCRIPTION = (
@@ -120,7 +126,6 @@ def run(arguments: argparse.Namespace) -> Report:
         return score_on_release(arguments)
     if arguments.vsd_task is not None:
         return score_on_vsd_task(arguments)
-    measures = parse_measures(arguments.measures or ",".join(DEFAULT_MEASURES))
     if arguments.contamination is not None and not 0 <= arguments.contamination < 1:
         raise InputError(f"--contamination {arguments.contamination} is not in [0, 1)")
     if arguments.min_rel is not None and arguments.min_rel < 1:
@@ -128,7 +133,9 @@ def run(arguments: argparse.Namespace) -> Report:
     qrels = read_qrels(arguments.qrels, min_rel=arguments.min_rel)
     products = read_products(arguments.metadata) if arguments.metadata else None
     _check_products(arguments, qrels, products)
+    measures = _measures(arguments.measures, products)
     runs = named_apart([(path, _run(path, qrels, products)) for path in arguments.run])
+    refuse_strangers(qrels, runs)
     try:
         scored = score_runs(
             qrels,
@@ -150,7 +157,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text=as_text(arguments.qrels, qrels, scored, by_query=arguments.by_query),
         data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=[*list_notes(scored), *_vsd_note(measures, products)],
+        notes=[*list_notes(scored), *_product_notes(arguments, qrels, products)],
     )
 
 
@@ -174,11 +181,29 @@ def _run(path: Path, qrels: Qrels, products: Mapping[str, str] | None) -> Run:
     )
 
 
-def _vsd_note(measures: Sequence[Measure], products: Mapping[str, str] | None) -> Iterator[str]:
-    if any(measure.name.startswith("vsd_") for measure in measures) and products is None:
+def _measures(text: str | None, products: Mapping[str, str] | None) -> list[Measure]:
+    """Return the measures asked for, or the usual ones.
+
+    Raises:
+        InputError: an unknown one, or one that needs products without any.
+    """
+    measures = parse_measures(text or ",".join(known_measures(DEFAULT_MEASURES, products)))
+    refuse_without_products(measures, products, "give --metadata (VSD JSON or CSV path,product_id)")
+    return measures
+
+
+def _product_notes(
+    arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
+) -> Iterator[str]:
+    if products is None:
+        if arguments.measures is None:
+            yield "no vsd_ measures: they count each product once and need --metadata"
+        return
+    images = {*qrels.query_ids, *qrels.candidate_ids}
+    if n_unknown := sum(not products.get(image) for image in images):
         yield (
-            "without product ids (--metadata) vsd_ measures take every image for a product of "
-            "its own: they are not those of the VSD benchmark"
+            f"{arguments.metadata} knows no product of {n_unknown:,} of {len(images):,} images of "
+            "the labels: each counts as a product of its own"
         )
 
 

@@ -15,6 +15,10 @@ from lookalike.io.tables import Row, Run, scores_from
 
 Format = Literal["parquet", "json", "csv", "trec"]
 GZIP = b"\x1f\x8b"
+PACKED = "it is packed by gzip; unpack it (the command reads it as it is if its name ends in .gz)"
+PACKED = (
+    "it is packed by gzip; unpack it (the command takes it as it is where its name ends in .gz)"
+)
 HEAD = 2**16  # bytes of a first line that tell the format
 
 
@@ -62,7 +66,7 @@ def sniff(path: Path) -> Format:
             return "parquet"
         file.seek(0)
         if file.read(len(GZIP)) == GZIP:
-            raise FormatError(path, None, "it is packed by gzip; unpack it, or name it .gz")
+            raise FormatError(path, None, PACKED)
         file.seek(0)
         first = file.readline(HEAD)  # of a long line its beginning, the last character cut or not
         while first and not first.strip(b" \t\r\n\xef\xbb\xbf"):

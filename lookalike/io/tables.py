@@ -250,7 +250,7 @@ def _label(file: str | Path, row: Row, unit: str) -> float:
     if number is None or number not in (0.0, 1.0):
         reason = f"label {_shown(value)} is neither 0 nor 1"
         if number is not None and number.is_integer():
-            reason += "; of grades, --min-rel says which are positive"
+            reason += "; of grades, say from which on they are positive (--min-rel)"
         raise FormatError(file, row.line, reason, unit=unit)
     return number
 

@@ -75,6 +75,20 @@ class AlignedRun:
         return scored_at(self, self.queries, self.candidates)
 
 
+def refuse_strangers(qrels: Qrels, runs: Sequence[Run]) -> None:
+    """Refuse runs of other queries than those with labels: all that they got would be zeros.
+
+    Raises:
+        InputError: it names the run, and a query of each.
+    """
+    for run in runs:
+        if not set(run.query_ids) & set(qrels.query_ids):
+            raise InputError(
+                f"run {run.name!r} scores none of the queries of the labels (these have "
+                f"{qrels.query_ids[0]!r}, the run {run.query_ids[0]!r})"
+            )
+
+
 def match_run(
     qrels: Qrels,
     run: Run,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -161,6 +161,11 @@ class Measure:
         return not self.is_area and self.family not in ON_JUDGED
 
     @property
+    def needs_products(self) -> bool:
+        """Whether it counts each product once, so that it is another measure without them."""
+        return self.family.startswith("vsd_")
+
+    @property
     def is_yes_no(self) -> bool:
         """Whether its value at a query is 0 or 1, whatever the labels."""
         return self.family in YES_NO or (self.family in YES_NO_AT_1 and self.parameter == 1)
@@ -193,6 +198,45 @@ def parse_measure(name: str) -> Measure:
     if family.parameter == "p":
         return Measure(name, match["family"], _persistence(name, text))
     return Measure(name, match["family"], _rank(name, text))
+
+
+def known_measures(names: Iterable[str], products: Mapping[str, str] | None) -> list[str]:
+    """Return names of measures, without those that need products where none is known.
+
+    >>> known_measures(["vsd_hr@5", "P@5"], {"a.jpg": "", "b.jpg": ""})
+    ['P@5']
+    """
+    is_known = _knows_a_product(products)
+    return [name for name in names if is_known or not parse_measure(name).needs_products]
+
+
+def refuse_without_products(
+    measures: Iterable[Measure], products: Mapping[str, str] | None, advice: str
+) -> None:
+    """Refuse measures that need products where none is known.
+
+    Args:
+        measures: asked for.
+        products: {image: product}, "" where unknown; None where none are to be told apart.
+        advice: how products are given here.
+
+    Raises:
+        InputError: it names the measure, and what would be right.
+    """
+    if _knows_a_product(products):
+        return
+    for measure in measures:
+        if measure.needs_products:
+            same = {"vsd_hr": f"P@{measure.parameter}"}.get(measure.family)
+            reason = f"; where every image is a product of its own, it is {same}" if same else ""
+            raise InputError(
+                f"measure {measure.name!r} counts each product once and no product is known: "
+                f"{advice}{reason}"
+            )
+
+
+def _knows_a_product(products: Mapping[str, str] | None) -> bool:
+    return products is not None and any(products.values())
 
 
 def known_forms() -> list[str]:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lookalike.io.tables import Qrels, Run
-from lookalike.metrics.match import Missing, Mode
-from lookalike.metrics.measures import DEFAULT_MEASURES, parse_measure
+from lookalike.metrics.match import Missing, Mode, refuse_strangers
+from lookalike.metrics.measures import (
+    DEFAULT_MEASURES,
+    known_measures,
+    parse_measure,
+    refuse_without_products,
+)
 from lookalike.metrics.scoring import Scored, score_runs
 
 
 def score(
     qrels: Qrels,
     runs: Run | Sequence[Run],
-    measures: Sequence[str] = DEFAULT_MEASURES,
+    measures: Sequence[str] | None = None,
     *,
     products: Mapping[str, str] | None = None,
     mode: Mode = "image",
@@ -26,8 +31,10 @@ def score(
     Args:
         qrels: the labels.
         runs: one run, or several that are to be compared.
-        measures: names such as "P@5", "AP'" or "macro_roc_auc" (docs/measures.md).
-        products: {image: product}; pairs of one product are left out.
+        measures: names such as "P@5", "AP'" or "macro_roc_auc" (docs/measures.md). If None
+            `DEFAULT_MEASURES`, without those of the VSD benchmark where no product is known.
+        products: {image: product}, "" where unknown; pairs of one product are left out. vsd_
+            measures count each product once: without any they would be others by the same name.
         mode: "image" counts each image, "product" each product once.
         missing: what a judged pair without a score means: "error" refuses the run, "worst"
             ranks it below all others. Only areas need every score.
@@ -40,7 +47,8 @@ def score(
         that is undefined is NaN.
 
     Raises:
-        InputError: an unknown measure, or labels and runs that do not go together.
+        InputError: an unknown measure, one that needs products without any, or labels and runs
+            that do not go together.
 
     >>> qrels = Qrels.of([("q1", "a", 1), ("q1", "b", 0), ("q2", "a", 0), ("q2", "b", 1)])
     >>> beit = Run.of("beit", [("q1", "a", 2), ("q1", "b", 1), ("q2", "a", 2), ("q2", "b", 1)])
@@ -48,10 +56,15 @@ def score(
     >>> {name: (outcome.value, outcome.n_defined) for name, outcome in scored.outcomes.items()}
     {'P@1': (0.5, 2), 'MRR': (0.75, 2)}
     """
+    wanted = known_measures(DEFAULT_MEASURES, products) if measures is None else measures
+    parsed = [parse_measure(name) for name in wanted]
+    refuse_without_products(parsed, products, "give products={image: product}")
+    systems = [runs] if isinstance(runs, Run) else runs
+    refuse_strangers(qrels, systems)
     return score_runs(
         qrels,
-        [runs] if isinstance(runs, Run) else runs,
-        [parse_measure(name) for name in measures],
+        systems,
+        parsed,
         products=products,
         mode=mode,
         missing=missing,

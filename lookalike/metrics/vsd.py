@@ -3,7 +3,8 @@
 Source: vsd-benchmark/vsd at c08e8d9. They are not what its paper (section 6.3) or any library
 calls HR and MRR, hence the prefix. Feed them `rank_run(..., one_per_product=True)`: the code
 keeps the best-ranked image of each product and none of the query's own, so a positive that a
-sibling image precedes can never be found. Without product ids every image is its own product.
+sibling image precedes can never be found. An image without a product is one of its own; where no
+product is known at all, nobody is shown them (`measures.known_measures`).
 """
 
 from __future__ import annotations

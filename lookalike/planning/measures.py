@@ -19,10 +19,10 @@ from lookalike.io.errors import InputError
 from lookalike.planning.pool import RankedPool
 from lookalike.stats.grouped_auc import ratio
 
-AT_RANK = ("vsd_hr", "P", "vsd_mrr", "Success", "MRR")
+AT_RANK = ("P", "Success", "MRR")
 OF_PAIRS = ("AP'", "macro_roc_auc", "macro_pr_auc")
 MICRO = ("micro_roc_auc", "micro_pr_auc")
-BOARD = ("vsd_hr@5", "P@5", "MRR@5", "Success@5", "AP'", "macro_roc_auc", "micro_roc_auc")
+BOARD = ("P@5", "MRR@5", "Success@5", "AP'", "macro_roc_auc", "micro_roc_auc")
 _AT = re.compile(rf"({'|'.join(AT_RANK)})@([1-9][0-9]{{0,4}})")
 
 
@@ -158,10 +158,8 @@ def _at_rank(family: str, top: Floats) -> Floats:
     """Return a measure of the top k from its labels, shape (..., k)."""
     k = top.shape[-1]
     ranks = np.arange(1, k + 1)
-    if family in ("P", "vsd_hr"):
+    if family == "P":
         return np.asarray(top.mean(axis=-1))
-    if family == "vsd_mrr":
-        return np.asarray((top / ranks).sum(axis=-1) / (1.0 / ranks).sum())
     if family == "Success":
         return np.asarray(1.0 - np.prod(1.0 - top, axis=-1))
     before = np.cumprod(1.0 - top, axis=-1)

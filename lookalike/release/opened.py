@@ -21,6 +21,7 @@ from lookalike.bias.evidence.files import VoteTable, make_proposals
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing
+from lookalike.metrics.measures import parse_measure, refuse_without_products
 from lookalike.metrics.scoring import Scored
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import opened
@@ -32,6 +33,7 @@ from lookalike.release.submitted import Judged
 
 ANSWERS = {"similar": 1, "different": 0}
 
+NOT_APART = "compares images of one product, too"
 ADVICE = "take a fresh copy; `lookalike verify` names all that differs"
 
 
@@ -101,14 +103,22 @@ class Release(Folder):
         Args:
             runs: files of scores or of embeddings, images by image_id, SHA-256 or path; or runs
                 of this release. Each mean is over the queries that are defined for all of them.
-            measures: names; those of the release if None.
+            measures: names; those of the release if None. A release that knows no product, or
+                compares images of one, has none of the VSD benchmark.
             missing: "error" refuses a file without a score for every pair put to the judges;
                 "worst" ranks those below all others.
             complete: there is no more to rank than the pairs put to the judges.
 
         Raises:
-            InputError: what is wrong with a file, with its line or row, or an unknown measure.
+            InputError: what is wrong with a file, with its line or row, an unknown measure, or one
+                that needs products without any.
         """
+        asked = [parse_measure(name) for name in measures or ()]
+        refuse_without_products(
+            [measure for measure in asked if measure.name not in self.info["measures"]],
+            self.products,
+            f"{self.source} {'knows none' if self.info['exclude_same_product'] else NOT_APART}",
+        )
         given = [runs] if isinstance(runs, (str, Path, Run)) else runs
         read = [
             run if isinstance(run, Run) else self.judged.read(Path(run), missing=missing)[0]

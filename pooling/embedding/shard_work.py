@@ -9,16 +9,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from catalog.images.blobs import blob_name, has_blobs, read_blob
+from catalog.curation.services import omitted_ids
+from catalog.images.blobs import blob_name, has_blobs, open_stored
 from catalog.images.remote_originals import Places, read_remote, remote_places
 from catalog.models import EmbeddingSet, Image
 from jobs.services import JobError, JobProgress, PassingError
-from lookalike.backbones.embed import Opener, PictureProblem, embed_in_turn
+from lookalike.backbones.embed import Opener, PictureProblem, embed_images, embed_in_turn
 from lookalike.backbones.protocol import Backbone, OutOfMemoryError, Vectors, stored_dtype
 from pooling.embedding.shards import claim_shard, n_images, store_shard
 from pooling.models import PlannedShard
 
 MAX_NAMED = 5  # shards with images that cannot be read
+ADVICE = "Import such an image again, or leave it out on its page, and embed again."
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,14 @@ class ShardWork:
     """Claims, embeds and stores shards until none is open.
 
     The next shard is claimed, and its pictures are decoded, while the present one is computed.
-    A shard with an image that cannot be read is passed over and named in the end.
+    A shard with an image that cannot be read is passed over and named in the end. An image that
+    cannot be read and that an admin left out of the catalog's pools is done without.
 
     Attributes:
         n_total: images of the set, where progress shall count what other workers have done, too.
         n_mine: images that were embedded here.
         broken: why a shard could not be embedded, by its primary key.
+        lost: ids of the images that are done without.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class ShardWork:
         self.embedding_set, self.backbone, self.progress = embedding_set, backbone, progress
         self.n_total, self.n_mine = n_total, 0
         self.broken: dict[int, str] = {}
+        self.lost: set[int] = set()
 
     def go(self, note: str) -> int:
         """Do it, and return how many images were embedded here.
@@ -65,7 +70,7 @@ class ShardWork:
             reasons = list(self.broken.values())
             more = len(reasons) - MAX_NAMED
             told = "; ".join(reasons[:MAX_NAMED]) + (f" and {more} shards more" if more > 0 else "")
-            raise JobError(f"{self.backbone.spec}: {told}")
+            raise JobError(f"{self.backbone.spec}: {told}. {ADVICE}")
         return self.n_mine
 
     def _is_through(self, note: str) -> bool:
@@ -91,17 +96,37 @@ class ShardWork:
                     raise JobError(f"{self.backbone.spec}: {reason}") from problem
                 except PictureProblem as problem:
                     shard = in_hand[0]
-                    self.broken[shard.planned.pk] = _by_name(str(problem), shard.images)
+                    if lost := self._lost(shard.images):
+                        self.lost |= lost
+                    else:
+                        self.broken[shard.planned.pk] = _by_name(str(problem), shard.images)
                     return False
                 if vectors is None:
                     return True
                 self._store(in_hand.popleft(), vectors)
 
+    def _lost(self, images: Sequence[Image]) -> set[int]:
+        """Return the ids of the images that are left out of pools and cannot be read."""
+        omitted = omitted_ids(self.embedding_set.catalog)
+        left_out = [image for image in images if image.pk in omitted]
+        lost: set[int] = set()
+        if left_out:
+            embed_images(
+                self.backbone,
+                self._openers(left_out),
+                on_broken=lambda place, _: lost.add(left_out[place].pk),
+            )
+        return lost
+
+    @staticmethod
+    def _openers(images: Sequence[Image]) -> list[Opener]:
+        places = remote_places([image.sha256 for image in images])
+        return [_Original(image, places.get(image.sha256)) for image in images]
+
     def _claimed(self, in_hand: deque[_Shard]) -> Iterator[list[Opener]]:
         while (shard := self._next_shard([one.planned.pk for one in in_hand])) is not None:
             in_hand.append(shard)
-            places = remote_places([image.sha256 for image in shard.images])
-            yield [_Original(image, places.get(image.sha256)) for image in shard.images]
+            yield self._openers(shard.images)
 
     def _next_shard(self, held: list[int]) -> _Shard | None:
         planned = claim_shard(
@@ -110,7 +135,7 @@ class ShardWork:
         if planned is None:
             return None
         found = Image.objects.in_bulk(planned.image_ids)
-        images = [found[pk] for pk in planned.image_ids if pk in found]
+        images = [found[pk] for pk in planned.image_ids if pk in found and pk not in self.lost]
         planned.image_ids = [image.pk for image in images]
         return _Shard(planned, images)
 
@@ -132,7 +157,8 @@ class _Original:
         """Return the bytes; a thread calls this, so it asks no database where they stay."""
         if self._places and not has_blobs(self._sha256, ["original"]):
             return io.BytesIO(read_remote(self._sha256, self._places))
-        return io.BytesIO(read_blob(self._sha256, "original"))
+        with open_stored(self._sha256, "original") as file:
+            return io.BytesIO(file.read())
 
 
 def _by_name(message: str, images: Sequence[Image]) -> str:

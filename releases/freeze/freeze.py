@@ -22,6 +22,7 @@ from jobs.snapshot import Snapshot, snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
+from lookalike.metrics.measures import known_measures
 from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import write_archive
@@ -196,6 +197,11 @@ def _copy_images(scope: Scope, request: FreezeRequest, files: Path) -> None:
             ) from None
 
 
+def _measures(scope: Scope) -> list[str]:
+    products = {row.sha256: row.product for row in scope.images.rows} if scope.excludes else None
+    return known_measures((*MEASURES, *(GRADED_MEASURES if scope.scale else ())), products)
+
+
 def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> dict[str, Any]:
     """Return what release.json holds.
 
@@ -223,7 +229,7 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
         "pools": [_pool_entry(pool) for pool in scope.pools],
         "tie_rule": scope.tie_rule,
         "exclude_same_product": scope.excludes,
-        "measures": [*MEASURES, *(GRADED_MEASURES if scope.scale else ())],
+        "measures": _measures(scope),
         **({"grades": scope.scale.as_json()} if scope.scale else {}),
         "seeds": {"negatives": request.seed, "hidden": request.seed},
         "hidden_percent": percent_hidden(

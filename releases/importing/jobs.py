@@ -28,6 +28,7 @@ def request_import(
     name: str,
     catalog: Catalog,
     query_catalog: Catalog | None,
+    min_rel: int | None,
     owner: User,
 ) -> Job:
     """Keep an upload and queue its import.
@@ -50,6 +51,7 @@ def request_import(
                 "name": name,
                 "catalog": catalog.slug,
                 "query_catalog": query_catalog.slug if query_catalog else "",
+                "min_rel": min_rel,
             },
             owner=owner,
         )
@@ -81,6 +83,7 @@ def import_back(progress: JobProgress) -> dict[str, Any]:
             name=arguments["name"],
             catalog=_catalog(arguments["catalog"]),
             query_catalog=_catalog(query_catalog) if query_catalog else None,
+            min_rel=arguments.get("min_rel"),  # jobs queued by earlier versions have none
             progress=steps,
             mark=lambda made: _mark(progress, made),
         )

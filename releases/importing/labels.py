@@ -10,6 +10,7 @@ from annotation.models import Campaign
 from annotation.services import create_campaign, open_campaign
 from annotation.services.imports import ImportedJudgement, import_judgements
 from catalog.models import Catalog, Image, SourceFile
+from lookalike.agreement.grades import MOST_GRADES, Scale
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError
 from releases.importing.campaign import make_account
@@ -27,10 +28,12 @@ def import_labels(
     name: str,
     catalog: Catalog,
     query_catalog: Catalog | None = None,
+    similar_from: int | None = None,
 ) -> tuple[Campaign, int]:
     """Make a campaign from labels that name images by path, SHA-256 or the beginning of it.
 
-    Each label becomes the judgement of one judge, so the labels are the same again.
+    Each label becomes the judgement of one judge, so the labels are the same again. Grades become
+    those of a campaign that asks for grades.
 
     Args:
         labels: as `read_qrels` or `read_vsd_task` give them.
@@ -39,34 +42,56 @@ def import_labels(
         name: of the campaign.
         catalog: holds the candidates.
         query_catalog: holds the queries, if they are not in the same catalog.
+        similar_from: the least grade that counts as similar, for labels with grades.
 
     Returns:
         The campaign, and how many judgements it holds.
 
     Raises:
-        ReleaseError: a catalog lacks images.
+        ReleaseError: a catalog lacks images, or there are more grades than a scale has.
         CampaignError: the slug is taken.
     """
+    scale, answers = _answers(labels, similar_from, source_name)
     candidate_ids = _found(labels.candidate_ids, catalog, source_name)
     query_ids = _found(labels.query_ids, query_catalog or catalog, source_name)
-    rows = [(query_ids[query], candidate_ids[image], label) for query, image, label in labels]
+    pairs = [(query_ids[query], candidate_ids[image]) for query, image, _ in labels]
     judge = make_account(f"{slug}-labels")
     campaign = create_campaign(
         name=name,
         slug=slug,
-        pairs=[(query, image) for query, image, _ in rows],
+        pairs=pairs,
         panel=[judge],
+        scale=scale,
         guidelines=f"Labels of {source_name}.",
     )
     campaign = open_campaign(campaign=campaign)
     counts = import_judgements(
         campaign=campaign,
         rows=[
-            ImportedJudgement(query, image, judge.pk, "similar" if label else "different")
-            for query, image, label in rows
+            ImportedJudgement(*pair, judge.pk, answer)
+            for pair, answer in zip(pairs, answers, strict=True)
         ],
     )
     return campaign, counts.n_imported
+
+
+def _answers(
+    labels: Qrels, similar_from: int | None, source_name: str
+) -> tuple[Scale | None, list[str]]:
+    """Return the scale of labels with grades, and the answer of each label.
+
+    Raises:
+        ReleaseError: more grades than a scale has.
+    """
+    if labels.grades is None or similar_from is None:
+        return None, ["similar" if label else "different" for _, _, label in labels]
+    most = max(int(labels.grades.max()), similar_from)
+    if most >= MOST_GRADES:
+        raise ReleaseError(
+            f"{source_name}: grade {most}; a campaign asks for grades from 0 to {MOST_GRADES - 1}"
+        )
+    scale = Scale(tuple(f"Grade {grade}" for grade in range(most + 1)), similar_from)
+    return scale, [scale.answer(grade) for grade in labels.grades.tolist()]
 
 
 def _found(names: Collection[str], catalog: Catalog, source_name: str) -> dict[str, int]:

@@ -54,6 +54,7 @@ def import_any(
     catalog: Catalog,
     query_catalog: Catalog | None = None,
     name: str = "",
+    min_rel: int | None = None,
     progress: Progress = SILENT,
     mark: Callable[[Imported], None] = lambda made: None,
 ) -> Imported:
@@ -70,6 +71,8 @@ def import_any(
         catalog: holds the candidates; those of a release are told by SHA-256.
         query_catalog: holds the queries, if they are not in the same catalog.
         name: of the campaign, for labels and tasks.
+        min_rel: the least grade that counts as similar, for labels with grades; they become a
+            campaign that asks for grades.
         progress: told what is done now.
         mark: given what was made, before it is committed: what it stores is stored with it.
 
@@ -78,7 +81,7 @@ def import_any(
             keeps labels back, or images that the catalogs lack.
         CampaignError: the slug is taken.
     """
-    if (labels := _labels(source, progress)) is not None:
+    if (labels := _labels(source, min_rel, progress)) is not None:
         with transaction.atomic():
             campaign, n = import_labels(
                 labels=labels,
@@ -87,6 +90,7 @@ def import_any(
                 name=name or slug,
                 catalog=catalog,
                 query_catalog=query_catalog,
+                similar_from=min_rel,
             )
             made = Imported([campaign], n)
             mark(made)
@@ -108,13 +112,16 @@ def import_any(
         return made
 
 
-def _labels(source: Path, progress: Progress) -> Qrels | None:
+def _labels(source: Path, min_rel: int | None, progress: Progress) -> Qrels | None:
     """Return the labels of a file or of a VSD task; None where `source` must be a release.
 
     Raises:
         FormatError: they cannot be read.
-        ReleaseError: a zip that is neither a release nor a task.
+        ReleaseError: a zip that is neither a release nor a task, or grades of no file of labels.
     """
+    is_file = source.is_file() and source.suffix.lower() in LABELS
+    if min_rel is not None and not is_file:
+        raise ReleaseError(f"{source.name}: a least grade that is similar is for files of labels.")
     is_packed = source.is_dir() or zipfile.is_zipfile(source)
     if is_packed and not is_release(source):
         progress.note("Reading a VSD task")
@@ -125,9 +132,9 @@ def _labels(source: Path, progress: Progress) -> Qrels | None:
                 f"{source} holds no {MANIFEST}: it is no release, or is incomplete; nor is it a "
                 f"task of the VSD benchmark: {problem}"
             ) from problem
-    if source.is_file() and source.suffix.lower() in LABELS:
+    if is_file:
         progress.note("Reading labels")
-        return read_qrels(source)
+        return read_qrels(source, min_rel=min_rel)
     return None
 
 

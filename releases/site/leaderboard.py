@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from django.core.cache import caches
 
+from lookalike.agreement.human_line import HumanLine
 from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
+from lookalike.release.human_line import release_human_line
 from lookalike.release.leaderboard import ReleaseScores, release_leaderboard
 from lookalike.stats.text_tables import PAGE
 from releases.models import Release, Submission
@@ -49,6 +51,16 @@ def leaderboard(
         made = release_leaderboard(scores, columns, by)
         caches["process"].set(key, made)
     return made
+
+
+def human(release: Release) -> HumanLine | None:
+    """Return the judges as a line of the table by the public labels."""
+    key = f"release-human:{release.seal}"
+    made: list[HumanLine | None] | None = caches["process"].get(key)
+    if made is None:
+        made = [release_human_line(Folder(files_folder(release)))]
+        caches["process"].set(key, made)
+    return made[0]
 
 
 def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:

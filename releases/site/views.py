@@ -14,7 +14,9 @@ from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
 from catalog.images.blobs import read_preview
 from evaluation.results.leaderboard import HEADINGS
+from evaluation.results.leaderboard_files import leaderboard_response
 from jobs.services import JobConflictError
+from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.release.documents.citation import bibtex, citation, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
 from lookalike.release.documents.facts import Facts
@@ -24,7 +26,7 @@ from releases.models import Release, Visibility
 from releases.services import request_freeze, set_visibility
 from releases.site.downloads import download
 from releases.site.integrity import DamagedFileError
-from releases.site.leaderboard import leaderboard
+from releases.site.leaderboard import human, leaderboard
 from releases.site.pictures import covers, has_picture, shown_pair
 from releases.site.queries import (
     FileLine,
@@ -45,13 +47,13 @@ from releases.site.queries import (
 from releases.site.signing import signature_of
 from releases.storage import files_folder
 
-BOARD = ("vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
-GRADED_BOARD = ("nDCG@5", *BOARD)
+BOARD = ("nDCG@5", "vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
 
 
 def board_measures(release: Release) -> tuple[str, ...]:
-    """Return the measures of the board, by grades first where the release has them."""
-    return GRADED_BOARD if "nDCG@5" in release.results.get("measures", ()) else BOARD
+    """Return the measures of the board: by grades first, VSD's where products are known."""
+    known = release.results.get("measures", BOARD)
+    return tuple(name for name in BOARD if name in known)
 
 
 def page_facts(release: Release) -> Facts:
@@ -84,11 +86,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     """What a release is, its numbers, leaderboard, files, how to cite it, and its versions."""
     release = release_or_404(request.user, slug, version)
     facts = page_facts(release)
-    by = request.GET.get("by", "")
-    measures = board_measures(release)
-    by = by if by in measures else measures[0]
-    columns = [(name, HEADINGS.get(name, name)) for name in measures]
-    hidden = release.has_hidden_labels and request.GET.get("labels") == "hidden"
+    hidden = _asks_hidden(request, release)
+    board = _board(request, release, hidden=hidden)
     person = request.user
     files = list(file_lines(release))
     context: dict[str, Any] = {
@@ -96,7 +95,9 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "facts": facts,
         "labels": release.statistics["labels"]["label"],
         "hidden": hidden,
-        "board": leaderboard(release, person, columns, by, hidden=hidden),
+        "board": board,
+        "human": None if hidden else human(release),
+        "sorted_by": board.columns[board.sorted_at].name,
         "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),
         "signature": signature_of(release),
@@ -117,6 +118,26 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     return render(request, "releases/release.html", context)
 
 
+def _asks_hidden(request: HttpRequest, release: Release) -> bool:
+    return release.has_hidden_labels and request.GET.get("labels") == "hidden"
+
+
+def _board(request: HttpRequest, release: Release, *, hidden: bool) -> Leaderboard:
+    measures = board_measures(release)
+    by = request.GET.get("by", "")
+    columns = [(name, HEADINGS.get(name, name)) for name in measures]
+    by = by if by in measures else measures[0]
+    return leaderboard(release, request.user, columns, by, hidden=hidden)
+
+
+@require_safe
+def leaderboard_file(request: HttpRequest, slug: str, version: str, ending: str) -> HttpResponse:
+    """Download the leaderboard, sorted as the page is: csv, md or tex."""
+    release = release_or_404(request.user, slug, version)
+    board = _board(request, release, hidden=_asks_hidden(request, release))
+    return leaderboard_response(board, f"{slug}-{version}", ending)
+
+
 def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
     """Return the files by folder: tables first, then the formats, then documents."""
     titles = {
@@ -128,6 +149,7 @@ def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:
         "triplets": "Triplets (CSV)",
         "csv": "CSV",
         "jsonl": "JSONL",
+        "mteb": "MTEB (parquet)",
         "": "Documents and metadata",
         "guidelines": "Guidelines as shown to the judges",
     }

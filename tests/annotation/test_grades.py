@@ -190,6 +190,30 @@ def test_pairs_of_different_grades_are_ruled_on_by_grade_and_become_gold_of_like
     assert like.questions.get(kind="example").gold.answer == "different:1"
 
 
+def test_a_disagreement_about_a_grade_becomes_gold_of_a_grade_from_its_page(graded, people, client):
+    campaign = graded(1, 1, 3)
+    judge_one(campaign, "233")
+    question = campaign.questions.get()
+    target = graded(1, 1, 1, is_open=False)
+    client.force_login(people(1, Role.ADMIN)[0])
+    page = client.get(f"/campaigns/{campaign.slug}/pairs/{question.uid}/").content.decode()
+    for answer, word in SCALE.answers.items():
+        assert f'<option value="{answer}"' in page
+        assert f">{word}</option>" in page
+    made = client.post(
+        f"/campaigns/{campaign.slug}/pairs/{question.uid}/gold",
+        {"answer": "similar", "use": f"{target.slug}:example", "why": "So"},
+        follow=True,
+    )
+    assert "is no answer about a pair" in made.content.decode()
+    assert not target.questions.filter(kind="example").exists()
+    client.post(
+        f"/campaigns/{campaign.slug}/pairs/{question.uid}/gold",
+        {"answer": "similar:3", "use": f"{target.slug}:example", "why": "So"},
+    )
+    assert target.questions.get(kind="example").gold.answer == "similar:3"
+
+
 def test_gold_of_an_earlier_panel_is_what_all_gave_the_same_grade(graded):
     campaign = graded(1, 2, 2)
     first, second = browsers(campaign)

@@ -12,6 +12,7 @@ import torch
 from django.db import connection
 from django.utils import timezone
 
+from catalog.curation.services import leave_out
 from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
@@ -172,6 +173,32 @@ def test_a_broken_image_is_named_by_its_path_and_all_shards_but_its_own_are_stor
     assert COLOUR in str(caught.value)
     assert list(EmbeddingShard.objects.values_list("position", flat=True)) == [0, 2]
     assert not EmbeddingSet.objects.get().is_complete
+
+
+def test_an_image_lost_for_good_is_done_without_once_an_admin_left_it_out(catalog_of, backbone):
+    catalog = catalog_of(10)
+    in_order = list(catalog.images.order_by("sha256"))
+    lost, fine = in_order[5], in_order[6]
+    original = blob_path(lost.sha256, "original")
+    whole = original.read_bytes()
+    original.unlink()
+
+    def embedded() -> set[int]:
+        done = embed_catalog(
+            catalog=catalog, backbone=backbone, progress=JobProgress(running_job())
+        )
+        assert done.is_complete
+        return set(load_vectors(done)[0].tolist())
+
+    with pytest.raises(JobError, match=r"leave it out on its page, and embed again\.$") as caught:
+        embedded()
+    assert lost.source_files.get().path in str(caught.value)
+    leave_out(image=fine, reason="Cut off", by=None)  # it can be read: judged pairs may need it
+    leave_out(image=lost, reason="Lost with the old disk", by=None)
+    assert embedded() == {image.pk for image in in_order} - {lost.pk}
+    assert embedded() == {image.pk for image in in_order} - {lost.pk}
+    original.write_bytes(whole)
+    assert embedded() == {image.pk for image in in_order}
 
 
 def test_a_cancelled_job_stops_and_keeps_whole_shards_only(catalog_of, backbone):

@@ -12,6 +12,7 @@ from annotation.models import Adjudication, Campaign, Guideline, Judgement, Ques
 from annotation.queries.labels import labels
 from catalog.models import Catalog, Image, SourceFile
 from evaluation.exports import export_pieces
+from lookalike.io.errors import InputError
 from lookalike.io.labels import read_qrels
 from lookalike.io.vsd_task import make_vsd_task, read_vsd_task, zip_vsd_task
 from lookalike.release.errors import ReleaseError
@@ -77,6 +78,36 @@ def test_labels_in_another_format_come_back(release: Release, world: World, name
     expected = list(read_qrels(source))
     assert len(table) == len(expected)
     assert int(table.is_similar.sum()) == sum(label for _, _, label in expected)
+
+
+def test_grades_come_back_as_grades_with_their_threshold(
+    release: Release, world: World, tmp_path: Path
+) -> None:
+    rows = (files_folder(release) / "trec/qrels.txt").read_text().split("\n")[:-1]
+    source = tmp_path / "graded.txt"
+    graded = [" ".join([*line.split()[:3], str(row % 4)]) for row, line in enumerate(rows)]
+    source.write_text("\n".join(graded))
+    slugs = iter("abcdef")
+
+    def imported(min_rel: int | None) -> Campaign:
+        made = import_any(source=source, slug=next(slugs), catalog=world.catalog, min_rel=min_rel)
+        return made.campaigns[0]
+
+    campaign = imported(2)
+    assert campaign.grades.split("\n") == ["Grade 0", "Grade 1", "Grade 2", "Grade 3"]
+    expected = read_qrels(source, min_rel=2)
+    table = labels(campaign)
+    assert table.grades is not None
+    assert sorted(table.grades) == sorted(expected.grades)
+    assert int(table.is_similar.sum()) == int(expected.labels.sum())
+    with pytest.raises(InputError, match=r"graded\.txt, line 3: .*of grades"):
+        imported(None)
+    source.write_text(source.read_text().replace(" 3\n", " 5\n", 1))
+    with pytest.raises(ReleaseError, match=r"graded\.txt: grade 5; .* from 0 to 4"):
+        imported(2)
+    with pytest.raises(ReleaseError, match="for files of labels"):
+        import_any(source=archive_path(release), slug="r", catalog=world.catalog, min_rel=2)
+    assert Campaign.objects.filter(slug__in="abcdefr").count() == 1
 
 
 def test_a_wild_vsd_task_comes_in_and_leaves_again(world: World, tmp_path: Path) -> None:

@@ -118,8 +118,8 @@ def test_vsd_measures_of_shipped_files_are_never_other_numbers_under_their_name(
     [model] = [one for one in luma.results["models"] if "lite0" in one["id"]]
     words = ["score", "--qrels", f"{folder}/trec/qrels.txt", "--measures", "vsd_hr@5",
              "--run", f"{folder}/trec/runs/{model['id']}.txt"]  # fmt: skip
-    assert main(words) == 0
-    assert "they are not those of the VSD benchmark" in capsys.readouterr().err
+    assert main(words) == 2
+    assert "no product is known: give --metadata" in capsys.readouterr().err
     assert main([*words, "--metadata", f"{folder}/data/images.parquet", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["runs"][0]["measures"]["vsd_hr@5"]["value"]
     assert found == pytest.approx(model["measures"]["vsd_hr@5"]["value"], abs=1e-9)

@@ -16,6 +16,7 @@ from django.test import Client
 from accounts.models import Role, User
 from annotation.models import Campaign, CampaignState
 from annotation.services.campaigns import close_campaign
+from evaluation.results.assessment import assess
 from jobs.models import Job, JobState
 from releases.forms import first_words
 from releases.freeze.requests import short_name
@@ -64,6 +65,22 @@ def test_a_stranger_reads_and_downloads_a_public_release(client: Client, release
     for line in file_lines(release):
         content = body(client.get(f"{BASE}files/{line.path}"))
         assert hashlib.sha256(content).hexdigest() == line.sha256
+
+
+def test_the_board_of_a_release_has_its_judges_and_is_taken_away_as_a_file(
+    client: Client, release: Release, world: World
+) -> None:
+    shown = client.get(BASE)
+    of_campaign = assess(world.campaign, n_bootstraps=0).summary.human
+    assert str(shown.context["human"]) == str(of_campaign)  # NaN is NaN there
+    assert "each against the majority of the others" in shown.content.decode()
+    for ending, first in (("csv", "model,part_in_pool,"), ("md", "| Model |"), ("tex", "\\begin")):
+        sent = client.get(f"{BASE}leaderboard.{ending}?by=P@5")
+        assert sent.content.decode().startswith(first)
+        assert f"small-1.0.0-leaderboard.{ending}" in sent["Content-Disposition"]
+    assert client.get(f"{BASE}leaderboard.exe").status_code == 404
+    set_visibility(release=release, is_public=False)
+    assert client.get(f"{BASE}leaderboard.csv").status_code == 404
 
 
 def test_a_release_for_members_is_hidden_from_strangers_and_judges(

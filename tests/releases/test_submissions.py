@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from annotation.models import Campaign
-from jobs.models import Job, JobState
+from jobs.models import Job
 from lookalike.cli.main import main
 from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
@@ -136,17 +138,32 @@ def test_a_submission_is_its_owners_until_it_is_published(
     assert "My network" not in client.get(BASE).content.decode()
 
 
-def test_a_run_for_another_benchmark_is_refused_with_file_and_line(
-    release: Release, researcher: User
+HEAD = b"query,candidate,score\n"
+BAD = {  # as tests/lookalike/release/test_bad_input.py has of the command and Python
+    "columns.csv": (b"a,b,c\nx,y,1\n", ", line 1: the columns are 'a,b,c'; needed: query,cand"),
+    "nan.csv": (HEAD + b"x,y,nan\n", ", line 2: "),
+    "other.csv": (HEAD + b"x,y,1\n", ", line 2: 'x' is no image of small 1.0.0"),
+    "head.csv": (HEAD, ": the file holds no pairs"),
+    "binary.csv": (bytes(range(256)), ", line 2: byte 0x80 is not UTF-8"),
+    "cut.parquet": (b"PAR1" + bytes(99), ": not readable as parquet"),
+    "packed.csv": (gzip.compress(HEAD), ": it is packed by gzip; unpack it"),
+    "cut.npz": (b"PK\x03\x04" + bytes(9), ": not readable"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_run_is_refused_on_the_page_and_by_the_api_with_file_place_and_reason(
+    release: Release, researcher: User, name: str
 ) -> None:
-    found = give(release, researcher, b"query,candidate,score\nx,y,1\n", "other.csv")
-    assert found.job is not None
-    found.job.refresh_from_db()
-    assert found.job.state == JobState.FAILED
-    assert "other.csv" in found.job.error
-    assert "line 2" in found.job.error
-    assert "'x' is no image of small 1.0.0" in found.job.error
+    content, said = BAD[name]
+    found = give(release, researcher, content, name)
     assert found.scored_at is None
+    client = Client()
+    client.force_login(researcher)
+    error = client.get(f"/api/v1/submissions/{found.uid}").json()["job"]["error"]
+    assert f"{name}{said}" in error
+    assert "\n" not in error
+    assert error in unescape(client.get(BASE).content.decode())
 
 
 def test_the_daily_quota_and_the_pause_hold_even_for_deleted_ones(

@@ -152,6 +152,9 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"no zip")
     with pytest.raises(ReleaseError, match="neither a folder nor a zip"):
         verify(tmp_path / "a.zip")
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(ReleaseError, match=r"a\.zip is a zip that is damaged or cut short; give"):
+        verify(tmp_path / "a.zip")
     with pytest.raises(ReleaseError, match="does not exist"):
         verify(tmp_path / "b")
 

@@ -53,9 +53,10 @@ def table_lines(result: dict[str, Any]) -> list[str]:
     if result["is_simulated"]:
         lines.append("These judgements are simulated.")
     width = max((len(model["name"]) for model in result["models"]), default=5)
-    lines.append("".join([" " * (width + 10), *(f"{name:>20}" for name in SHOWN)]))
+    shown = [name for name in SHOWN if all(name in model["measures"] for model in result["models"])]
+    lines.append("".join([" " * (width + 10), *(f"{name:>20}" for name in shown)]))
     for model in result["models"]:
-        cells = [_cell(model["measures"][name]) for name in SHOWN]
+        cells = [_cell(model["measures"][name]) for name in shown]
         lines.append("".join([f"{model['name']:<{width}} {model['badge']:<9}", *cells]))
     return lines
 

@@ -64,13 +64,15 @@ def _on_one_direction(shown: Sequence[SelfDelta], defined: Sequence[SelfDelta], 
     of_family = {_family(d.measure): d.measure for d in reversed(shown)}  # the one that moves most
     of_family.pop(_family(worst.measure))
     others = sorted(of_family.values())
+    after, before = worst.rank_after, worst.rank_before
+    place = f"place {after} instead of {before}" if after != before else f"still place {after}"
     also = f" So do {', '.join(map(measure_title, others))}." if others else ""
     return (
         f"without the pairs that it alone proposed, {worst.model} would have "
         f"{abs(worst.delta.value):.3f} {way} by {measure_title(worst.measure)} (95 % interval "
-        f"{low:.3f} to {high:.3f}, {worst.n_queries} queries; place {worst.rank_after} instead of "
-        f"{worst.rank_before}). {n_moved} of {n_models} pooled models move by more than the usual "
-        f"gap between neighbours, so the value of a newcomer does not stand beside theirs.{also}"
+        f"{low:.3f} to {high:.3f}, {worst.n_queries} queries; {place}). {n_moved} of {n_models} "
+        "pooled models move by more than the usual gap between neighbours, so"
+        f" the value of a newcomer does not stand beside theirs.{also}"
     )
 
 

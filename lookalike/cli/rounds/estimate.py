@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> Report:
             "stop": {**as_json(advice), "order_is_known": advice.order_is_known},
         },
         table=Table(("measure", "model", "value", "low", "high"), rows),
-        notes=[WHAT_VARIES, *_vsd_note(names), *files.notes],
+        notes=[WHAT_VARIES, *files.notes],
     )
 
 
@@ -118,11 +118,6 @@ def _text(found: Estimates, advice: StopAdvice) -> Iterator[str]:
         yield f"  {pair.upper} {says[pair.verdict]} {pair.lower} ({pair.difference:+.4f})"
     yield f"  widest interval: ± {TEXT.number(_widest(advice))}"
     yield f"  similar pairs of the pool found: at least {TEXT.share(advice.recall)}"
-
-
-def _vsd_note(names: Sequence[str]) -> Iterator[str]:
-    if any(name.startswith("vsd_") for name in names):
-        yield "vsd_ measures take every image for a product of its own here"
 
 
 def _widest(advice: StopAdvice) -> float:

@@ -18,6 +18,7 @@ from lookalike.release.format.manifest import is_safe, parse_manifest, paths_in
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the first that a zip can say; no clock enters the bytes
 _PACKED = {".parquet", ".jpg", ".jpeg", ".png", ".webp"}  # compressed by themselves
 _BLOCK = 2**20
+ZIP = b"PK\x03\x04"
 MAX_MANIFEST = 256 * 2**20
 MAX_SIGNATURE = 4096
 
@@ -63,7 +64,10 @@ def unpacked(source: Path) -> Iterator[Unpacked]:
     if not source.exists():
         raise ReleaseError(f"{source} does not exist")
     if not zipfile.is_zipfile(source):
-        raise ReleaseError(f"{source} is neither a folder nor a zip")
+        with source.open("rb") as file:
+            is_cut = file.read(len(ZIP)) == ZIP
+        what = "a zip that is damaged or cut short" if is_cut else "neither a folder nor a zip"
+        raise ReleaseError(f"{source} is {what}; give the folder or the zip of a release")
     with tempfile.TemporaryDirectory(prefix="release-") as temporary:
         strays = unpack(source, Path(temporary))
         yield Unpacked(Path(temporary), tuple(strays))

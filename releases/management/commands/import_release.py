@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import CampaignError
 from catalog.models import Catalog
+from lookalike.agreement.grades import MOST_GRADES
 from lookalike.io.errors import InputError
 from releases.importing.release import import_any
 
@@ -25,6 +26,12 @@ class Command(BaseCommand):
         parser.add_argument("--query-catalog", default="", help="slug, if queries have their own")
         parser.add_argument("--slug", required=True, help="of the new campaign")
         parser.add_argument("--name", default="", help="of the campaign, for labels or a task")
+        parser.add_argument(
+            "--min-rel",
+            type=int,
+            choices=range(1, MOST_GRADES),
+            help="labels are grades: the least that counts as similar",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -35,6 +42,7 @@ class Command(BaseCommand):
                 name=options["name"],
                 catalog=_catalog(options["catalog"]),
                 query_catalog=_catalog(asking) if asking else None,
+                min_rel=options["min_rel"],
             )
         except (InputError, CampaignError, OSError) as problem:
             raise CommandError(str(problem)) from problem

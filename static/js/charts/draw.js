@@ -86,7 +86,7 @@ function intervals(data, width) {
   const place = (row) => Math.max(names.indexOf(row.series), 0);
   const stroke = (row) => colour(place(row));
   const band = several ? { fy: "label", y: "series" } : { y: "label" };
-  const axis = { lineWidth: (room - 12) / FONT_SIZE, textOverflow: "ellipsis", label: null };
+  const axis = { lineWidth: (room - 12) / FONT_SIZE, textOverflow: "ellipsis-start", label: null };
   return frame(data, width, {
     height: 56 + labels.length * Math.max(26, 17 * names.length),
     marginLeft: room,

@@ -75,6 +75,23 @@ def test_p_at_5_counts_the_unjudged_as_misses_and_leaves_out_the_own_product(
         assert model["measures"]["P@5"]["value"] == pytest.approx(np.mean(values), abs=1e-9)
 
 
+def test_where_no_product_is_known_no_number_stands_under_a_vsd_name(
+    judged_world: World, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HR@5 would be P@5 there."""
+    judged_world.catalog.images.update(product_id="")
+    slug = judged_world.campaign.slug
+    call_command("evaluate", slug, bootstraps=0)
+    assert "vsd" not in capsys.readouterr().out
+    [result] = Result.objects.all()
+    assert "vsd" not in json.dumps([result.summary, result.by_query, result.settings])
+    client.force_login(User.objects.create_user("rhea", role=Role.RESEARCHER))
+    for page in ("", "compare/", "?by=vsd_hr@5", "compare/?measure=vsd_hr@5"):
+        shown = client.get(f"/results/{slug}/{page}")
+        assert shown.status_code == 200, page
+        assert b"VSD HR" not in shown.content, page
+
+
 def test_pooled_models_and_outsiders_wear_their_badges(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=0)
     badges = {model["name"]: model["badge"] for model in found.summary.as_json()["models"]}

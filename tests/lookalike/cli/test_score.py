@@ -217,7 +217,7 @@ def test_graded_labels_and_runs_given_as_labels_are_never_taken_for_yes_and_no(f
     (files / "graded.qrels").write_text(GRADED)
     status, _, err = score(qrels="graded.qrels")
     assert status == 2
-    assert "graded.qrels, line 2: label '3' is neither 0 nor 1; of grades, --min-rel says" in err
+    assert "graded.qrels, line 2: label '3' is neither 0 nor 1; of grades, say from" in err
     (files / "r.run").write_text("q1 Q0 a 1 0.5 r\n")
     status, _, err = score("--min-rel", "1", qrels="r.run")
     assert status == 2

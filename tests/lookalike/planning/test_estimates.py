@@ -20,7 +20,7 @@ from lookalike.planning.pool_files import named_pool
 from lookalike.planning.rounds import FLOOR, Round, draw_round
 from lookalike.planning.simulator import World, simulate
 
-ALL = (*BOARD, "vsd_mrr@3", "MRR@1", "macro_pr_auc", "micro_pr_auc")
+ALL = (*BOARD, "Success@3", "MRR@1", "macro_pr_auc", "micro_pr_auc")
 CAMPAIGN = simulate(World(n_queries=60, n_images=30, n_models=3, depth=5), 7)
 POOL, LABELS = CAMPAIGN.pool, CAMPAIGN.labels
 

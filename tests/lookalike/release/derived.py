@@ -6,10 +6,13 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from lookalike.release.derive import derive
 from lookalike.release.format.archive import opened
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import MANIFEST
+from lookalike.release.format.layout import MANIFEST, TABLES
 from lookalike.release.format.manifest import make_manifest
 from tests.paths import GOLDEN_RELEASES
 
@@ -28,9 +31,22 @@ def derive_again(target: Path, source: Path = NEWEST, **changes: object) -> Path
         shutil.copytree(folder, target)
     info = json.loads((target / "release.json").read_bytes())
     write_json(target / "release.json", info | changes)
+    if "grades" in changes:
+        _grade(target)
     derive(target)
     seal(target)
     return target
+
+
+def _grade(folder: Path) -> None:
+    """Give votes and rulings grades from 0 to 3, two on each side, as if a scale had asked."""
+    for name in ("judgements", "rulings"):
+        table = pq.read_table(folder / TABLES[name].path)
+        rows = zip(table["image_id"].to_pylist(), table["answer"].to_pylist(), strict=True)
+        side = {"different": 0, "similar": 2}
+        grades = [side[said] + int(image, 16) % 2 if said in side else None for image, said in rows]
+        table = table.append_column("grade", pa.array(grades, pa.int8()))
+        pq.write_table(table.select(TABLES[name].graded().schema.names), folder / TABLES[name].path)
 
 
 def seal(folder: Path) -> None:

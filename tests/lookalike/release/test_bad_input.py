@@ -56,7 +56,7 @@ BAD = [
     ("binary.csv", bytes(range(256)), ", line 2: byte 0x80 is not UTF-8"),
     ("words.json", b"{}", ", line 1: a run is a TREC run, CSV or parquet file, not JSON"),
     ("cut.parquet", SCORES[:-100], ": not readable as parquet"),
-    ("packed.csv", gzip.compress(csv()), ": it is packed by gzip; unpack it, or name it .gz"),
+    ("packed.csv", gzip.compress(csv()), ": it is packed by gzip; unpack it"),
     ("no.csv.gz", csv(), " is not readable as gzip"),
     ("cut.csv.gz", gzip.compress(csv(f"{A},{B},1"))[:-9], " is not readable as gzip"),
     ("who.npz", npz([A, "x", B], ROWS), ", row 2: 'x' is no image of small 1.0.0"),
@@ -108,6 +108,21 @@ def test_queries_that_a_run_leaves_out_count_as_the_worst_never_as_absent() -> N
     for name, outcome in two.outcomes.items():
         assert outcome.n_defined == whole.outcomes[name].n_defined
     assert two.outcomes["P@5"].value < whole.outcomes["P@5"].value
+
+
+def test_a_run_of_other_queries_than_the_labels_is_refused_whatever_missing_scores_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything would be zero, or chance."""
+    run, labels = tmp_path / "run.csv", tmp_path / "labels.csv"
+    run.write_bytes(csv("a,b,1"))
+    labels.write_text("query,candidate,label\nq,b,1\n")
+    said = refused(capsys, "score", "--qrels", labels, "--run", run, "--missing", "worst")
+    wanted = "run 'run' scores none of the queries of the labels (these have 'q', the run 'a')"
+    assert wanted in said
+    with pytest.raises(lk.InputError) as problem:
+        lk.score(lk.read_qrels(labels), lk.read_run(run), missing="worst")
+    assert str(problem.value) == wanted
 
 
 @pytest.mark.parametrize("option", ["--trec", "--mode=product", "--min-rel=2"])

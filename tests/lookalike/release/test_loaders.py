@@ -32,6 +32,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return derive_again(tmp_path_factory.mktemp("release") / "small")
 
 
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, judged by grades from 0 to 3."""
+    scale = {"words": ["No", "Hardly", "Rather", "Yes"], "similar_from": 2}
+    target = tmp_path_factory.mktemp("release") / "graded"  # datasets tells folders by this name
+    found = derive_again(target, grades=scale, schema_version=5)
+    assert set(pq.read_table(found / "data/qrels.parquet")["score"].to_pylist()) == {0, 1, 2, 3}
+    return found
+
+
+@pytest.fixture(scope="module", params=["folder", "graded"])
+def either(request: pytest.FixtureRequest) -> Path:
+    """The release as it is, and judged by grades."""
+    found: Path = request.getfixturevalue(request.param)
+    return found
+
+
 @pytest.fixture(scope="module", autouse=True)
 def offline(tmp_path_factory: pytest.TempPathFactory) -> object:
     """Nothing is asked of a hub, and what is prepared is kept nowhere."""
@@ -43,9 +60,10 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> object:
         yield
 
 
-def test_datasets_loads_every_config_and_every_table_with_rows_is_one(folder: Path) -> None:
+def test_datasets_loads_every_config_and_every_table_with_rows_is_one(either: Path) -> None:
     import datasets
 
+    folder = either
     configs = datasets.get_dataset_config_names(str(folder))
     tables = {table.name: table for table in list_tables(Folder(folder).info)}
     rows = {name: pq.read_metadata(folder / tables[name].path).num_rows for name in tables}
@@ -115,14 +133,16 @@ def pixels_run(folder: Path) -> Run:
                (unit @ unit.T).ravel().astype(np.float64))  # fmt: skip
 
 
-@pytest.mark.parametrize("excludes", [True, False])
-def test_mteb_comes_to_our_ndcg(folder: Path, tmp_path: Path, excludes: bool) -> None:
+@pytest.mark.parametrize("kind", ["folder", "graded", "with the own product"])
+def test_mteb_comes_to_our_ndcg(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
     import mteb
 
-    if not excludes:
+    if kind == "with the own product":
         folder = derive_again(tmp_path / "all", exclude_same_product=False)
+    else:
+        folder = request.getfixturevalue(kind)
     products = Folder(folder).products
-    assert (products is not None) is excludes
+    assert (products is None) is (kind == "with the own product")
     [ours] = lk.score(Folder(folder).qrels(), pixels_run(folder), ["nDCG@10"], products=products)
     task = lk.mteb_task(str(folder))
     theirs: dict[str, float] = {}
@@ -141,10 +161,11 @@ def test_mteb_comes_to_our_ndcg(folder: Path, tmp_path: Path, excludes: bool) ->
     assert shown["ndcg_at_10"] == pytest.approx(value, abs=1e-5)
 
 
-def test_ir_measures_comes_to_our_ndcg_from_the_shipped_files(folder: Path) -> None:
-    release = Folder(folder)
-    qrels = read_qrels(folder / "trec/qrels.txt")
-    similar = {query for query, _, label in qrels if label}
+def test_ir_measures_comes_to_our_ndcg_from_the_shipped_files(either: Path) -> None:
+    folder, release = either, Folder(either)
+    qrels = read_qrels(folder / "trec/qrels.txt", min_rel=2 if release.scale else None)
+    gains = qrels.labels if qrels.grades is None else qrels.grades
+    similar = {qrels.query_ids[q] for q in qrels.queries[gains > 0]}
     asked = [
         row for row in ir_measures.read_trec_qrels(str(folder / "trec/qrels.txt"))
         if row.query_id in similar
@@ -159,9 +180,10 @@ def test_ir_measures_comes_to_our_ndcg_from_the_shipped_files(folder: Path) -> N
         assert value == pytest.approx(theirs[ir_measures.nDCG @ 10], abs=1e-9)
 
 
-def test_mlcroissant_validates_version_1_1_and_loads_every_table(folder: Path) -> None:
+def test_mlcroissant_validates_version_1_1_and_loads_every_table(either: Path) -> None:
     import mlcroissant
 
+    folder = either
     found = mlcroissant.Dataset(jsonld=folder / "croissant.json")
     assert not found.metadata.ctx.issues.errors
     assert not found.metadata.ctx.issues.warnings

@@ -125,15 +125,26 @@ def test_the_shipped_files_never_give_a_vsd_number_without_products(
             assert main([str(word) for word in words]) == 0
             printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]["vsd_hr@5"]
             assert printed["value"] == pytest.approx(scored.outcomes["vsd_hr@5"].value, abs=1e-9)
-    bare = [str(word) for word in (*files, "--measures", "vsd_hr@5")]
-    said = "every image for a product of its own"
-    assert main([*bare, "--json"]) == 0
+    wanted = "no product is known: give"
+    assert wanted in refused(capsys, *files, "--measures", "P@5,vsd_hr@5")
+    assert main([str(word) for word in (*files, "--json")]) == 0
     printed = capsys.readouterr()
-    assert said in printed.err
-    assert said in json.loads(printed.out)["notes"][0]
-    for name in ("report.md", "report.html"):
-        assert main([*bare, "--out", str(tmp_path / name)]) == 0
-        assert said in (tmp_path / name).read_text()
+    assert "no vsd_ measures" in printed.err
+    assert not [name for name in json.loads(printed.out)["runs"][0]["measures"] if "vsd" in name]
+    labels, scores = lk.read_qrels(folder / "data/labels.parquet"), lk.read_run(run)
+    nameless = dict.fromkeys((*labels.query_ids, *scores.candidate_ids), "")
+    for products in (None, nameless):
+        with pytest.raises(lk.InputError, match=wanted):
+            lk.score(labels, scores, ["vsd_hr@5"], products=products)
+        assert "vsd_hr@5" not in lk.score(labels, scores, products=products)[0].outcomes
+
+
+def test_a_release_that_knows_no_product_refuses_vsd_measures(folder: Path) -> None:
+    release = lk.open_release(folder)
+    vars(release)["info"] = release.info | {"exclude_same_product": False, "measures": ["P@5"]}
+    for measure in ("vsd_hr@5", "vsd_mrr@9", "vsd_pair_mrr"):
+        with pytest.raises(lk.InputError, match="compares images of one product, too"):
+            release.score(release.run(MODEL), [measure])
 
 
 def test_a_shipped_pool_is_read_as_proposals(folder: Path) -> None:
