@@ -32,6 +32,7 @@ from django.db import connection
 
 from releases.models import Release, Visibility
 from tests.paths import ROOT
+from tests.site import free_port, is_open
 from tests.waiting import wait_until
 
 SITE = "lookalike.test"
@@ -47,12 +48,6 @@ http {
 }
 """
 STALLED = 60  # bodies that never come: more than the site has threads
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def make_certificate(folder: Path) -> None:
@@ -132,11 +127,6 @@ def run_front(folder: Path, web: int, releases: Path) -> Iterator[Front]:
     yield front
     process.terminate()
     process.wait(30)
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Echo(BaseHTTPRequestHandler):
