@@ -192,7 +192,7 @@ class GuidelinesForm(forms.Form):
         required=False,
         strip=True,
         label="Guidelines (markdown)",
-        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](<coats/3.jpg>)",
+        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](&lt;coats/3.jpg&gt;)",
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
     language = forms.ChoiceField(required=False, label="Language of this text")

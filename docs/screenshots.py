@@ -2,8 +2,9 @@
 
 Run `script/demo --no-serve` first. The site is started for it and stopped after it. With
 `--themes` each page is also taken dark and 390 pixels wide, to look at; FOLDER should then be
-another one than docs/images. The answers that are given for the pictures are taken back, and a
-draft of a campaign (“Second panel”) stays in the demo.
+another one than docs/images. The answers that are given for the pictures are taken back; the
+guidelines stay read, and a draft (“Second panel”) and a campaign of grades (“How alike?”) stay
+in the demo.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ DATA = Path(os.environ.get("LOOKALIKE_DATA", ROOT / "var"))
 PORT = 8457
 ADDRESS = f"http://127.0.0.1:{PORT}"
 PANEL = "demo-simulated-experts"
+GRADED = "How alike?"
 DEAD_MS = 220  # a second key within this time does nothing
 N_COLOURS = 128
 Theme = Literal["light", "dark"]
@@ -58,7 +60,7 @@ PAGES = {
 }
 IN_GUIDES = {
     "campaign-progress", "campaign-quality", "campaign-agreement", "campaign-adjudication",
-    "campaign-settings",
+    "campaign-settings", "results",
 }  # fmt: skip
 
 
@@ -111,6 +113,38 @@ def keep(page: Page, file: Path) -> None:
             picture.quantize(N_COLOURS).save(file, optimize=True)
 
 
+def begin(page: Page, name: str, folder: Path, end: str) -> None:
+    """Go to a campaign's judging page, past the guidelines, and wait for its first pair."""
+    page.goto("/judge/")
+    card = page.locator(".card", has=page.get_by_role("heading", name=name, exact=True))
+    card.locator("a[href^='/judge/']").click()
+    page.wait_for_selector("#judge[data-is-loaded]")
+    read = page.locator("#guidelines[open] [data-part=read]")
+    if page.locator("#judge[data-is-unread]").count():
+        read.wait_for()
+        keep(page, folder / f"judge-guidelines-{end}")
+        read.click()
+    if page.locator("[data-view=sheet]").is_visible():
+        page.keyboard.press("m")
+    page.wait_for_selector("[data-view=pair] .frame img >> nth=1")
+
+
+def answer(page: Page, keys: str) -> None:
+    """Press keys, each once its pictures can be seen."""
+    for key in keys:
+        page.wait_for_timeout(DEAD_MS)
+        page.wait_for_selector(":is([data-view=pair][data-ready], [data-view=sheet]):not([hidden])")
+        page.keyboard.press(key)
+
+
+def take_back(page: Page, n: int) -> None:
+    """Undo so many answers."""
+    for _ in range(n):
+        page.wait_for_timeout(DEAD_MS)
+        page.keyboard.press("u")
+    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+
+
 def judging(
     browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
 ) -> None:
@@ -118,35 +152,29 @@ def judging(
     page = signed_in(browser, "demo-annotator", theme, width, height)
     end = f"{theme}-{width}.jpg"
     keep(page, folder / f"judge-home-{end}")
-    page.locator("main a[href^='/judge/']:not([href='/judge/inbox/'])").first.click()
-    page.wait_for_selector("#judge[data-is-loaded]")
-    mode = page.locator("[data-action=mode]")
-    if page.locator("[data-view=sheet]").is_visible():
-        mode.click()
-    page.wait_for_selector("[data-view=pair] .frame img >> nth=1")
+    begin(page, "Demo, your turn", folder, end)
     keys = "fffjfcfj"
-    for key in keys:
-        page.wait_for_timeout(DEAD_MS)
-        page.keyboard.press(key)
-    saved = page.locator(".judge-saved")
-    expect(saved).to_have_text("All answers saved")
+    answer(page, keys)
+    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
     page.wait_for_timeout(1500)
     keep(page, folder / f"judge-pair-{end}")
-    mode.click()
+    page.keyboard.press("m")
     page.wait_for_timeout(1500)
-    for key in "fjf":
-        page.wait_for_timeout(DEAD_MS)
-        page.keyboard.press(key)
+    answer(page, "fjf")
     page.wait_for_timeout(500)
     keep(page, folder / f"judge-sheet-{end}")
     page.keyboard.press("?")
     page.wait_for_timeout(300)
     keep(page, folder / f"judge-keys-{end}")
     page.keyboard.press("Escape")
-    for _ in range(len(keys) + 3):
-        page.keyboard.press("u")
-    mode.click()
-    expect(saved).to_have_text("All answers saved")
+    take_back(page, len(keys) + 3)
+    page.keyboard.press("m")
+    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+    begin(page, GRADED, folder, end)
+    answer(page, "01320")
+    page.wait_for_timeout(1500)
+    keep(page, folder / f"judge-grades-{end}")
+    take_back(page, 5)
     page.context.close()
 
 
@@ -161,12 +189,26 @@ def make_draft(chief: Page) -> None:
     chief.wait_for_url("**/campaigns/second-panel/")
 
 
+def open_graded(chief: Page) -> None:
+    """Have the same pool judged by grades, once."""
+    if chief.goto("/campaigns/how-alike/").status == 200:  # type: ignore[union-attr]
+        return
+    chief.goto("/pools/demo-pool/campaign/")
+    chief.fill("input[name=name]", GRADED)
+    chief.locator("input[name=panel]").first.check()
+    chief.get_by_label("Grades of similarity").check()
+    chief.get_by_role("button", name="Save, then check and open").click()
+    chief.get_by_role("button", name="Open for judging").click()
+    chief.wait_for_url("**/campaigns/how-alike/")
+
+
 def pages(
     browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
 ) -> None:
     """What admins and researchers see."""
     chief = signed_in(browser, "demo-admin", theme, width, height)
     make_draft(chief)
+    open_graded(chief)
     for name, address in PAGES.items():
         chief.goto(address)
         chief.wait_for_timeout(600)
@@ -187,6 +229,7 @@ def use(taken: Path, folder: Path) -> None:
         "judge-pair": "judge-pair-light-1280.jpg",
         "judge-sheet": "judge-sheet-light-1280.jpg",
         "judge-phone": "judge-pair-light-390.jpg",
+        "judge-grades": "judge-grades-light-1280.jpg",
     }
     for name, file in names.items():
         shutil.copy(taken / file, folder / f"{name}.jpg")

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.paths import ROOT
+from tests.ports import free_port, is_open
 from tests.waiting import wait_until
 
 SITE = "lookalike.test"
@@ -36,13 +37,6 @@ http {
     include ${folder}/site.conf;
 }
 """
-
-
-def free_port() -> int:
-    """Return a port that nobody uses just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def make_certificate(folder: Path) -> None:
@@ -152,9 +146,3 @@ def run_front(front: Front) -> Iterator[Front]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-def is_open(port: int) -> bool:
-    """Whether something listens at a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

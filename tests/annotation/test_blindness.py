@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from django.db.models import F
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import get_resolver, reverse
 from django.urls.exceptions import NoReverseMatch
 
 from accounts.models import User
@@ -38,6 +38,7 @@ from tests.annotation.blind_world import (
     speaking_jpeg,
 )
 from tests.clients import Browser, answer_to
+from tests.routes import routes
 
 pytestmark = pytest.mark.django_db
 
@@ -285,19 +286,6 @@ def test_ids_and_order_do_not_follow_the_rank(pairs, people):
 
 
 # ---- every address of the site ----
-def patterns(resolver: URLResolver, namespace: str = "") -> list[tuple[str, dict[str, Any]]]:
-    """Every named address, with the converters of its parts."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    for entry in resolver.url_patterns:
-        if isinstance(entry, URLResolver):
-            inner = ":".join(filter(None, (namespace, entry.namespace or "")))
-            found += patterns(entry, inner)
-        elif isinstance(entry, URLPattern) and entry.name:
-            name = f"{namespace}:{entry.name}" if namespace else entry.name
-            found.append((name, dict(entry.pattern.converters)))
-    return found
-
-
 def values_for(world: Browser, converter: str) -> list[object]:
     """Real things to put into an address, so that a page that leaks would be found."""
     catalog = Image.objects.all()[0].catalog
@@ -318,7 +306,7 @@ def values_for(world: Browser, converter: str) -> list[object]:
 
 def test_no_other_page_of_the_site_opens_for_a_judge(world):
     asked = set()
-    for name, converters in patterns(get_resolver()):
+    for name, converters in routes(get_resolver()):
         if (
             name.startswith(
                 (

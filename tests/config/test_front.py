@@ -23,8 +23,9 @@ import pytest
 from django.db import connection
 
 from releases.models import Release, Visibility
-from tests.front import SITE, Front, free_port, run_front
+from tests.front import SITE, Front, run_front
 from tests.paths import ROOT
+from tests.ports import free_port
 from tests.waiting import wait_until
 
 STALLED = 60  # bodies that never come: more than the site has threads

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import uuid
@@ -32,6 +31,7 @@ from aiosmtpd.handlers import Message
 from config import embedded
 from tests.oidc_provider import SECRET, FakeProvider
 from tests.paths import ROOT
+from tests.ports import free_port, is_open
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.install, pytest.mark.daily]
@@ -96,12 +96,6 @@ class Visitor:
         """Open a page and send the form on it."""
         assert self.ask("GET", path)[0] == 200
         return self.ask("POST", path, urlencode(fields))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def documented_commands() -> str:
@@ -188,11 +182,6 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
             web.wait(60)
             mail.stop()
             embedded.stop_services(others)
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_an_administrator_who_follows_the_document_has_a_site_on_which_somebody_judges(

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.handlers import Message
 from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
@@ -23,6 +25,7 @@ from notices import webhook
 from notices.models import MAX_ATTEMPTS, Channel, Delivery, Notice
 from notices.services import add_webhook, choose_mail, due_channels, look, send_waiting
 from tests.clients import signed_in
+from tests.ports import free_port
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -166,6 +169,56 @@ def test_an_endpoint_that_never_ends_its_answer_is_cut_and_left_alone_for_longer
     look()
     endpoint.trickles = False
     assert send_waiting(channel_id=slow.pk) == 1
+
+
+class Postmaster(Message):  # type: ignore[misc]
+    """A mail server's part that knows nobody, until it is told otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.knows_all = False
+        self.taken: list[Any] = []
+
+    async def handle_RCPT(
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
+        if not self.knows_all:
+            return "550 5.1.1 no such mailbox"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    def handle_message(self, message: Any) -> None:
+        self.taken.append(message)
+
+
+def test_a_mail_that_bounces_is_named_and_comes_once_when_it_is_taken(
+    ada: User, settings: Any
+) -> None:
+    post = Postmaster()
+    server = Controller(post, hostname="127.0.0.1", port=free_port())
+    server.start()
+    try:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST = "127.0.0.1"
+        settings.EMAIL_PORT = server.port
+        choose_mail(person=ada, choice="all")
+        fail_a_job()
+        look()
+        [mine] = due_channels()
+        assert send_waiting(channel_id=mine) == 0
+        bounced = Delivery.objects.get()
+        assert (bounced.n_attempts, bounced.sent_at) == (1, None)
+        assert "no such mailbox" in bounced.outcome
+        assert "no such mailbox" in signed_in(ada).get("/notices/").content.decode()
+        assert due_channels() == [], "it is left alone for a while"
+        Channel.objects.update(next_at=timezone.now())
+        post.knows_all = True
+        assert send_waiting(channel_id=mine) == 1
+        assert send_waiting(channel_id=mine) == 0
+    finally:
+        server.stop()
+    [message] = post.taken
+    assert message["To"] == "ada@example.org"
 
 
 def test_no_address_inside_is_taken(ada: User) -> None:

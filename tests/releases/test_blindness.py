@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls import get_resolver, reverse
 from django.urls.exceptions import NoReverseMatch
 
 from accounts.models import Role, User
@@ -29,6 +29,7 @@ from releases.models import AskedRelease, Release, ReleasedPair, Submission
 from releases.site.pictures import covers
 from releases.site.queries import campaigns_asking, file_lines
 from tests.clients import signed_in
+from tests.routes import routes
 from tests.worlds import World, freeze_now, request_for
 
 TITLE = "Small benchmark"
@@ -52,18 +53,6 @@ def copies_of(world: World, n_pairs: int) -> list[tuple[int, int]]:
 def campaign_about(pairs: list[tuple[int, int]], judge: User, slug: str = "again") -> Campaign:
     made = create_campaign(name=f"Second {slug}", slug=slug, pairs=pairs, panel=[judge])
     return open_campaign(campaign=made)
-
-
-def routes(resolver: URLResolver, namespace: str = "") -> list[tuple[str, dict[str, Any]]]:
-    """Every named address of the site, with the converters of its parts."""
-    found: list[tuple[str, dict[str, Any]]] = []
-    for entry in resolver.url_patterns:
-        if isinstance(entry, URLResolver):
-            found += routes(entry, ":".join(filter(None, (namespace, entry.namespace or ""))))
-        elif isinstance(entry, URLPattern) and entry.name:
-            name = f"{namespace}:{entry.name}" if namespace else entry.name
-            found.append((name, dict(entry.pattern.converters)))
-    return found
 
 
 def addresses(world: World, release: Release) -> list[str]:

@@ -317,7 +317,7 @@ export class Desk {
   async comeBack() {
     const n = await this.supply.renew();
     if (n === 0) return;
-    this.panels.tell(fill(ngettext("While you were away, {n} question was taken off your list.", "While you were away, {n} questions were taken off your list.", n), { n: formatted(n) }));
+    this.panels.tell(fill(ngettext("While you were away, {n} question was put back: it may come later or go to others.", "While you were away, {n} questions were put back: they may come later or go to others.", n), { n: formatted(n) }));
     const shown = this.view?.question;
     if (this.#hold || (shown && this.queue.has(shown.uid))) return;
     this.closePeek();

@@ -98,6 +98,7 @@ export class Panels {
       button.disabled = name !== null && button.dataset.action !== "undo";
     }
     if (name === null) return;
+    if (name !== "loading") this.parts.break.hidden = true; // there is nothing to rest from
     const [title, text] = STATES[name];
     stateTitle.textContent = title;
     stateText.textContent = words ? `${words} ${text}` : text;

@@ -1,0 +1,197 @@
+"""Every page of the site under axe, as each role, in both themes: a new page cannot be forgotten.
+
+The addresses are those of the URL configuration. Each must be opened here by somebody, or say
+that it is no page.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import NoReverseMatch, get_resolver, reverse
+
+from accounts.first_admin.services import make_secret
+from accounts.models import Role, Scope, User
+from accounts.tokens.services import create_token
+from annotation.models import Campaign, Comment
+from annotation.services import create_campaign
+from catalog.maps.services import MAP_TASK, draw_map, map_subject
+from catalog.models import CatalogMap, EmbeddingSet, Image
+from conditional.campaigns.services import ask_panel
+from conditional.models import TripletQuestion, TripletSet
+from evaluation.results.leaderboard import model_key
+from jobs.services import enqueue, run_here
+from releases.models import Submission
+from tests.annotation.blind_world import files_of_pictures
+from tests.catalogs import embedding_set_of, pool_over
+from tests.clients import Browser, signed_in
+from tests.conditional.cases import built_set, make_catalog
+from tests.e2e.pages import overflow, serious_problems
+from tests.learning.spaces import stored_space
+from tests.routes import routes
+from tests.worlds import SPECS, close_world, evaluated_world, freeze_now, request_for
+
+NOT_OURS = ("admin:", "api:", "openid_", "socialaccount_", "allauth", "usersessions_", "headless")
+ELSEWHERE = {  # name: why no page of it opens here
+    "metrics": "for a monitoring system with its own token",
+}
+QUERIES = {
+    "evaluation:compare": f"?a={model_key(SPECS[0])}&b={model_key(SPECS[1])}",
+    "catalog:product": "?id=p1",
+}
+A_PAGE = 3  # so many addresses of one route are looked at, such as campaigns of several kinds
+Values = dict[str, list[object]]
+
+
+def _comment(judge: Browser) -> None:
+    [first, *_] = judge.next()
+    Comment.objects.create(
+        uuid=uuid.uuid4(), member=judge.campaign.panel.get(annotator=judge.person),
+        question=judge.campaign.questions.get(uid=first["uid"]), text="Does a hood count?",
+        guideline_version=1, made_at="2026-01-01T00:00:00Z",
+    )  # fmt: skip
+
+
+def _kinds(judge: User) -> list[Campaign]:
+    """Campaigns of templates and of triplets."""
+    catalog = make_catalog()
+    triplets = TripletSet.objects.create(slug="triplets", name="Triplets", catalog=catalog)
+    anchor, *images = catalog.images.order_by("pk")[:4]
+    TripletQuestion.objects.bulk_create(
+        TripletQuestion(triplet_set=triplets, position=at, anchor=anchor, first=one, second=other)
+        for at, (one, other) in enumerate(itertools.pairwise(images))
+    )
+    asked: list[Any] = [built_set(catalog, n_templates=3), triplets]
+    return [ask_panel(asked_set=one, name=f"Kind {one.slug}", panel=[judge]) for one in asked]
+
+
+@pytest.fixture
+def people(make_person: Callable[..., User]) -> dict[str, User]:
+    return {
+        "admin": make_person("ada", Role.ADMIN, is_superuser=True, email="ada@example.org"),
+        "annotator": make_person("judith"),
+        "researcher": make_person("rita", Role.RESEARCHER),
+    }
+
+
+@pytest.fixture
+def values(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> Iterator[Values]:
+    """A site with one of everything, and what stands in the addresses of its pages."""
+    admin, judge = people["admin"], people["annotator"]
+    world = close_world(evaluated_world())
+    release = freeze_now(request_for(world, is_public=True))
+    Submission.objects.create(release=release, owner=admin, name="Mine", is_published=True)
+    parent = EmbeddingSet.objects.filter(catalog=world.catalog).first()
+    assert parent is not None
+    space = stored_space(world.catalog, parent)
+    create_token(owner=admin, name="Laptop", scopes=[Scope.READ], days=9)
+    job = enqueue(task="t", subject="s", title="Something long", arguments={}, owner=admin)
+    kinds = _kinds(judge)
+    asked = make_campaign(judge, n_queries=2, n_candidates=5)
+    _comment(Browser(asked, judge))
+    shop = asked.questions.all()[0].query.catalog
+    vectors = np.random.default_rng(1).normal(size=(shop.images.count(), 2)).astype(np.float32)
+    embedded = embedding_set_of(shop, vectors)
+    run_here(
+        task=MAP_TASK, subject=map_subject(embedded), title="Map", arguments={},
+        work=lambda progress: draw_map(set_id=embedded.pk, progress=progress),
+    )  # fmt: skip
+    pool = pool_over(shop, [{0: {1: 0.9, 2: 0.5}}, {0: {3: 0.7}}])
+    one, two, *_ = shop.images.order_by("pk")
+    draft = create_campaign(name="Draft", slug="draft", pairs=[(one.pk, two.pk)], panel=[judge])
+    with files_of_pictures():
+        yield {
+            "SlugConverter": [
+                *(asked.slug, draft.slug, world.campaign.slug, *(kind.slug for kind in kinds)),
+                *(world.pool.slug, pool.slug, world.catalog.slug, shop.slug, release.slug),
+                *("other-colours", "triplets", space.slug, space.notions.all()[0].slug),
+                model_key(SPECS[0]),
+            ],
+            "UUIDConverter": [
+                *(asked.uid, *(kind.uid for kind in kinds), world.campaign.uid),
+                *(asked.questions.all()[0].uid, Comment.objects.get().uuid, job.uid),
+                *(one.uid, Image.objects.filter(catalog=world.catalog)[0].uid),
+                Submission.objects.get().uid,
+            ],
+            "IntConverter": [1, judge.pk, embedded.pk, parent.pk, CatalogMap.objects.get().pk],
+            "StringConverter": [release.version, make_secret(), "thumb"],
+            "PathConverter": ["README.md"],
+        }  # fmt: skip
+
+
+def addresses(name: str, parts: dict[str, Any], values: Values) -> Iterator[str]:
+    """Every address of a route that can be made of what there is."""
+    choices = [values.get(type(kind).__name__, []) for kind in parts.values()]
+    for chosen in itertools.product(*choices):
+        try:
+            address = reverse(name, kwargs=dict(zip(parts, chosen, strict=True)))
+        except NoReverseMatch:
+            return
+        yield address + QUERIES.get(name, "")
+
+
+def is_page(reply: Any) -> bool:
+    kind = reply.get("Content-Type", "")
+    return reply.status_code == 200 and kind.startswith("text/html") and b"<html" in reply.content
+
+
+def is_refused(reply: Any) -> bool:
+    to_sign_in = reply.get("Location", "").startswith("/accounts/login/")
+    return reply.status_code in {403, 404} or to_sign_in
+
+
+def pages(values: Values, people: dict[str, User]) -> dict[str, list[str]]:
+    """The pages that each role can open; every route must open for somebody."""
+    visitors = {role: signed_in(person) for role, person in people.items()} | {"nobody": Client()}
+    found: dict[str, list[str]] = {role: [] for role in visitors}
+    shut = []
+    for name, parts in routes(get_resolver()):
+        if name.startswith(NOT_OURS) or name in ELSEWHERE:
+            continue
+        is_reached = False
+        for role, browser in visitors.items():
+            opened: list[str] = []
+            for address in addresses(name, parts, values):
+                reply = browser.get(address)
+                is_reached = is_reached or not is_refused(reply)
+                if not reply.streaming and is_page(reply):
+                    opened.append(address)
+                if len(opened) == A_PAGE or (opened and not parts):
+                    break
+            found[role] += opened
+        if not is_reached:
+            shut.append(name)
+    assert shut == [], "make one of these in the fixture `values`, or say why not in ELSEWHERE"
+    return {role: sorted(set(found[role])) for role in found}
+
+
+@pytest.mark.daily
+@pytest.mark.timeout(1800)
+def test_no_page_has_a_problem_for_anybody_in_either_theme(
+    open_page: Callable[..., Any], values: Values, people: dict[str, User]
+) -> None:
+    problems: list[str] = []
+    n_looks = 0
+    for role, found in pages(values, people).items():
+        page = open_page(people.get(role))
+        page.set_default_timeout(60_000)
+        for address in found:
+            page.goto(address)
+            for theme in ("light", "dark"):
+                page.emulate_media(color_scheme=theme)
+                seen = serious_problems(page)
+                problems += [f"{role}, {theme}, {address}: {problem}" for problem in seen]
+                n_looks += 1
+            page.set_viewport_size({"width": 390, "height": 844})
+            if (wide := overflow(page)) > 0:
+                problems.append(f"{role}, {address}: {wide} pixels too wide for a phone")
+            page.set_viewport_size({"width": 1280, "height": 850})
+    print(f"{n_looks} looks at pages")  # noqa: T201
+    assert n_looks > 200
+    assert problems == [], "\n\n".join(problems)
