@@ -10,7 +10,7 @@ from jobs.job_task import job_task, serve
 from jobs.queues import DEVICE
 from jobs.services import JobProgress
 from learning import live
-from learning.notions.services import NOTION_TASK
+from learning.notions.services import NOTION_TASK, PICTURES_TASK
 from learning.text_spaces.services import SPACE_TASK
 
 
@@ -24,6 +24,12 @@ def learn_text_space(progress: JobProgress) -> dict[str, Any]:
 def learn_notion(progress: JobProgress) -> dict[str, Any]:
     """Fit a notion to its prompts."""
     return serve("learning.notions.fit.learn_notion", progress)
+
+
+@job_task(PICTURES_TASK, queue=DEVICE)
+def draw_notion(progress: JobProgress) -> dict[str, Any]:
+    """Draw the pictures of a notion."""
+    return serve("learning.notions.pictures.draw_notion", progress)
 
 
 @shared_task(name=live.TASK)

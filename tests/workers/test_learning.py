@@ -12,7 +12,7 @@ from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
 
-pytestmark = [pytest.mark.faults, pytest.mark.daily]
+pytestmark = [pytest.mark.faults, pytest.mark.daily, pytest.mark.timeout(2_400)]
 
 N_KILLS = 10
 N_IMAGES, EPOCHS = 600, 1_000
