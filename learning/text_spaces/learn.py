@@ -120,7 +120,8 @@ def _trained(
     return train_text_space(
         material.vectors, read_attributes(material.rows, (), recipe.captions), material.products,
         encoder, folder, parent=material.parent.fingerprint, captioned=columns,
-        settings=LitSettings(epochs=recipe.epochs, seed=recipe.seed), progress=progress,
+        settings=LitSettings(epochs=recipe.epochs, seed=recipe.seed),
+        on_checkpoint=progress.forgive, progress=progress,
     )  # fmt: skip
 
 

@@ -80,9 +80,7 @@ def triplet_loss(points: Floats, triplets: Ints, weights: Floats) -> tuple[float
     return float((weights * d_near / (d_near + d_far)).sum()), gradient
 
 
-def _triplets(
-    units: Float32s, rng: np.random.Generator, progress: Progress
-) -> tuple[Ints, Floats]:
+def _triplets(units: Float32s, rng: np.random.Generator, progress: Progress) -> tuple[Ints, Floats]:
     """Return triplets of neighbours and random ones, and how much each weighs."""
     n = len(units)
     others, cosine_distances = nearest_others(units, N_INLIERS + N_EXTRA, progress)
@@ -109,9 +107,7 @@ def _triplets(
     two = (drawn[:, None] + 1 + _two_of(n - 1, len(drawn), rng)) % n  # any two others
     first, second = nearness(drawn, two[:, 0]), nearness(drawn, two[:, 1])
     two[second > first] = two[second > first][:, ::-1]
-    triplets = np.vstack(
-        [np.stack([i, near, far.ravel()], axis=1), np.column_stack([drawn, two])]
-    )
+    triplets = np.vstack([np.stack([i, near, far.ravel()], axis=1), np.column_stack([drawn, two])])
     weights = np.concatenate([weights, RANDOM_WEIGHT * np.abs(first - second)])
     return triplets, 2 * (np.sqrt(1 + weights - weights.min()) - 1)  # tempered log, t = 1/2
 

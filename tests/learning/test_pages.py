@@ -178,3 +178,15 @@ def test_a_form_for_a_pool_offers_what_was_learned(chief, notion_of):
 def test_a_page_of_pictures_that_cannot_be_is_the_first(chief, space, paints, number):
     shown = page(chief, "editor", "paints", page=number)
     assert "page=1" in shown
+
+
+def test_a_worker_gets_ready_for_the_first_preview_before_anybody_asks(space, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(
+        "learning.notions.fit.fit_notion", lambda where, recipe: fitted.append(where.slug)
+    )
+    live.get_ready()
+    assert fitted == ["paints"]
+    TextSpace.objects.all().delete()
+    live.get_ready()
+    assert fitted == ["paints"], "a site without a text space loads nothing"
