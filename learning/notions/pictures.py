@@ -39,7 +39,10 @@ from pooling.embedding.embed import ready_backbone
 SEED = 0
 MOST_ON_MAP = 3_000  # images; of more, the same part each time
 SIDE, GAP = 1_000, 40  # pixels of each of the two maps, and between them
-SMALLEST, LARGEST = 20, 100  # sides of an image on a map
+SMALLEST, LARGEST = 16, 64  # sides of an image on a map
+NEAR = sorted(  # cells in which an image finds room, by how far they are from its own
+    ((x, y) for x in range(-3, 4) for y in range(-3, 4)), key=lambda cell: np.hypot(*cell)
+)
 N_SHOWN, N_COLUMNS = 8, 4
 QUALITY = 88
 PAPER = (255, 255, 255)
@@ -60,8 +63,11 @@ def draw_notion(*, notion_id: int, progress: JobProgress) -> dict[str, Any]:
     space = notion.space
     vectors = parent_vectors(space, space.catalog)
     if vectors is None:
-        raise JobError(f"The pictures of “{space.catalog}” have no vectors by "
-                       f"{space.projection.parent_spec} any more; add them to the space first.")  # fmt: skip
+        spec = space.projection.parent_spec
+        raise JobError(
+            f"The pictures of “{space.catalog}” have no vectors by {spec} any more; "
+            "add them to the space first."
+        )
     drawn = [_draw_map(notion, vectors, progress), _draw_saliency(notion, progress)]
     return {"notion": notion.spec, "pictures": [kind for kind in drawn if kind]}
 
@@ -82,8 +88,8 @@ def _draw_map(notion: Notion, vectors: EmbeddingSet, progress: JobProgress) -> s
         panel, n = _panel(points, thumbs)
         sheet.paste(panel, (place * (SIDE + GAP), 0))
         n_shown.append(n)
-    _store(notion, PictureKind.MAP, card, {"n_images": len(images), "n_shown": n_shown}, sheet,
-           progress)  # fmt: skip
+    progress.hold()
+    _store(notion, PictureKind.MAP, card | {"n_images": len(images), "n_shown": n_shown}, sheet)
     return PictureKind.MAP
 
 
@@ -101,7 +107,7 @@ def _on_map(notion: Notion, vectors: EmbeddingSet) -> tuple[list[Image], Float32
 
 
 def _thumbs(images: list[Image], progress: JobProgress) -> list[Pillow.Image]:
-    side = int(np.clip(SIDE / max(1, len(images)) ** 0.5, SMALLEST, LARGEST))
+    side = int(np.clip(0.8 * SIDE / max(1, len(images)) ** 0.5, SMALLEST, LARGEST))
     progress.start(0, len(images), "Reading the images")
     found = []
     for n_read, image in enumerate(images, 1):
@@ -116,15 +122,18 @@ def _thumbs(images: list[Image], progress: JobProgress) -> list[Pillow.Image]:
 
 
 def _panel(points: Float32s, thumbs: list[Pillow.Image]) -> tuple[Pillow.Image, int]:
-    """Return a map of pictures, none over another, and how many had room."""
+    """Return a map of pictures, none over another, and how many found room near their place."""
     side = max((max(thumb.size) for thumb in thumbs), default=1)
     n_cells = SIDE // side
     panel, taken = Pillow.new("RGB", (SIDE, SIDE), PAPER), set()
-    for (x, y), thumb in zip(points.tolist(), thumbs, strict=True):
-        cell = (min(int(x * n_cells), n_cells - 1), min(int(y * n_cells), n_cells - 1))
-        if cell not in taken:
+    for place, thumb in zip(np.minimum(points * n_cells, n_cells - 1), thumbs, strict=True):
+        column, row = place.astype(int).tolist()
+        near = ((column + across, row + down) for across, down in NEAR)
+        free = (cell for cell in near if cell not in taken and {*cell} <= {*range(n_cells)})
+        if (cell := next(free, None)) is not None:
             taken.add(cell)
-            panel.paste(thumb, (cell[0] * side, cell[1] * side))
+            rest = [(side - length) // 2 for length in thumb.size]
+            panel.paste(thumb, (cell[0] * side + rest[0], cell[1] * side + rest[1]))
     return panel, len(taken)
 
 
@@ -150,7 +159,7 @@ def _draw_saliency(notion: Notion, progress: JobProgress) -> str:
         seen = backbone.transform(read_rgb(_original(image)))
         inputs = [backbone.as_input(one) for one in (seen, np.zeros_like(seen))]
         with_notion, without = smooth_grad(backbone.features, maps, *inputs, seed=SEED)
-        tiles.append(np.vstack([seen, difference_picture(with_notion, without)]))
+        tiles.append(np.vstack([seen, difference_picture(seen, with_notion, without)]))
         progress.update(n_seen)
     rows = [np.hstack(tiles[at : at + N_COLUMNS]) for at in range(0, len(tiles), N_COLUMNS)]
     width = max(row.shape[1] for row in rows)
@@ -159,7 +168,8 @@ def _draw_saliency(notion: Notion, progress: JobProgress) -> str:
         for row in rows
     ]
     sheet = Pillow.fromarray(np.vstack(padded))
-    _store(notion, PictureKind.SALIENCY, card, {"n_images": len(images)}, sheet, progress)
+    progress.hold()
+    _store(notion, PictureKind.SALIENCY, card | {"n_images": len(images)}, sheet)
     return PictureKind.SALIENCY
 
 
@@ -175,16 +185,12 @@ def _is_there(notion: Notion, kind: PictureKind, card: dict[str, Any]) -> bool:
     return found is not None and card.items() <= found.card.items()
 
 
-def _store(
-    notion: Notion, kind: PictureKind, card: dict[str, Any], figures: dict[str, Any],
-    sheet: Pillow.Image, progress: JobProgress,
-) -> None:  # fmt: skip
+def _store(notion: Notion, kind: PictureKind, card: dict[str, Any], sheet: Pillow.Image) -> None:
     file = io.BytesIO()
     sheet.save(file, "JPEG", quality=QUALITY, comment=f"{kind.label} of {notion.spec}")
     with transaction.atomic():
-        progress.hold()
         if not Notion.objects.select_for_update().filter(pk=notion.pk).exists():
             raise JobError("The notion was deleted meanwhile.")
         NotionPicture.objects.update_or_create(
-            notion=notion, kind=kind, defaults={"content": file.getvalue(), "card": card | figures}
+            notion=notion, kind=kind, defaults={"content": file.getvalue(), "card": card}
         )

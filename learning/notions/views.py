@@ -196,7 +196,6 @@ def _with_neighbours(
 @admin_required
 def delete(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
     """Delete a notion that no pool uses."""
-    space = find_space(slug)
     found = _find(slug, head)
     try:
         delete_notion(notion=found)

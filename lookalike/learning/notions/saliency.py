@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 from torch import Tensor
 from torch.nn.functional import leaky_relu, linear, normalize
 
@@ -18,7 +19,9 @@ N_COPIES = 25
 SPREAD = 0.15
 PERCENTILE = 99
 DIM = 2  # directions of the notions that are shown so
-MORE, SAME, LESS = (253, 231, 37), (128, 128, 128), (33, 60, 130)  # yellow, grey, blue
+MORE, LESS = (253, 231, 37), (33, 60, 180)  # yellow, blue
+LUMINANCE = (0.299, 0.587, 0.114)
+SMOOTHING = 3  # pixels
 
 Map = Callable[[Tensor], Tensor]
 
@@ -52,7 +55,7 @@ def smooth_grad(
     """
     rng = stream(seed, "saliency")
     spread = SPREAD * float(image.max() - image.min())
-    sums = [torch.zeros(image.shape[1:], device=image.device) for _ in maps]
+    sums = torch.zeros(len(maps), *image.shape[1:], device=image.device)
     with one_thread():
         with torch.no_grad():
             seen_in_black = features(black[None])
@@ -61,11 +64,11 @@ def smooth_grad(
             noise = normal(tuple(image.shape), spread, rng).to(image.device)
             copy = (image + noise)[None].requires_grad_()
             seen = features(copy)
-            for total, way, base in zip(sums, maps, bases, strict=True):
+            for number, (way, base) in enumerate(zip(maps, bases, strict=True)):
                 distance = (way(seen) - base).square().sum().clamp_min(1e-12).sqrt()
                 (gradient,) = torch.autograd.grad(distance, copy, retain_graph=True)
-                total += gradient[0].mean(dim=0).abs()
-    return [_scaled(total.cpu().numpy()) for total in sums]
+                sums[number] += gradient[0].mean(dim=0).abs()
+    return [_scaled(total) for total in sums.cpu().numpy()]
 
 
 def _scaled(sums: Float32s) -> Float32s:
@@ -92,19 +95,23 @@ def mapped_by(layers: Layers) -> Map:
     return apply
 
 
-def difference_picture(more: Float32s, less: Float32s) -> NDArray[np.uint8]:
-    """Return where one map looks more (yellow) or less (blue) than another; grey where alike.
+def difference_picture(
+    picture: NDArray[np.uint8], more: Float32s, less: Float32s
+) -> NDArray[np.uint8]:
+    """Return a picture in grey and over it where one map looks more (yellow) or less (blue).
+
+    Single pixels of a gradient are noise: the difference is smoothed (a Gaussian of 3 pixels), and
+    scaled so that it is as strong as can be where it is largest.
 
     Args:
-        more, less: saliencies of one picture, shape (h, w), in [0, 1].
+        picture: shape (h, w, 3).
+        more, less: saliencies of it, shape (h, w), in [0, 1].
 
     Returns:
         Shape (h, w, 3).
-
-    >>> difference_picture(np.float32([[1, 0.5]]), np.float32([[0, 0.5]])).tolist()
-    [[[253, 231, 37], [128, 128, 128]]]
     """
-    share = (more - less)[..., None]
-    grey, yellow, blue = (np.array(colour, np.float32) for colour in (SAME, MORE, LESS))
-    end = np.where(share > 0, yellow, blue)
+    share = gaussian_filter(more - less, SMOOTHING)
+    share = (share / max(float(np.abs(share).max()), 1e-12))[..., None]
+    grey = np.repeat((picture @ np.float32(LUMINANCE))[..., None], 3, axis=2)
+    end = np.where(share > 0, np.float32(MORE), np.float32(LESS))
     return np.rint(grey + np.abs(share) * (end - grey)).astype(np.uint8)

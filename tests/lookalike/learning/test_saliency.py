@@ -21,8 +21,10 @@ def first_alone(vectors: torch.Tensor) -> torch.Tensor:
 def test_a_map_of_one_quarter_looks_at_that_quarter_and_at_nothing_else():
     image, black = torch.rand(3, 8, 8), torch.zeros(3, 8, 8)
     found, everywhere = smooth_grad(by_quarter, [first_alone, lambda v: v], image, black)
-    assert (found[:4, :4] == found[0, 0]).all() and found[0, 0] > 0
-    assert not found[4:].any() and not found[:, 4:].any()
+    assert (found[:4, :4] == found[0, 0]).all()
+    assert found[0, 0] > 0
+    assert not found[4:].any()
+    assert not found[:, 4:].any()
     assert everywhere[4:].any()
     again = smooth_grad(by_quarter, [first_alone], image, black)[0]
     assert again.tobytes() == found.tobytes()
@@ -44,6 +46,10 @@ def test_torch_maps_as_numpy_does():
     )
 
 
-def test_more_is_yellow_less_is_blue():
-    both = difference_picture(np.float32([[1, 0, 0.3]]), np.float32([[0, 1, 0.3]]))
-    assert both.tolist() == [[[253, 231, 37], [33, 60, 130], [128, 128, 128]]]
+def test_more_is_yellow_less_is_blue_and_what_is_alike_stays_grey():
+    picture = np.full((20, 60, 3), 100, np.uint8)
+    more, less = np.zeros((2, 20, 60), np.float32)
+    more[:, :10] = less[:, -10:] = 0.4
+    shown = difference_picture(picture, more, less)
+    np.testing.assert_allclose(shown[10, [0, 30, 59]], [(253, 231, 37), [100] * 3, (33, 60, 180)])
+    assert (difference_picture(picture, more, more) == 100).all()

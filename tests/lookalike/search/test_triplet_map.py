@@ -36,7 +36,8 @@ def test_the_gradient_is_half_of_what_the_loss_changes_by():
 def test_a_neighbour_on_the_map_is_of_the_same_group_and_a_seed_is_a_map():
     rows, labels = groups(25), np.repeat(np.arange(4), 25)
     points = triplet_map(rows)
-    assert points.min() >= 0 and points.max() <= 1
+    assert points.min() >= 0
+    assert points.max() <= 1
     far = np.linalg.norm(points[:, None] - points[None], axis=2)
     np.fill_diagonal(far, np.inf)
     assert (labels[far.argmin(axis=1)] == labels).mean() == 1.0
