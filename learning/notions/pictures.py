@@ -22,6 +22,7 @@ from learning.models import Notion, NotionPicture, PictureKind
 from learning.neighbours import parent_vectors, pictures_offered
 from learning.notions.fit import fit_notion
 from learning.notions.recipes import NotionRecipe
+from learning.reading import full_memory_named
 from lookalike.backbones.networks import NetworkBackbone
 from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import from_json
@@ -48,6 +49,7 @@ QUALITY = 88
 PAPER = (255, 255, 255)
 
 
+@full_memory_named()
 def draw_notion(*, notion_id: int, progress: JobProgress) -> dict[str, Any]:
     """Draw both pictures of a notion and store them; what is up to date is kept. May run twice.
 

@@ -171,7 +171,13 @@ def notion_neighbours(request: HttpRequest, slug: str, head: str) -> HttpRespons
     except Refused as problem:
         return render(request, "learning/_neighbours.html", {**context, "problem": str(problem)})
     parent = parent_vectors(space, space.catalog)
-    return _with_neighbours(request, context, by if parent else None, of=parent)
+    if parent is None:
+        context["problem"] = (
+            f"The vectors of “{space.catalog}” by {space.projection.parent_spec}, which the notion "
+            "maps, are gone or were made anew by other weights."
+        )
+        return render(request, "learning/_neighbours.html", context)
+    return _with_neighbours(request, context, by, of=parent)
 
 
 def _with_neighbours(
@@ -187,7 +193,7 @@ def _with_neighbours(
     elif chosen is not None:
         try:
             context["neighbours"] = neighbours(vectors, chosen, by, of=of)
-        except EmbeddingError as problem:
+        except (EmbeddingError, Refused) as problem:
             context["problem"] = str(problem)
     return render(request, "learning/_neighbours.html", context)
 

@@ -106,6 +106,30 @@ def test_a_word_that_the_encoder_does_not_know_is_an_answer_too(chief, space, as
     assert "knows no word of" in page(chief, "preview", "paints", **unknown)
 
 
+def test_what_somebody_may_mend_is_said_and_looked_at_again(chief, space, asked, monkeypatch):
+    right = space.encoder_fingerprint
+    TextSpace.objects.update(encoder_fingerprint="0" * 64)
+    page(chief, "preview", "paints", **WORDS)
+    live.answer(*asked[0])
+    assert "was learned with another sentence:" in page(chief, "preview", "paints", **WORDS)
+    monkeypatch.setattr(live, "MENDED_SECONDS", 0)
+    live.answer(*asked[0])
+    assert "Fitting…" in page(chief, "preview", "paints", **WORDS), "not kept for a day"
+    TextSpace.objects.update(encoder_fingerprint=right)
+
+
+@pytest.mark.parametrize("change", ["deleted", "other weights"])
+def test_a_parent_that_is_not_what_it_was_is_named_beside_a_notion(chief, notion_of, change):
+    image = notion_of("Colour").space.catalog.images.first()
+    if change == "deleted":
+        EmbeddingSet.objects.filter(spec=PARENT).delete()
+    else:
+        EmbeddingSet.objects.filter(spec=PARENT).update(fingerprint="0" * 64)
+    shown = page(chief, "notion_neighbours", "paints", "colour", image=str(image.uid))
+    assert "by descriptor:colour-histogram, which the notion maps, are gone or were made" in shown
+    assert "Nearest after" not in shown
+
+
 def test_pictures_are_found_by_words(chief, space, paints, asked):
     assert "Reading “a green thing”" in page(chief, "words", "paints", q="a green thing")
     for one in asked:
