@@ -114,7 +114,8 @@ def test_what_somebody_may_mend_is_said_and_looked_at_again(chief, space, asked,
     assert "was learned with another sentence:" in page(chief, "preview", "paints", **WORDS)
     monkeypatch.setattr(live, "MENDED_SECONDS", 0)
     live.answer(*asked[0])
-    assert "Fitting…" in page(chief, "preview", "paints", **WORDS), "not kept for a day"
+    again = page(chief, "preview", "paints", **WORDS)
+    assert 'hx-trigger="load delay' in again, "asked anew, not kept for a day"
     TextSpace.objects.update(encoder_fingerprint=right)
 
 
