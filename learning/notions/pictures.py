@@ -116,7 +116,7 @@ def _thumbs(images: list[Image], progress: JobProgress) -> list[Pillow.Image]:
         try:
             thumb = read_rgb(read_preview(image.sha256, "thumb"))
         except FileNotFoundError as problem:
-            raise JobError(f"The picture {image.path} is missing or damaged.") from problem
+            raise JobError(f"A picture is missing or damaged: {problem}") from problem
         thumb.thumbnail((side, side))
         found.append(thumb)
         progress.update(n_read)
@@ -179,7 +179,7 @@ def _original(image: Image) -> bytes:
     try:
         return read_blob(image.sha256, "original")
     except FileNotFoundError as problem:
-        raise JobError(f"The picture {image.path} is missing or damaged.") from problem
+        raise JobError(f"A picture is missing or damaged: {problem}") from problem
 
 
 def _is_there(notion: Notion, kind: PictureKind, card: dict[str, Any]) -> bool:

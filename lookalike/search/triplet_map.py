@@ -90,10 +90,13 @@ def _triplets(units: Float32s, rng: np.random.Generator, progress: Progress) -> 
     def nearness(a: Ints, b: Ints, distances: Floats | None = None) -> Floats:
         if distances is None:
             distances = 2 - 2 * np.einsum("td,td->t", units[a], units[b]).astype(np.float64)
-        return -np.maximum(distances, 0) / (scale[a] * scale[b])
+        found: Floats = -np.maximum(distances, 0) / (scale[a] * scale[b])
+        return found
 
-    points = np.arange(n)
-    among = nearness(np.repeat(points, others.shape[1]), others.ravel(), squared.ravel())
+    points: Ints = np.arange(n, dtype=np.int64)
+    among = nearness(
+        np.repeat(points, others.shape[1]), others.ravel().astype(np.int64), squared.ravel()
+    )
     among = among.reshape(others.shape)
     among[:, 0] = np.inf  # itself comes first, whatever lies where it does
     order = np.argsort(-among, axis=1, kind="stable")[:, : N_INLIERS + 1]

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 from PIL import Image as Pillow
 
 from accounts.models import Role, User
+from catalog.images.blobs import SIZES, blob_name
 from catalog.models import EmbeddingSet
 from jobs.job_task import serve
 from jobs.models import Job, JobState
@@ -79,6 +81,11 @@ def test_a_drawing_without_vectors_says_so_and_one_that_is_cancelled_stores_noth
 
     with pytest.raises(JobError):
         drawn(notion, on_change=cancel)
+    image = notion.space.catalog.images.order_by("sha256").last()
+    for size in SIZES:
+        default_storage.delete(blob_name(image.sha256, size))
+    with pytest.raises(JobError, match=f"A picture is missing or damaged: .*{image.sha256}"):
+        drawn(notion)
     EmbeddingSet.objects.all().delete()
     with pytest.raises(JobError, match="have no vectors by descriptor:colour-histogram any more"):
         drawn(notion)

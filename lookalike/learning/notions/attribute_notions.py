@@ -164,7 +164,7 @@ def _task(images: DescribedImages, attributes: Attributes, place: int, asked: Bo
 def _groups(images: DescribedImages, attributes: Attributes, place: int, asked: Bools) -> Ints:
     """Return the product of each image of a task; one without a product is one of its own."""
     rows = np.flatnonzero(asked & (attributes.codes[:, place] != UNKNOWN))
-    names = [images.products[row] or f"image {row}" for row in rows]
+    names = [images.products[row] or f"image {row}" for row in rows.tolist()]
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 

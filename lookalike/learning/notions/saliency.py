@@ -75,7 +75,8 @@ def _scaled(sums: Float32s) -> Float32s:
     low, high = float(sums.min()), float(np.percentile(sums, PERCENTILE))
     if high <= low:
         return np.zeros_like(sums)
-    return np.clip((sums - low) / (high - low), 0, 1).astype(np.float32)
+    scaled: Float32s = np.clip((sums - low) / (high - low), 0, 1).astype(np.float32)
+    return scaled
 
 
 def mapped_by(layers: Layers) -> Map:
@@ -112,6 +113,7 @@ def difference_picture(
     """
     share = gaussian_filter(more - less, SMOOTHING)
     share = (share / max(float(np.abs(share).max()), 1e-12))[..., None]
-    grey = np.repeat((picture @ np.float32(LUMINANCE))[..., None], 3, axis=2)
-    end = np.where(share > 0, np.float32(MORE), np.float32(LESS))
-    return np.rint(grey + np.abs(share) * (end - grey)).astype(np.uint8)
+    grey = np.repeat((picture @ np.array(LUMINANCE, np.float32))[..., None], 3, axis=2)
+    end = np.where(share > 0, np.array(MORE, np.float32), np.array(LESS, np.float32))
+    shown: NDArray[np.uint8] = np.rint(grey + np.abs(share) * (end - grey)).astype(np.uint8)
+    return shown
