@@ -39,7 +39,7 @@ def test_a_map_that_sees_nothing_is_all_nought():
 def test_torch_maps_as_numpy_does():
     rng = np.random.default_rng(0)
     first = Layer(rng.standard_normal((6, 5), np.float32), rng.standard_normal(6, np.float32))
-    layers = Layers(5, (first, Layer.linear(rng.standard_normal((2, 6)))), {}, 0.0)
+    layers = Layers(5, (first, Layer.linear(rng.standard_normal((2, 6), np.float32))), {}, 0.0)
     rows = rng.standard_normal((4, 5), np.float32)
     np.testing.assert_allclose(
         mapped_by(layers)(torch.from_numpy(rows)).numpy(), layers.apply(rows), atol=1e-5

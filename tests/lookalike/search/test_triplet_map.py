@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lookalike.core.arrays import Float32s
 from lookalike.search.triplet_map import LEAST, triplet_loss, triplet_map
 
 
-def groups(n_each: int, n_groups: int = 4) -> np.ndarray:
+def groups(n_each: int, n_groups: int = 4) -> Float32s:
     rng = np.random.default_rng(0)
     centres = np.repeat(rng.standard_normal((n_groups, 16)), n_each, axis=0)
     rows = centres + 0.3 * rng.standard_normal(centres.shape)
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    units: Float32s = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return units
 
 
 def test_the_loss_by_hand():
@@ -47,7 +49,7 @@ def test_a_neighbour_on_the_map_is_of_the_same_group_and_a_seed_is_a_map():
 
 @pytest.mark.parametrize("n", [0, 1, 2, LEAST - 1, LEAST, LEAST + 1])
 def test_few_or_equal_vectors_are_laid_out_too(n):
-    for rows in (groups(n, 1), np.tile(np.float32([[1, 0]]), (n, 1))):
+    for rows in (groups(n, 1), np.tile(np.array([[1, 0]], np.float32), (n, 1))):
         points = triplet_map(rows)
         assert points.shape == (n, 2)
         assert np.isfinite(points).all()
