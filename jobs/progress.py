@@ -95,6 +95,18 @@ class JobProgress:
         self.renew()
         self.check()
 
+    def forgive(self) -> None:
+        """Say that something was stored from which the next attempt goes on.
+
+        Attempts before this one no longer count: work that gets on between the losses of its
+        workers, such as restarts of a site, is not what kills them.
+        """
+        if self.job.n_tries > 1:
+            self.job.n_forgiven = self.job.n_attempts - 1
+            Job.objects.filter(pk=self.job.pk, n_attempts=self.job.n_attempts).update(
+                n_forgiven=self.job.n_forgiven
+            )
+
     def renew(self) -> None:
         """Write progress and lease; notice when the job has been cancelled or taken over."""
         job = self.job

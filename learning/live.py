@@ -15,6 +15,7 @@ from celery import current_app
 from django.core.cache import cache
 
 from jobs.queues import LIGHT
+from jobs.services import JobError
 from learning.models import TextSpace
 from learning.notions.recipes import NotionRecipe, check_recipe
 from lookalike.core.arrays import Float32s
@@ -26,8 +27,10 @@ TASK = "learning.answer"
 DAY = 86_400
 ASKED_SECONDS = 45  # then the worker is taken for lost, and another one asked
 WARM_SECONDS = 60
+MENDED_SECONDS = 10  # after which a problem of the site is looked at again
 N_PROCESSES = 2  # of the light worker
 EXPIRES_SECONDS = 90  # nobody waits longer for a preview
+FIRST = NotionRecipe(words=("red", "blue"))  # what is fitted to load all that fitting takes
 
 
 def fitted(space: TextSpace, recipe: NotionRecipe) -> Layers | None:
@@ -61,6 +64,13 @@ def warm(space: TextSpace) -> None:
             current_app.send_task(TASK, args=[space.pk, {}], queue=LIGHT, expires=EXPIRES_SECONDS)
 
 
+def get_ready() -> None:
+    """Load in a worker's process what an answer takes, if there is a text space to ask about."""
+    newest = TextSpace.objects.order_by("-pk").values_list("pk", flat=True).first()
+    if newest is not None:
+        answer(newest, {})
+
+
 def _answer(space: TextSpace, question: dict[str, Any]) -> Float32s | None:
     key = question_key(space, question)
     found = cache.get(key)
@@ -84,26 +94,27 @@ def question_key(space: TextSpace, question: dict[str, Any]) -> str:
 def answer(space_id: int, question: dict[str, Any]) -> None:
     """Answer a question in a worker, which has torch; what is refused is an answer, too."""
     from learning.notions.fit import fit_notion  # noqa: PLC0415 - loads torch
-    from learning.reading import read_texts, ready_encoder  # noqa: PLC0415
+    from learning.reading import full_memory_named, read_texts  # noqa: PLC0415
     from lookalike.core.dataclass_json import from_json  # noqa: PLC0415
 
     space = TextSpace.objects.select_related("projection").filter(pk=space_id).first()
     if space is None:
         return
     if not question:
-        ready_encoder(space.encoder_spec)
+        fit_notion(space, FIRST)
         return
     key = question_key(space, question)
     found: Float32s | list[str]
     try:
-        if "text" in question:
-            found = read_texts(space, [question["text"]])
-        else:
-            recipe = from_json(NotionRecipe, question["recipe"])
-            found = fit_notion(space, recipe).layers[0].weight
+        with full_memory_named():
+            if "text" in question:
+                found = read_texts(space, [question["text"]])
+            else:
+                recipe = from_json(NotionRecipe, question["recipe"])
+                found = fit_notion(space, recipe).layers[0].weight
+    except JobError as problem:  # somebody may mend it
+        cache.set(key, ["", problem.message], MENDED_SECONDS)
+        return
     except Refused as problem:
-        found = [
-            problem.field,
-            problem.message,
-        ]  # an exception with two arguments cannot be pickled
+        found = [problem.field, problem.message]  # two arguments of an exception are not pickled
     cache.set(key, found, DAY)

@@ -102,3 +102,29 @@ class Notion(models.Model):
     def spec(self) -> str:
         """What names it among models."""
         return self.projection.spec
+
+
+class PictureKind(models.TextChoices):
+    """What a picture of a notion shows."""
+
+    MAP = "map", "Map"
+    SALIENCY = "saliency", "Saliency"
+
+
+class NotionPicture(models.Model):
+    """A picture that was drawn of a notion; drawn again, it takes its own place."""
+
+    notion = models.ForeignKey(Notion, on_delete=models.CASCADE, related_name="pictures")
+    kind = models.CharField(max_length=10, choices=PictureKind.choices)
+    content = models.BinaryField(help_text="A JPEG.")
+    card = models.JSONField(default=dict, help_text="All that decides what it shows.")
+    created_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["notion", "kind"]
+        constraints = [
+            models.UniqueConstraint(fields=["notion", "kind"], name="one_picture_of_a_kind")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} of {self.notion}"

@@ -5,15 +5,17 @@ A worker keeps the encoder that it has loaded: loading takes seconds, reading do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 
 from catalog.projections import read_layers
-from jobs.services import JobError
+from jobs.services import JobError, PassingError
 from learning.models import TextSpace
 from lookalike.backbones.errors import BackboneError
 from lookalike.core.arrays import Float32s
-from lookalike.learning.language.encoders import TextEncoder, encode_prompts, load_encoder
+from lookalike.core.memory import is_out_of_memory
+from lookalike.learning.language.encoders import TextEncoder, encode_notion, load_encoder
 
 
 @lru_cache(maxsize=2)
@@ -29,11 +31,28 @@ def ready_encoder(spec: str) -> TextEncoder:
         raise JobError(str(problem)) from problem
 
 
+@contextmanager
+def full_memory_named() -> Iterator[None]:
+    """Say in words that memory was full, torch's or numpy's, for what is done within.
+
+    Raises:
+        PassingError: it was.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as problem:
+        if not is_out_of_memory(problem):
+            raise
+        raise PassingError(
+            "memory: the worker's is too small for this; give it more, or wait until others end."
+        ) from problem
+
+
 def read_texts(space: TextSpace, texts: Sequence[str]) -> Float32s:
     """Return texts as unit vectors of a space, shape (n, dim).
 
     Raises:
-        Refused: the encoder knows no word of one of them.
+        Refused: the encoder knows no word of one of them, or sees no difference between two.
         JobError: the encoder cannot be loaded, or is another than the space was learned with.
     """
     encoder = ready_encoder(space.encoder_spec)
@@ -42,4 +61,4 @@ def read_texts(space: TextSpace, texts: Sequence[str]) -> Float32s:
             f"“{space}” was learned with another {space.encoder_spec} than is installed here; "
             "install that one again, or learn the space anew."
         )
-    return read_layers(space.texts_sha256).apply(encode_prompts(encoder, texts))
+    return read_layers(space.texts_sha256).apply(encode_notion(encoder, texts))

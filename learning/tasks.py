@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_process_init
+from django.conf import settings
+from django.db import DatabaseError, connection
 
 from jobs.job_task import job_task, serve
 from jobs.queues import DEVICE
-from jobs.services import JobProgress
+from jobs.services import JobError, JobProgress
 from learning import live
-from learning.notions.services import NOTION_TASK
+from learning.notions.services import NOTION_TASK, PICTURES_TASK
 from learning.text_spaces.services import SPACE_TASK
+from lookalike.core.errors import Refused
+
+log = logging.getLogger(__name__)
 
 
 @job_task(SPACE_TASK, queue=DEVICE)
@@ -26,7 +34,29 @@ def learn_notion(progress: JobProgress) -> dict[str, Any]:
     return serve("learning.notions.fit.learn_notion", progress)
 
 
+@job_task(PICTURES_TASK, queue=DEVICE)
+def draw_notion(progress: JobProgress) -> dict[str, Any]:
+    """Draw the pictures of a notion."""
+    return serve("learning.notions.pictures.draw_notion", progress)
+
+
 @shared_task(name=live.TASK)
 def answer(space_id: int, question: dict[str, Any]) -> None:
     """Read a text, or fit a notion that is still being written."""
     live.answer(space_id, question)
+
+
+@worker_process_init.connect
+def prepare(**_: Any) -> None:
+    """Let a light worker's process load what previews take while it waits for its first task."""
+    if not settings.WORKER_NAME:
+        threading.Thread(target=_get_ready, daemon=True, name="getting ready").start()
+
+
+def _get_ready() -> None:
+    try:
+        live.get_ready()
+    except (DatabaseError, JobError, Refused, OSError) as problem:
+        log.warning("The first preview of a notion will be slow: %s", problem)
+    finally:
+        connection.close()

@@ -18,6 +18,12 @@ urlpatterns = [
         notions.notion_neighbours,
         name="notion_neighbours",
     ),
+    path("notions/<slug:slug>/of/<slug:head>/draw/", notions.draw, name="draw_notion"),
+    path(
+        "notions/<slug:slug>/of/<slug:head>/<str:kind>.jpg",
+        notions.picture,
+        name="notion_picture",
+    ),
     path("notions/<slug:slug>/of/<slug:head>/delete/", notions.delete, name="delete_notion"),
     path("catalogs/<slug:slug>/words/", text_spaces.words, name="words"),
 ]

@@ -12,7 +12,7 @@ from catalog.projections import read_layers, store_projection
 from jobs.services import JobError, JobProgress
 from learning.models import Notion, TextSpace
 from learning.notions.recipes import NotionRecipe
-from learning.reading import read_texts
+from learning.reading import full_memory_named, read_texts
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.core.errors import Refused
 from lookalike.learning.notions.closed_forms import prompt_span
@@ -40,6 +40,7 @@ def fit_notion(space: TextSpace, recipe: NotionRecipe) -> Layers:
     return Layers(fitted.n_in, fitted.layers, card, fitted.slope)
 
 
+@full_memory_named()
 def learn_notion(
     *, space_id: int, slug: str, name: str, recipe: dict[str, Any], progress: JobProgress
 ) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from learning.unused_files import remove_unused_files
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused
 
-NOTION_TASK = "learning.learn_notion"
+NOTION_TASK, PICTURES_TASK = "learning.learn_notion", "learning.draw_notion"
 
 
 def start_notion(*, space: TextSpace, name: str, recipe: NotionRecipe, owner: User) -> Job:
@@ -57,6 +57,26 @@ def notion_job(*, space: TextSpace, name: str, recipe: NotionRecipe) -> dict[str
             "space_id": space.pk, "slug": slug, "name": name[:200], "recipe": as_json(recipe),
         },
     }  # fmt: skip
+
+
+def start_pictures(*, notion: Notion, owner: User) -> Job:
+    """Queue the drawing of a notion's pictures.
+
+    Raises:
+        JobConflictError: they are being drawn, or the owner may not have so many jobs.
+    """
+    return enqueue(
+        task=PICTURES_TASK,
+        subject=pictures_subject(notion),
+        title=f"Draw the notion “{notion}”"[:200],
+        arguments={"notion_id": notion.pk},
+        owner=owner,
+    )
+
+
+def pictures_subject(notion: Notion) -> str:
+    """Return what the drawing of a notion is about, so that each has one at a time."""
+    return f"pictures of notion {notion.pk}"
 
 
 def delete_notion(*, notion: Notion) -> None:

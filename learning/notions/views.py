@@ -14,11 +14,19 @@ from accounts.access import admin_required, reader_required, signed_in
 from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet, Image
 from catalog.projections import read_layers
+from jobs.models import Job, JobState
+from jobs.services import JobConflictError
 from learning.live import fitted, warm
-from learning.models import TextSpace
+from learning.models import Notion, NotionPicture, TextSpace
 from learning.neighbours import neighbours, parent_vectors, pictures_offered, vectors_in
 from learning.notions.forms import NotionForm
-from learning.notions.services import delete_notion, start_notion
+from learning.notions.services import (
+    PICTURES_TASK,
+    delete_notion,
+    pictures_subject,
+    start_notion,
+    start_pictures,
+)
 from learning.text_spaces.queries import find_space
 from lookalike.core.errors import Refused
 from lookalike.learning.projection import Layers
@@ -102,15 +110,51 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def notion(request: HttpRequest, slug: str, head: str) -> HttpResponse:
     """Show a notion that was kept: its words, its card, and what it does to a picture."""
     space = find_space(slug)
-    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    found = _find(slug, head)
     offered = pictures_offered(space.catalog)
     chosen = _chosen(space, request.GET.get("image")) or (offered[0] if offered else None)
     context = {
         "space": space, "notion": found, "chosen": chosen,
         "others": [image for image in offered if chosen is None or image.pk != chosen.pk],
         "card": found.projection.card, "may_delete": signed_in(request).is_admin,
+        "pictures": found.pictures.defer("content"), "drawing": _drawing(found),
     }  # fmt: skip
     return render(request, "learning/notion.html", context)
+
+
+def _drawing(notion: Notion) -> Job | None:
+    """Return the last job that was to draw a notion, unless it has."""
+    jobs = Job.objects.filter(task=PICTURES_TASK, subject=pictures_subject(notion))
+    last = jobs.select_related("owner").order_by("-id").first()
+    return None if last is None or last.state == JobState.SUCCEEDED else last
+
+
+@require_POST
+@admin_required
+def draw(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
+    """Have the pictures of a notion drawn."""
+    try:
+        start_pictures(notion=_find(slug, head), owner=signed_in(request))
+    except JobConflictError as problem:
+        messages.error(request, str(problem))
+    return redirect("learning:notion", slug, head)
+
+
+@require_safe
+@reader_required
+def picture(request: HttpRequest, slug: str, head: str, kind: str) -> HttpResponse:
+    """Return a picture that was drawn of a notion, as a file."""
+    drawn = get_object_or_404(NotionPicture, notion=_find(slug, head), kind=kind)
+    response = HttpResponse(bytes(drawn.content), content_type="image/jpeg")
+    response["Content-Disposition"] = f'inline; filename="{slug}-{head}-{kind}.jpg"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _find(slug: str, head: str) -> Notion:
+    notions = find_space(slug).notions.select_related("projection")
+    found: Notion = get_object_or_404(notions, projection__head=head)
+    return found
 
 
 @require_safe
@@ -118,7 +162,7 @@ def notion(request: HttpRequest, slug: str, head: str) -> HttpResponse:
 def notion_neighbours(request: HttpRequest, slug: str, head: str) -> HttpResponse:
     """Return the fragment of a picture's neighbours before and after a notion that was kept."""
     space = find_space(slug)
-    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    found = _find(slug, head)
     context: dict[str, Any] = {
         "space": space, "notion": found, "chosen": _chosen(space, request.GET.get("image")),
     }  # fmt: skip
@@ -127,7 +171,13 @@ def notion_neighbours(request: HttpRequest, slug: str, head: str) -> HttpRespons
     except Refused as problem:
         return render(request, "learning/_neighbours.html", {**context, "problem": str(problem)})
     parent = parent_vectors(space, space.catalog)
-    return _with_neighbours(request, context, by if parent else None, of=parent)
+    if parent is None:
+        context["problem"] = (
+            f"The vectors of “{space.catalog}” by {space.projection.parent_spec}, which the notion "
+            "maps, are gone or were made anew by other weights."
+        )
+        return render(request, "learning/_neighbours.html", context)
+    return _with_neighbours(request, context, by, of=parent)
 
 
 def _with_neighbours(
@@ -143,7 +193,7 @@ def _with_neighbours(
     elif chosen is not None:
         try:
             context["neighbours"] = neighbours(vectors, chosen, by, of=of)
-        except EmbeddingError as problem:
+        except (EmbeddingError, Refused) as problem:
             context["problem"] = str(problem)
     return render(request, "learning/_neighbours.html", context)
 
@@ -152,8 +202,7 @@ def _with_neighbours(
 @admin_required
 def delete(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
     """Delete a notion that no pool uses."""
-    space = find_space(slug)
-    found = get_object_or_404(space.notions.select_related("projection"), projection__head=head)
+    found = _find(slug, head)
     try:
         delete_notion(notion=found)
     except Refused as problem:

@@ -18,7 +18,7 @@ from catalog.models import EmbeddingSet, Image
 from catalog.projections import derive_set, store_projection, write_layers
 from jobs.services import JobError, JobProgress
 from learning.models import TextSpace, TrainingRun
-from learning.reading import ready_encoder
+from learning.reading import full_memory_named, ready_encoder
 from learning.text_spaces.checkpoints import checkpoint_folder, drop_checkpoints
 from learning.text_spaces.recipes import SpaceRecipe
 from lookalike.core.arrays import Float32s, Ints
@@ -68,6 +68,7 @@ class _Material:
         return digest.hexdigest()
 
 
+@full_memory_named()
 def learn_text_space(*, run_id: int, progress: JobProgress) -> dict[str, Any]:
     """Learn what a run asks for, or go on with it, and store it; may run twice.
 
@@ -120,7 +121,8 @@ def _trained(
     return train_text_space(
         material.vectors, read_attributes(material.rows, (), recipe.captions), material.products,
         encoder, folder, parent=material.parent.fingerprint, captioned=columns,
-        settings=LitSettings(epochs=recipe.epochs, seed=recipe.seed), progress=progress,
+        settings=LitSettings(epochs=recipe.epochs, seed=recipe.seed),
+        on_checkpoint=progress.forgive, progress=progress,
     )  # fmt: skip
 
 

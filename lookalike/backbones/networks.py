@@ -144,6 +144,16 @@ class NetworkBackbone:
         free_memory(self._device)
         raise OutOfMemoryError(reason)
 
+    def as_input(self, picture: NDArray[np.uint8]) -> torch.Tensor:
+        """Return a transformed picture as the network takes it, shape (3, height, width)."""
+        return self._normalised([picture])[0]
+
+    def features(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return what the network makes of its inputs, shape (n, dim); gradients pass through."""
+        with self._autocast():
+            vectors: torch.Tensor = self._model(batch)
+        return vectors.float()
+
     def _normalised(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
         """Return a float batch in channels-last order, by torchvision's own arithmetic."""
         batch = torch.from_numpy(np.stack(inputs))

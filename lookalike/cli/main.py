@@ -96,8 +96,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one sub-command and return the exit status.
 
     Returns:
-        0; 1 where something was checked and found wanting; 2 for bad input, which stderr
-        explains.
+        0; 1 where something was checked and found wanting; 2 for bad input or too small a memory,
+        which stderr explains.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     with Inputs() as inputs:
@@ -114,7 +114,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         except (InputError, Refused, OSError) as problem:
             sys.stderr.write(f"error: {inputs.shown(str(problem))}\n")
             return BAD_INPUT
+        except (RuntimeError, MemoryError) as problem:
+            if not _is_out_of_memory(problem):
+                raise
+            sys.stderr.write("error: memory: this machine's is too small for it\n")
+            return BAD_INPUT
     return status
+
+
+def _is_out_of_memory(problem: BaseException) -> bool:
+    """Whether memory was full, numpy's or torch's; torch is not loaded to tell."""
+    if isinstance(problem, MemoryError) or "torch" not in sys.modules:
+        return isinstance(problem, MemoryError)
+    return bool(import_module("lookalike.core.memory").is_out_of_memory(problem))
 
 
 def _command(words: list[str], inputs: Inputs) -> tuple[Command, argparse.ArgumentParser]:

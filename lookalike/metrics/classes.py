@@ -68,7 +68,11 @@ class ClassRetrieval:
 
 
 def class_retrieval(
-    embeddings: ArrayLike, labels: ArrayLike, *, progress: Progress = SILENT
+    embeddings: ArrayLike,
+    labels: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    progress: Progress = SILENT,
 ) -> ClassRetrieval:
     """Return how well the nearest neighbours of each image share its class.
 
@@ -81,6 +85,8 @@ def class_retrieval(
     Args:
         embeddings: shape (n_images, dim), finite; normalise them beforehand for cosines.
         labels: shape (n_images,), of any type that sorts.
+        groups: shape (n_images,), the product of each, say: images of its own group are neither
+            an image's neighbours nor relevant to it. Each is one of its own if None.
         progress: told after each block of images how many are done.
 
     Returns:
@@ -94,10 +100,13 @@ def class_retrieval(
     {'P@1': (0.6666666666666666, 3), 'R-Prec': (0.5, 3), 'Success@2': (1.0, 3)}
     """
     X, y = _checked(embeddings, labels)
-    R = np.bincount(y)[y] - 1
+    g = np.arange(y.size) if groups is None else _numbered(groups)
+    if g.shape != y.shape:
+        raise ValueError(f"groups {g.shape} and labels {y.shape} differ in length")
+    R = np.bincount(y)[y] - _n_alike(y, g)
     found = np.full((7, y.size), np.nan)
     found[5] = 0.0
-    for rows, is_relevant in _blocks_of_relevance(X, y):
+    for rows, is_relevant in _blocks_of_relevance(X, y, g):
         if is_relevant.shape[1]:
             found[:, rows] = _values(is_relevant, R[rows])
         progress.update(rows.stop)
@@ -177,15 +186,25 @@ def pair_f1(labels: ArrayLike, clusters: ArrayLike) -> float:
 
 def _checked(embeddings: ArrayLike, labels: ArrayLike) -> tuple[Floats, Ints]:
     X = np.asarray(embeddings, dtype=np.float64)
-    y = np.unique(np.asarray(labels), return_inverse=True)[1]
+    y = _numbered(labels)
     if X.ndim != 2 or y.shape != X.shape[:1] or y.size == 0:
         raise ValueError(f"embeddings {X.shape} and labels {y.shape} are not (n, dim) and (n,)")
     if not np.isfinite(X).all():
         raise ValueError("embeddings hold NaN or infinity")
-    return X, y.astype(np.int64)
+    return X, y
 
 
-def _blocks_of_relevance(X: Floats, y: Ints) -> Iterator[tuple[slice, Bools]]:
+def _numbered(values: ArrayLike) -> Ints:
+    return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
+
+
+def _n_alike(y: Ints, g: Ints) -> Ints:
+    """Return how many images of each image's group, itself among them, have its label."""
+    both = _numbered(y * (int(g.max()) + 1) + g)
+    return np.bincount(both)[both]
+
+
+def _blocks_of_relevance(X: Floats, y: Ints, g: Ints) -> Iterator[tuple[slice, Bools]]:
     """Yield rows and, for each of them, whether its neighbours in order are of its class."""
     distinct, place = np.unique(X, axis=0, return_inverse=True)
     lengths = np.einsum("nd,nd->n", distinct, distinct)
@@ -193,8 +212,9 @@ def _blocks_of_relevance(X: Floats, y: Ints) -> Iterator[tuple[slice, Bools]]:
     for start in range(0, y.size, n_rows):
         rows = slice(start, min(start + n_rows, y.size))
         near = (lengths - 2.0 * (X[rows] @ distinct.T))[:, place]
-        near[np.arange(near.shape[0]), np.arange(rows.start, rows.stop)] = np.inf  # itself: last
-        yield rows, y[_ordered(near)[:, :-1]] == y[rows, None]
+        near[g[rows, None] == g] = np.inf  # itself and its group: last
+        order = _ordered(near)[:, :-1]
+        yield rows, (y[order] == y[rows, None]) & (g[order] != g[rows, None])
 
 
 def _ordered(near: Floats) -> NDArray[np.intp]:

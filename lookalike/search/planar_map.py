@@ -64,13 +64,14 @@ def planar_map(
     rows = np.asarray(vectors, np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Float32s = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    start = _principal(units)
+    start = principal_plane(units)
     if len(units) < LEAST:
-        return _in_unit_square(start)
-    return _in_unit_square(_layout(units, _neighbours(units, progress), start, seed, progress))
+        return in_unit_square(start)
+    neighbours = nearest_others(units, N_NEIGHBOURS, progress)
+    return in_unit_square(_layout(units, neighbours, start, seed, progress))
 
 
-def _principal(units: Float32s) -> Float32s:
+def principal_plane(units: Float32s) -> Float32s:
     """Return the first two principal components, shape (n, 2); zeros where there are fewer."""
     from sklearn.decomposition import PCA  # noqa: PLC0415  (slow to load)
 
@@ -81,12 +82,12 @@ def _principal(units: Float32s) -> Float32s:
     return start
 
 
-def _neighbours(
-    units: Float32s, progress: Progress
+def nearest_others(
+    units: Float32s, n_neighbours: int, progress: Progress = SILENT
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Return each point and its nearest others, and their cosine distances, shape (n, k)."""
     n = len(units)
-    k = min(N_NEIGHBOURS, n)
+    k = min(n_neighbours, n)
     indices = np.empty((n, k), np.int32)
     distances = np.zeros((n, k), np.float32)
     indices[:, 0] = own = np.arange(n)
@@ -145,7 +146,7 @@ def _layout(
     return points
 
 
-def _in_unit_square(points: Float32s) -> Float32s:
+def in_unit_square(points: Float32s) -> Float32s:
     """Move and scale points into [0, 1]², the narrower axis in the middle."""
     if not len(points):
         return points

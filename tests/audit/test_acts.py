@@ -73,6 +73,7 @@ UNRECORDED = {
     "learning:new": ENQUEUES,
     "learning:editor": ENQUEUES + "; the notion itself is recorded by `learn_notion`",
     "learning:add_pictures": ENQUEUES,
+    "learning:draw_notion": ENQUEUES,
     "evaluation:runs": ENQUEUES,
     "releases:freeze": ENQUEUES + "; the release itself is recorded by `_publish`",
     "releases:import": ENQUEUES,

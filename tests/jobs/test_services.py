@@ -138,6 +138,27 @@ def test_a_job_that_keeps_losing_its_worker_fails_in_the_end() -> None:
     assert "lost" in job.error
 
 
+def test_a_job_that_gets_on_between_the_losses_of_its_workers_is_not_given_up() -> None:
+    job = make_job()
+
+    def lose(progress: services.JobProgress, *, gets_on: bool) -> dict[str, Any]:
+        if gets_on:
+            progress.forgive()
+        Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        raise services.JobLostError
+
+    for _ in range(2 * running.MAX_ATTEMPTS):
+        services.run_job(job.uid, lambda progress: lose(progress, gets_on=True))
+        services.reap_lost_jobs()
+        job.refresh_from_db()
+        assert job.state == JobState.QUEUED
+    for _ in range(running.MAX_ATTEMPTS - 1):
+        services.run_job(job.uid, lambda progress: lose(progress, gets_on=False))
+        services.reap_lost_jobs()
+    job.refresh_from_db()
+    assert (job.state, job.n_attempts) == (JobState.FAILED, 3 * running.MAX_ATTEMPTS - 1)
+
+
 def test_a_living_worker_s_job_is_left_alone() -> None:
     job = make_job(state=JobState.RUNNING, lease_until=timezone.now() + timedelta(seconds=10))
     assert services.reap_lost_jobs() == 0

@@ -37,6 +37,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dim": 0}, "dim: 0 is not from 1 to 1,024."),
     ({"method": "magic"}, "method: there is no 'magic', but indirect, span."),
     ({"template": "", "words": ("\u2603", "red")}, "knows no word of '\u2603'"),
+    ({"words": ("red", "Red")}, "prompts: 'a red thing' and 'a Red thing' are the same to"),
 ]
 
 
@@ -45,6 +46,20 @@ def test_words_that_say_no_notion_are_refused_and_leave_nothing(notion_of):
         with pytest.raises((Refused, JobError)) as caught:
             notion_of(**changes)
         assert sentence in str(caught.value)
+    assert not Notion.objects.exists()
+    assert Projection.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "problem", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: ...")]
+)
+def test_too_small_a_memory_is_named_and_leaves_nothing(notion_of, monkeypatch, problem):
+    def fit(*_: Any, **__: Any) -> None:
+        raise problem
+
+    monkeypatch.setattr("learning.notions.fit.fit_indirect", fit)
+    with pytest.raises(JobError, match="memory: the worker's is too small for this"):
+        notion_of()
     assert not Notion.objects.exists()
     assert Projection.objects.count() == 1
 

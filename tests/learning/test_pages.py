@@ -106,6 +106,31 @@ def test_a_word_that_the_encoder_does_not_know_is_an_answer_too(chief, space, as
     assert "knows no word of" in page(chief, "preview", "paints", **unknown)
 
 
+def test_what_somebody_may_mend_is_said_and_looked_at_again(chief, space, asked, monkeypatch):
+    right = space.encoder_fingerprint
+    TextSpace.objects.update(encoder_fingerprint="0" * 64)
+    page(chief, "preview", "paints", **WORDS)
+    live.answer(*asked[0])
+    assert "was learned with another sentence:" in page(chief, "preview", "paints", **WORDS)
+    monkeypatch.setattr(live, "MENDED_SECONDS", 0)
+    live.answer(*asked[0])
+    again = page(chief, "preview", "paints", **WORDS)
+    assert 'hx-trigger="load delay' in again, "asked anew, not kept for a day"
+    TextSpace.objects.update(encoder_fingerprint=right)
+
+
+@pytest.mark.parametrize("change", ["deleted", "other weights"])
+def test_a_parent_that_is_not_what_it_was_is_named_beside_a_notion(chief, notion_of, change):
+    image = notion_of("Colour").space.catalog.images.first()
+    if change == "deleted":
+        EmbeddingSet.objects.filter(spec=PARENT).delete()
+    else:
+        EmbeddingSet.objects.filter(spec=PARENT).update(fingerprint="0" * 64)
+    shown = page(chief, "notion_neighbours", "paints", "colour", image=str(image.uid))
+    assert "by descriptor:colour-histogram, which the notion maps, are gone or were made" in shown
+    assert "Nearest after" not in shown
+
+
 def test_pictures_are_found_by_words(chief, space, paints, asked):
     assert "Reading “a green thing”" in page(chief, "words", "paints", q="a green thing")
     for one in asked:
@@ -178,3 +203,15 @@ def test_a_form_for_a_pool_offers_what_was_learned(chief, notion_of):
 def test_a_page_of_pictures_that_cannot_be_is_the_first(chief, space, paints, number):
     shown = page(chief, "editor", "paints", page=number)
     assert "page=1" in shown
+
+
+def test_a_worker_gets_ready_for_the_first_preview_before_anybody_asks(space, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(
+        "learning.notions.fit.fit_notion", lambda where, recipe: fitted.append(where.slug)
+    )
+    live.get_ready()
+    assert fitted == ["paints"]
+    TextSpace.objects.all().delete()
+    live.get_ready()
+    assert fitted == ["paints"], "a site without a text space loads nothing"

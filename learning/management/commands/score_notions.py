@@ -33,6 +33,7 @@ class Command(JobCommand):
         parser.add_argument("--repetitions", type=int, default=5)
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--all-images", action="store_true")
+        parser.add_argument("--other-products", action="store_true")
 
     def handle(self, *_: Any, **options: Any) -> None:
         from learning.notions.score import score_notions  # noqa: PLC0415 - loads torch
@@ -48,7 +49,7 @@ class Command(JobCommand):
             columns=options["columns"], captions=dict(options["caption"]),
             methods=options["methods"] or list(METHODS), dim=options["dim"],
             n_repetitions=options["repetitions"], seed=options["seed"],
-            all_images=options["all_images"],
+            all_images=options["all_images"], other_products=options["other_products"],
         )  # fmt: skip
         found = score_notions(catalog, space, scoring)
         title = f"Notions on {found.n_images:,} images"

@@ -9,9 +9,10 @@ import numpy as np
 
 from lookalike.cli.learn.inputs import add_reader, reader
 from lookalike.cli.output import Report
+from lookalike.core.atomic_files import write_atomically
 from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
-from lookalike.learning.language.encoders import encode_prompts
+from lookalike.learning.language.encoders import encode_notion
 from lookalike.learning.notions.closed_forms import prompt_span
 from lookalike.learning.notions.indirect import fit_indirect
 from lookalike.learning.notions.prompts import prompts_from_list, prompts_from_words
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> Report:
         else prompts_from_words(lines, arguments.template)
     )
     read = reader(arguments)
-    texts = encode_prompts(read.encoder, prompts.texts)
+    texts = encode_notion(read.encoder, prompts.texts)
     if read.space is not None:
         texts = read.space.texts.apply(texts)
     if arguments.method == "span":
@@ -89,8 +90,11 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.vectors is not None:
         given = read_vectors(arguments.vectors)
         mapped = projection.apply(given.vectors)
-        np.savez(arguments.mapped, ids=np.array(given.ids), vectors=mapped)
     projection.save(arguments.to)
+    if mapped is not None:
+        write_atomically(
+            arguments.mapped, lambda file: np.savez(file, ids=np.array(given.ids), vectors=mapped)
+        )
     return Report(
         title=f"A notion of {len(prompts.texts):,} prompts",
         text=f"{arguments.to}: {projection.n_in:,} to {projection.dim:,} numbers from "

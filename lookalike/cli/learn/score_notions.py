@@ -58,6 +58,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-images", action="store_true", help="also those that the space has learnt from"
     )
+    parser.add_argument(
+        "--other-products", action="store_true",
+        help="neighbours show other products: another view of the same one does not count",
+    )  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> Report:
@@ -74,7 +78,7 @@ def run(arguments: argparse.Namespace) -> Report:
         columns=arguments.columns, captions=dict(arguments.caption), methods=arguments.methods,
         dim=arguments.dim, n_repetitions=arguments.repetitions, seed=arguments.seed,
         dims=arguments.sweep_dims, counts=arguments.sweep_prompts,
-        all_images=arguments.all_images,
+        all_images=arguments.all_images, other_products=arguments.other_products,
     )  # fmt: skip
     found = score_attributes(images, scoring)
     title = f"Notions on {found.n_images:,} images"

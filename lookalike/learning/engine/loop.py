@@ -7,6 +7,7 @@ with a line for each step.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -43,7 +44,13 @@ class Learner(Protocol):
 
 
 def train(
-    learner: Learner, folder: Path, *, n_steps: int, every: int, progress: Progress = SILENT
+    learner: Learner,
+    folder: Path,
+    *,
+    n_steps: int,
+    every: int,
+    on_checkpoint: Callable[[], None] = lambda: None,
+    progress: Progress = SILENT,
 ) -> None:
     """Do the steps that a folder has not seen yet.
 
@@ -52,6 +59,7 @@ def train(
         folder: of this run alone.
         n_steps: in all.
         every: how many steps between checkpoints.
+        on_checkpoint: called when one lies on disk.
         progress: told the steps; may raise to stop.
 
     Raises:
@@ -68,6 +76,7 @@ def train(
             if (step + 1) % every == 0 or step + 1 == n_steps:
                 curve.flush()
                 _save(learner, folder, step + 1)
+                on_checkpoint()
             progress.update(step + 1, n_steps)
 
 

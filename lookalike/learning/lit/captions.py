@@ -66,11 +66,12 @@ def read_attributes(
     found = {name: sorted({row[name] for row in rows if row.get(name)}) for name in _names(rows)}
     unknown = [name for name in (*columns, *(templates or {})) if name not in found]
     if unknown:
-        raise Refused("columns", f"no image has {unknown[0]!r}; there is {', '.join(found)}")
+        there_is = f"there is {', '.join(found)}" if found else "images have no attribute at all"
+        raise Refused("columns", f"no image has {unknown[0]!r}; {there_is}")
     for name in columns:
         if not 2 <= len(found[name]) <= MOST_VALUES:
-            n = len(found[name])
-            raise Refused("columns", f"{name!r} has {n} values; 2 to {MOST_VALUES} can be learnt")
+            n = f"{len(found[name]):,} value{'s' if len(found[name]) > 1 else ''}"
+            raise Refused("columns", f"{name!r} has {n}; 2 to {MOST_VALUES} can be learnt")
     chosen = tuple(columns) or tuple(name for name in found if 2 <= len(found[name]) <= MOST_VALUES)
     if not chosen:
         raise Refused("columns", "no attribute has two values or more, so nothing can be said")

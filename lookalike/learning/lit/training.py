@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -225,6 +225,7 @@ def train_text_space(
     captioned: Sequence[str] = (),
     settings: LitSettings | None = None,
     every: int = 20,
+    on_checkpoint: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
 ) -> LitRun:
     """Train a space for a catalog, or go on with it, and say what it can do.
@@ -239,6 +240,7 @@ def train_text_space(
         captioned: columns of which captions are made; all if empty.
         settings: as `LitSettings`; its defaults if None.
         every: steps between checkpoints.
+        on_checkpoint: called when one lies on disk.
         progress: told the steps.
 
     Raises:
@@ -270,7 +272,10 @@ def train_text_space(
     learner = LitLearner(images[seen], codes[seen], (row_of, vectors), settings, digest.hexdigest())
     n_steps = Schedule(codes[seen], settings).n_steps
     progress.start(0, n_steps, "Learning from captions")
-    train(learner, folder, n_steps=n_steps, every=every, progress=progress)
+    train(
+        learner, folder, n_steps=n_steps, every=every, on_checkpoint=on_checkpoint,
+        progress=progress,
+    )  # fmt: skip
     space = learner.space({**card, "data_sha256": digest.hexdigest()})
     space.save(folder)
     prompts = {n: space.texts.apply(encoder.encode(attributes.texts(p)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class Scoring:
         dims: InDiReCT at these r', too.
         counts: InDiReCT with so many of the prompts, too.
         all_images: also those that the space has learned from.
+        other_products: whether a picture's neighbours show other products alone.
     """
 
     columns: Sequence[str] = ()
@@ -71,6 +72,7 @@ class Scoring:
     dims: Sequence[int] = ()
     counts: Sequence[int] = ()
     all_images: bool = False
+    other_products: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,8 @@ def score_attributes(
     found: list[NotionScores] = []
     for place in range(len(attributes.columns)):
         task = _task(images, attributes, place, asked)
+        if scoring.other_products:
+            task = replace(task, groups=_groups(images, attributes, place, asked))
         n, seed = scoring.n_repetitions, scoring.seed
         found += score_notion(
             task, scoring.dim, methods=scoring.methods, n_repetitions=n, seed=seed,
@@ -155,6 +159,13 @@ def _task(images: DescribedImages, attributes: Attributes, place: int, asked: Bo
         vectors = images.space.images.apply(vectors)
     prompts = _prompts(images, attributes, place)
     return Task(attributes.columns[place], vectors, attributes.codes[rows, place], prompts)
+
+
+def _groups(images: DescribedImages, attributes: Attributes, place: int, asked: Bools) -> Ints:
+    """Return the product of each image of a task; one without a product is one of its own."""
+    rows = np.flatnonzero(asked & (attributes.codes[:, place] != UNKNOWN))
+    names = [images.products[row] or f"image {row}" for row in rows.tolist()]
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 def _prompts(images: DescribedImages, attributes: Attributes, place: int) -> Float32s:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -30,12 +30,15 @@ class Task:
         images: shape (n, r), in the space of the prompts.
         labels: the images' classes, shape (n,).
         prompts: shape (n_prompts, r).
+        groups: shape (n,), products whose pictures are no neighbours of each other; None if all
+            pictures are.
     """
 
     name: str
     images: Float32s
     labels: Ints
     prompts: Float32s
+    groups: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ def sweep_prompts(
         parts = []
         for number in range(seed, seed + n_repetitions):
             rows = stream(number, "prompts", count).permutation(len(task.prompts))[:count]
-            part = Task(task.name, task.images, task.labels, task.prompts[rows])
+            part = replace(task, prompts=task.prompts[rows])
             parts += score_notion(part, dim, methods=["InDiReCT"], n_repetitions=1, seed=number)
         found.append(_joined(parts))
     return found
@@ -209,7 +212,7 @@ def _scored(task: Task, dim: int, name: str, seeds: range, progress: Progress) -
         progress.note(f"{task.name}: {name}, seed {number}")
         if number == seeds.start or name not in FIXED:
             mapped = METHODS[name](task, dim, number)
-            means = class_retrieval(mapped, task.labels).means()
+            means = class_retrieval(mapped, task.labels, groups=task.groups).means()
         clusters = cluster_agreement(mapped, task.labels, seed=number, n_starts=1)
         values["AMI"].append(float(clusters.ami[0]))
         values["NMI"].append(float(clusters.nmi[0]))

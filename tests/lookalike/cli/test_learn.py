@@ -27,6 +27,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "m.csv").write_text("\n".join(lines))
     (folder / "colours.txt").write_text("red\ngreen\n\nblue\n")
     (folder / "one.txt").write_text("red\n")
+    (folder / "two.txt").write_text("red\nRed\n")
+    (folder / "bare.csv").write_text("path,product_id\n" + "".join(f"{n},p\n" for n in NAMES))
+    np.savez(folder / "nan.npz", ids=np.array(NAMES), vectors=np.full_like(vectors, np.nan))
     return folder
 
 
@@ -143,6 +146,13 @@ def test_templates_are_answered_by_the_notion_of_their_condition(space, folder, 
          "space: none holds no text space"),
         (["notion", "--words", "colours.txt", "--encoder", "x", "--to", "n", "--vectors", "v.npz"],
          "--vectors and --mapped belong together"),
+        (["notion", "--words", "two.txt", "--encoder", "x", "--to", "n"],
+         "prompts: 'a photo of a red' and 'a photo of a Red' are the same"),
+        (["notion", "--words", "colours.txt", "--encoder", "x", "--to", "n", "--vectors",
+          "nan.npz", "--mapped", "m.npz"], "nan.npz"),
+        (["text-space", "nan.npz", "--metadata", "m.csv", "--space", "s"], "nan.npz"),
+        (["text-space", "v.npz", "--metadata", "bare.csv", "--space", "s"],
+         "columns: no attribute has two values or more"),
         (["score-notions", *DATA, "--encoder", "x", "--dim", "0"], "at least one direction"),
         (["score-notions", *DATA, "--encoder", "x", "--methods", "y"], "methods: there is no 'y'"),
     ],

@@ -51,7 +51,7 @@ class Letters:
     def encode(self, texts: Sequence[str], progress: Progress = SILENT) -> Float32s:
         counts = np.zeros((len(texts), 64), np.float32)
         for row, text in enumerate(texts):
-            for a, b in pairwise(text):
+            for a, b in pairwise(text.lower()):
                 counts[row, (31 * ord(a) + ord(b)) % 64] += 1
         return unit_rows(counts)
 
@@ -230,7 +230,7 @@ def test_every_caption_of_the_schedule_is_known_beforehand():
     ("columns", "templates", "reason"),
     [
         (["size"], {}, "columns: no image has 'size'; there is colour, shape"),
-        (["one"], {}, "columns: 'one' has 1 values"),
+        (["one"], {}, "columns: 'one' has 1 value; 2 to 200"),
         (["colour"], {"colour": "a photo"}, "template of colour: .* must have"),
         ([], {"size": "a {}"}, "columns: no image has 'size'"),
     ],

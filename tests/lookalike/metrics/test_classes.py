@@ -94,6 +94,23 @@ def test_random_embeddings_equal_pytorch_metric_learning(seed):
         assert means[ours] == pytest.approx((expected[theirs], 149), abs=1e-6)
 
 
+def test_images_of_an_own_group_are_no_neighbours_as_if_each_query_were_asked_without_them():
+    rng = np.random.default_rng(3)
+    X, y, g = rng.normal(size=(60, 4)), rng.integers(0, 5, 60), rng.integers(0, 20, 60)
+    found = class_retrieval(X, y, groups=g)
+    for row in range(60):
+        others = np.concatenate([[row], np.flatnonzero(g != g[row])])
+        alone = class_retrieval(X[others], y[others])
+        assert found.n_relevant[row] == alone.n_relevant[0]
+        for name in ("precision_at_1", "map_at_r", "r_precision", "average_precision"):
+            assert_allclose(getattr(found, name)[row], getattr(alone, name)[0], equal_nan=True)
+    none = class_retrieval(X, y, groups=np.zeros(60))
+    assert none.means()["P@1"][1] == 0, "nothing is of another group"
+    assert class_retrieval(X, y, groups=range(60)).means() == class_retrieval(X, y).means()
+    with pytest.raises(ValueError, match="differ in length"):
+        class_retrieval(X, y, groups=[1])
+
+
 def test_large_labels_do_not_collide():
     found = class_retrieval([[0.0], [0.1], [0.2]], [2**24, 2**24 + 1, 2**24])
     assert found.precision_at_1.tolist()[0] == 0
