@@ -21,6 +21,7 @@ handler400 = "config.refusals.bad_request"
 handler500 = "config.errors.server_error"
 
 urlpatterns = [
+    path("", include("annotation.urls")),  # first, as addresses are tried in turn at each key press
     path(".well-known/security.txt", security_txt, name="security_txt"),
     path("metrics", metrics, name="metrics"),
     path("words/<slug:language>-<slug:version>.js", words, name="words"),
@@ -31,7 +32,6 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("jobs.urls")),
     path("", include("catalog.urls")),
-    path("", include("annotation.urls")),
     path("", include("pooling.urls")),
     path("", include("conditional.urls")),
     path("", include("learning.urls")),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
@@ -25,7 +27,7 @@ from annotation.queries.choices import Choice, read_choices
 from annotation.queries.guidelines import is_in_guidelines
 from annotation.queries.judges import JUDGE_COLUMNS, Judge
 from annotation.queries.prepared import prepared_cursor
-from catalog.images.pictures import Picture, read_pictures
+from catalog.images.pictures import Picture, with_pictures
 from catalog.models import Image
 
 # A question of an earlier stage is asked again only if its answer was taken back.
@@ -36,16 +38,19 @@ IS_ASKED = """
              where v.uuid = e.last_uuid) = 'withdrawn')
 """
 WINDOW = 20  # how far ahead a judge may look, whatever is asked for
-NEXT = f"""
-select q.uid, e.place, e.is_training, e.lease_until, q.subject, q.query_id,
+# The few that are wanted are taken before anything is joined: this runs at each key press.
+AHEAD = f"""
+select q.uid, e.place, e.id as entry, e.is_training, e.lease_until, q.subject, q.query_id,
        q.candidate_id
 from (
-    select e.id, e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
-    from annotation_queueentry e
-    where e.member_id = %(member)s and {IS_ASKED.format(stage="%(stage)s")}
-    order by e.place, e.id limit {WINDOW}
+    select * from (
+        select e.id, e.question_id, e.place, e.stage = 'training' as is_training, e.lease_until
+        from annotation_queueentry e
+        where e.member_id = {{member}} and e.question_id is distinct from {{answered}}
+          and {IS_ASKED.format(stage="{stage}")}
+        order by e.place, e.id limit {WINDOW}
+    ) e where e.place > %(after)s order by e.place, e.id limit {{n}}
 ) e join annotation_question q on q.id = e.question_id
-where e.place > %(after)s order by e.place, e.id limit {{n}}
 """  # noqa: S608  (constants)
 # A pair that others hold, or that is free, may yet be lent to a judge who has not had it.
 MAY_COME = """
@@ -115,26 +120,47 @@ class RecentAnswer:
     is_current: bool
 
 
-def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
-    """Return the judge's open questions behind place `after`, in their stored order.
+@lru_cache
+def ahead_statement(n: int, *, member: str, stage: str, answered: str = "null") -> str:
+    """Return SQL for a judge's next questions behind the place `after`, a value of its own.
 
-    Only of the next `WINDOW`: who sees the queue to its end sees which queries come again.
+    Only of the next `WINDOW`: who sees the queue to its end sees which queries come again. Rows
+    are what `asked_questions` reads, in no order: that is (place, entry).
+
+    Args:
+        n: how many. It stands in the statement: an unknown limit would keep it from one plan.
+        member: SQL for the judge's id.
+        stage: SQL for the judge's stage.
+        answered: SQL for the id of a question that is being answered, and not asked again.
     """
-    if judge.stage == Stage.NOT_QUALIFIED:
-        return []
-    # the number stands in the statement: an unknown limit would keep it from one plan for all
-    statement = NEXT.format(n=int(n))
-    with prepared_cursor() as cursor:
-        cursor.execute(statement, {"member": judge.member_id, "stage": judge.stage, "after": after})
-        rows = cursor.fetchall()
-        picture = read_pictures(cursor, {pk for row in rows for pk in row[-2:]}) if rows else {}
-    choices = read_choices(judge, [(row[0], row[4]) for row in rows])
+    rows = AHEAD.format(n=int(n), member=member, stage=stage, answered=answered)
+    return with_pictures(rows, "query_id", "candidate_id")
+
+
+def asked_questions(judge: Judge, rows: Iterable[Sequence[Any]]) -> list[AskedQuestion]:
+    """Return questions as a judge sees them, given the rows of `ahead_statement`."""
+    listed = list(rows)
+    choices = read_choices(judge, [(row[0], row[5]) for row in listed])
     return [
         AskedQuestion(
-            uid, place, is_training, until, picture[query], picture[candidate], choices.get(uid)
+            uid, place, is_training, until, Picture(*shapes[:3]), Picture(*shapes[3:]),
+            choices.get(uid),
         )
-        for uid, place, is_training, until, _, query, candidate in rows
-    ]
+        for uid, place, _, is_training, until, _, _, _, *shapes in listed
+    ]  # fmt: skip
+
+
+def next_questions(judge: Judge, *, after: int, n: int) -> list[AskedQuestion]:
+    """Return the judge's open questions behind place `after`, in their stored order."""
+    if judge.stage == Stage.NOT_QUALIFIED:
+        return []
+    statement = ahead_statement(n, member="%(member)s", stage="%(stage)s")
+    with prepared_cursor() as cursor:
+        cursor.execute(
+            f"{statement} order by place, entry",
+            {"member": judge.member_id, "stage": judge.stage, "after": after},
+        )
+        return asked_questions(judge, cursor.fetchall())
 
 
 def may_be_lent_more(judge: Judge) -> bool:

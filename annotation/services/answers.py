@@ -23,6 +23,7 @@ from annotation.answering.submissions import RejectedError, Submission
 from annotation.models import Gold, QuestionKind, Stage
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.prepared import prepared_cursor
+from annotation.queries.serving import WINDOW, AskedQuestion
 from annotation.services.counting import count_votes, lock_questions, surplus_questions
 from annotation.services.first_answers import record_first_answer
 from annotation.services.stages import advance
@@ -91,13 +92,15 @@ returning n_done
 class Receipt:
     """What to reply: one result per answer, and how far the judge has come.
 
-    `feedback` holds question, expected answer and reason of training questions, by UUID.
+    `feedback` holds question, expected answer and reason of training questions, by UUID. `asked`
+    are the next questions where they came with the answer, None where they are yet to be read.
     """
 
     judge: Judge
     results: list[str | RejectedError]
     feedback: dict[uuid.UUID, tuple[uuid.UUID, str, str]]
     n_done: int
+    asked: list[AskedQuestion] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,7 @@ def record_answers(
     campaign_uid: uuid.UUID,
     annotator_id: int,
     submissions: Sequence[tuple[uuid.UUID, Submission | RejectedError]],
+    wanted: tuple[int, int] | None = None,
 ) -> Receipt:
     """Store a judge's answers and return what became of each.
 
@@ -125,18 +129,25 @@ def record_answers(
         campaign_uid: which campaign, as the URL names it.
         annotator_id: who is signed in.
         submissions: as `annotation.answering.submissions.read_batch` returns them.
+        wanted: the next questions, those behind a place and how many, to be read at once where
+            that costs nothing.
 
     Raises:
         NotOnPanelError: no such campaign, it is a draft, or the person is not on its panel.
     """
     answers = [submission for _, submission in submissions]
     if len(answers) == 1 and isinstance(answers[0], Submission):
+        after, n = wanted or (0, 0)
         taken = record_first_answer(
-            campaign_uid=campaign_uid, annotator_id=annotator_id, given=answers[0]
+            campaign_uid=campaign_uid,
+            annotator_id=annotator_id,
+            given=answers[0],
+            after=after,
+            n=min(n, WINDOW),
         )
         if taken is not None:
-            judge, n_done = taken
-            return Receipt(judge, ["saved"], {}, n_done)
+            asked = None if wanted is None else taken.asked
+            return Receipt(taken.judge, ["saved"], {}, taken.n_done, asked)
     return _record(campaign_uid, annotator_id, submissions)
 
 

@@ -1,9 +1,10 @@
-"""The common step, in one statement: a first answer to a question.
+"""The common step, in one statement: a first answer to a question, and what is asked next.
 
 Nineteen in twenty answers are the first to their question and come alone. They need no look
 before the write: the statement finds the judge, the question and the campaign's state by itself,
 and writes nothing if anything is not as it should be. Then `record_answers` takes the answer the
-long way, and says why.
+long way, and says why. The same statement reads the next questions, since a round trip more would take
+longer than that; they are those of the moment before, without the question answered.
 
 When k of n judge, the answer is a vote for a pair that is lent to the judge and wants it. Of the
 votes wanted, one more is given and one less is lent, so that `n_free` stays as it is.
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 import uuid
 from contextlib import nullcontext
+from functools import lru_cache
+from typing import NamedTuple
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
@@ -22,6 +25,7 @@ from annotation.answering.submissions import Submission
 from annotation.models import Serving
 from annotation.queries.judges import JUDGE_COLUMNS, Judge, NotOnPanelError, fixed_rules
 from annotation.queries.prepared import prepared_cursor
+from annotation.queries.serving import AskedQuestion, ahead_statement, asked_questions
 
 # The judge's row is locked first and then the question's, as the long way does, so that nobody
 # deadlocks. A judge's row that is held (by another tab, or while the campaign is being closed) is
@@ -85,20 +89,46 @@ STORE = """, event as (
     insert into annotation_judgement (question_id, member_id, event_id, answer, is_surplus)
     select question_id, member_id, id, %(answer)s, false from event
 )
-update annotation_panelmember m set n_done = m.n_done + 1
-from moved, judge where m.id = moved.member_id
-returning judge.*, m.n_done
+, told as (
+    update annotation_panelmember m set n_done = m.n_done + 1
+    from moved, judge where m.id = moved.member_id
+    returning m.n_done as n_done_now, moved.question_id as answered, judge.*
+)
+select ahead.*, told.* from told left join lateral ({ahead}) ahead on true
+order by ahead.place, ahead.entry
 """
-RECORD = {
-    Serving.EVERYONE: JUDGE.format(serving=Serving.EVERYONE) + GIVEN + STORE,
-    Serving.K_OF_N: JUDGE.format(serving=Serving.K_OF_N) + LENT + STORE,
-}
+N_AHEAD = 14  # columns
+
+
+class Stored(NamedTuple):
+    """A stored answer: whose, how many they have answered, and what is asked next."""
+
+    judge: Judge
+    n_done: int
+    asked: list[AskedQuestion]
+
+
+@lru_cache
+def _statement(serving: Serving, n: int) -> str:
+    """Return the statement that stores an answer and reads up to `n` questions."""
+    ahead = ahead_statement(
+        n, member="told.member_id", stage="told.stage", answered="told.answered"
+    )
+    way = LENT if serving == Serving.K_OF_N else GIVEN
+    return JUDGE.format(serving=serving) + way + STORE.format(ahead=ahead)
 
 
 def record_first_answer(
-    *, campaign_uid: uuid.UUID, annotator_id: int, given: Submission
-) -> tuple[Judge, int] | None:
-    """Store an answer if it is the first to its question; return the judge and the new count.
+    *, campaign_uid: uuid.UUID, annotator_id: int, given: Submission, after: int = 0, n: int = 0
+) -> Stored | None:
+    """Store an answer if it is the first to its question.
+
+    Args:
+        campaign_uid: which campaign, as the URL names it.
+        annotator_id: who is signed in.
+        given: the answer.
+        after: the next questions are those behind this place.
+        n: how many of them to read.
 
     Returns:
         None if anything stands in the way, a wrong address too; then nothing was stored.
@@ -106,7 +136,7 @@ def record_first_answer(
     if not is_final(given.answer):
         return None
     try:
-        statement = RECORD[Serving(fixed_rules(campaign_uid).serving)]
+        statement = _statement(Serving(fixed_rules(campaign_uid).serving), n)
     except NotOnPanelError:
         return None
     now = timezone.now()
@@ -119,13 +149,19 @@ def record_first_answer(
         "shown_at": min(given.shown_at, decided_at),
         "now": now,
         "is_vote": is_vote(given.answer),
+        "after": after,
     }
     try:
         # one statement is a transaction; inside another one it needs a savepoint to fail alone
         whole = transaction.atomic() if connection.in_atomic_block else nullcontext()
         with whole, prepared_cursor() as cursor:
             cursor.execute(statement, values)
-            row = cursor.fetchone()
+            rows = cursor.fetchall()
     except IntegrityError:  # the UUID belongs to another answer
         return None
-    return None if row is None else (Judge(*row[:-1]), row[-1])
+    if not rows:
+        return None
+    n_done, _, *columns = rows[0][N_AHEAD:]
+    judge = Judge(*columns)
+    asked = asked_questions(judge, [row[:N_AHEAD] for row in rows if row[0] is not None])
+    return Stored(judge, n_done, asked)

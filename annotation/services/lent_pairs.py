@@ -22,7 +22,7 @@ from annotation.services.controls import batch_order, batch_size
 from annotation.shared_order import MORE, whole_queries
 
 MAX_HELD = 96  # pairs lent to one judge at once
-AT_ONCE = 12  # pairs lent at least, so that most requests find enough
+AT_ONCE = WINDOW  # pairs lent at least, so that most requests find enough
 MAX_HELD_BEFORE = 2 * WINDOW  # questions held by a judge who is lent a batch of `controls`
 
 RENEW = """

@@ -166,12 +166,13 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
             campaign_uid=campaign_uid,
             annotator_id=signed_in(request).pk,
             submissions=batch,
+            wanted=wanted,
         )
     except NotOnPanelError:
         raise Http404 from None
     reply = receipt_reply([key for key, _ in batch], receipt)
     if wanted is not None:
-        asked = _asked(request, campaign_uid, receipt.judge, *wanted)
+        asked = _asked(request, campaign_uid, receipt.judge, *wanted, receipt.asked)
         reply |= next_reply(campaign_uid, receipt.judge, asked, receipt.n_done)
     return JsonResponse(reply, status=receipt_status(receipt))
 
@@ -268,17 +269,23 @@ def judge_of(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
 
 
 def _asked(
-    request: HttpRequest, campaign_uid: uuid.UUID, judge: Judge, after: int, n: int
+    request: HttpRequest,
+    campaign_uid: uuid.UUID,
+    judge: Judge,
+    after: int,
+    n: int,
+    asked: list[AskedQuestion] | None = None,
 ) -> list[AskedQuestion]:
     """Return the next open questions; none while the campaign is not open, or guidelines unread.
 
-    Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
+    `asked` are those that were read already, if they were. Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
     anew when half of the time is over.
     """
     if judge.refusal is not None or judge.must_read:
         return []
     n = min(n, WINDOW)
-    asked = next_questions(judge, after=after, n=n)
+    if asked is None:
+        asked = next_questions(judge, after=after, n=n)
     if not judge.is_leased or (len(asked) >= n and are_lent_for_long(judge, asked)):
         return asked
     claim_questions(

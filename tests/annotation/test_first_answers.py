@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.answering.submissions import read_submission
 from annotation.models import Judgement, JudgementEvent, PanelMember, Question, QueueEntry
+from annotation.queries.serving import next_questions
 from annotation.services import answers as long_way
 from annotation.services import close_campaign, open_campaign, reap_leases, reconcile
 from annotation.services.first_answers import record_first_answer
@@ -96,18 +97,44 @@ def ready(campaign_of):
     return campaign, member, [str(e.question.uid) for e in member.queue.order_by("place")]
 
 
-def short(campaign, member, answer):
+def short(campaign, member, answer, **wanted):
     return record_first_answer(
-        campaign_uid=campaign.uid, annotator_id=member.annotator_id, given=read_submission(answer)
+        campaign_uid=campaign.uid,
+        annotator_id=member.annotator_id,
+        given=read_submission(answer),
+        **wanted,
     )
 
 
 @pytest.mark.django_db
 def test_a_first_answer_goes_the_short_way(ready):
     campaign, member, asked = ready
-    judge, n_done = short(campaign, member, answer_to(asked[0]))
-    assert (judge.member_id, n_done) == (member.pk, 1)
+    taken = short(campaign, member, answer_to(asked[0]))
+    assert (taken.judge.member_id, taken.n_done, taken.asked) == (member.pk, 1, [])
     assert Judgement.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_it_brings_the_next_questions_as_a_look_afterwards_would(campaign_of):
+    campaign = campaign_of(1, 30, 1)
+    member = campaign.panel.get()
+    entries = list(member.queue.order_by("place").select_related("question"))
+    moved = entries[3]  # put off until behind all others
+    QueueEntry.objects.filter(pk=moved.pk).update(place=entries[-1].place + 1)
+    for at, after, n in [(0, 0, 3), (1, entries[4].place, 20), (2, entries[-1].place, 5)]:
+        taken = short(campaign, member, answer_to(str(entries[at].question.uid)), after=after, n=n)
+        assert taken.asked == next_questions(taken.judge, after=after, n=n)
+    assert len(short(campaign, member, answer_to(str(entries[5].question.uid)), n=20).asked) == 20
+
+
+@pytest.mark.django_db
+def test_one_who_must_read_new_guidelines_is_asked_nothing_with_the_receipt(ready):
+    campaign, member, asked = ready
+    type(campaign).objects.filter(pk=campaign.pk).update(guideline_version=2)
+    judge = Browser(campaign, member.annotator)
+    _, reply = judge.send(answer_to(asked[0]), next={"after": 0, "n": 2})
+    assert reply["results"][0]["status"] == "saved"
+    assert (reply["must_read"], reply["questions"]) == (True, [])
 
 
 @pytest.fixture
