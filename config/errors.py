@@ -1,9 +1,11 @@
-"""What a page says when the program fails: 503 where the database is away, else 500."""
+"""What a page says when the program fails: 503 where database or broker are away, else 500."""
 
 from __future__ import annotations
 
 import sys
 
+import kombu.exceptions
+import redis.exceptions
 from django.db import InterfaceError, OperationalError, close_old_connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template import loader
@@ -12,25 +14,31 @@ from django.views import defaults
 from config.middleware import API, Handler
 
 RETRY_SECONDS = 5
-MESSAGE = "The database is not reached at the moment; ask again in some seconds."
+MESSAGE = "The {} is not reached at the moment; ask again in some seconds."
 # SQL states of a server that stops, starts or has no connection left; a lost one has none
 _AWAY = ("08", "57P", "53300")
+_BROKER_AWAY = (
+    redis.exceptions.ConnectionError, redis.exceptions.TimeoutError,
+    kombu.exceptions.OperationalError,
+)  # fmt: skip
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer to an exception that nothing has caught; needs no database."""
     problem = sys.exc_info()[1]
-    if problem is None or not is_outage(problem):
+    is_database = problem is not None and is_outage(problem)
+    if not (is_database or isinstance(problem, _BROKER_AWAY)):
         return defaults.server_error(request)
     if request.path_info.startswith(API):
+        message = MESSAGE.format("database" if is_database else "broker")
         response: HttpResponse = JsonResponse(
-            {"code": "unavailable", "message": MESSAGE, "details": []}, status=503
+            {"code": "unavailable", "message": message, "details": []}, status=503
         )
     else:
         context = {"seconds": RETRY_SECONDS, "is_read": is_read(request)}
         page = loader.get_template("503.html").render(context)
         response = HttpResponse(page, status=503)
-    response.is_outage = True  # type: ignore[attr-defined]  # for second_reading
+    response.is_outage = is_database  # type: ignore[attr-defined]  # for second_reading
     response["Retry-After"] = str(RETRY_SECONDS)
     response["Cache-Control"] = "no-store"
     return response
@@ -41,7 +49,7 @@ def second_reading(get_response: Handler) -> Handler:
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        if not (hasattr(response, "is_outage") and is_read(request)):
+        if not (getattr(response, "is_outage", False) and is_read(request)):
             return response
         close_old_connections()
         return get_response(request)

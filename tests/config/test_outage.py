@@ -55,6 +55,16 @@ def test_a_page_answers_503_and_tries_again_by_itself(
     assert b"Back in a moment" in reply.content
 
 
+def test_a_broker_that_is_away_is_told_likewise(db: None, visitor: Client, settings: Any) -> None:
+    away = {**settings.CACHES["default"], "LOCATION": "unix:///nowhere/valkey.sock"}
+    settings.CACHES = {**settings.CACHES, "default": away}
+    page = visitor.post("/accounts/password/reset/", {"email": "ada@example.org"})
+    assert (page.status_code, page["Retry-After"]) == (503, "5")
+    reply = visitor.get("/api/v1/releases")
+    assert (reply.status_code, reply["Retry-After"]) == (503, "5")
+    assert reply.json()["message"].startswith("The broker is not reached")
+
+
 def test_what_was_sent_is_not_sent_again_by_itself(outage: None, visitor: Client) -> None:
     reply = visitor.post("/accounts/login/", {"login": "a", "password": "b"})
     assert (reply.status_code, reply["Retry-After"]) == (503, "5")
