@@ -26,7 +26,8 @@ _HEAD = """<!doctype html>
 body {{ max-width: 75rem; margin: 2rem auto; padding: 0 1rem }}
 li, p {{ max-width: 70ch }}
 table {{ display: block; overflow-x: auto; border-collapse: collapse }}
-th, td {{ padding: .3rem .7rem; border-bottom: 1px solid #8886; text-align: right; white-space: nowrap }}
+th, td {{ padding: .3rem .7rem; border-bottom: 1px solid #8886 }}
+th, td {{ text-align: right; white-space: nowrap }}
 th:first-child, td:first-child {{ text-align: left }}
 pre {{ overflow-x: auto }}
 </style>"""
