@@ -101,6 +101,7 @@ def run(arguments: argparse.Namespace) -> Report:
         text=as_text(report),
         data=_json(arguments, report),
         table=_table(report),
+        findings=report.findings,
         notes=list(_notes(evidence)),
     )
 
@@ -120,6 +121,7 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
                 **as_json(report),
             },
             table=_table(report),
+            findings=report.findings,
             notes=[f"{hidden} queries with hidden labels are left out"] if hidden else [],
         )
 

@@ -16,6 +16,21 @@ from lookalike.io.documents import Table, as_csv, as_html, as_latex, as_markdown
 from lookalike.io.errors import InputError
 
 ENDINGS = (".json", ".csv", ".md", ".tex", ".html")
+_HEAD = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }}
+body {{ max-width: 75rem; margin: 2rem auto; padding: 0 1rem }}
+li, p {{ max-width: 70ch }}
+table {{ display: block; overflow-x: auto; border-collapse: collapse }}
+th, td {{ padding: .3rem .7rem; border-bottom: 1px solid #8886 }}
+th, td {{ text-align: right; white-space: nowrap }}
+th:first-child, td:first-child {{ text-align: left }}
+pre {{ overflow-x: auto }}
+</style>"""
 WANTING = 1  # the exit status for what was checked and found wanting
 
 
@@ -31,6 +46,8 @@ class Report:
         status: 0, or `WANTING`.
         notes: remarks, which go to stderr, and into JSON and documents.
         indent: of the JSON; None puts it on one line.
+        findings: what it comes to, a sentence each; in documents above the table, below which the
+            text then stands as well.
     """
 
     title: str
@@ -40,6 +57,7 @@ class Report:
     status: int = 0
     notes: Sequence[str] = ()
     indent: int | None = 1
+    findings: Sequence[str] = ()
 
 
 def output_options() -> argparse.ArgumentParser:
@@ -105,15 +123,26 @@ def _rendered(report: Report, ending: str) -> str:
 
 
 def _markdown(report: Report) -> str:
-    body = as_markdown(report.table) if report.table else f"```\n{report.text.strip()}\n```\n"
-    notes = "".join(f"\nNote: {note}\n" for note in report.notes)
-    return f"# {report.title}\n\n{body}{notes}"
+    text = f"```\n{report.text.strip()}\n```\n"
+    parts = [f"# {report.title}\n"]
+    if report.findings:
+        parts.append("## In plain words\n\n" + "".join(f"- {one}\n" for one in report.findings))
+    parts.append(as_markdown(report.table) if report.table else text)
+    parts += [f"Note: {note}\n" for note in report.notes]
+    if report.findings and report.table:
+        parts.append(f"## In full\n\n{text}")
+    return "\n".join(parts)
 
 
 def _page(report: Report) -> str:
     title = html.escape(report.title)
     text = f"<pre>{html.escape(report.text.strip())}</pre>"
-    body = as_html(report.table) if report.table else text
-    body += "".join(f"\n<p>Note: {html.escape(note)}</p>" for note in report.notes)
-    head = f'<!doctype html>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-    return f"{head}<h1>{title}</h1>\n{body}\n"
+    parts = [f"<h1>{title}</h1>"]
+    if report.findings:
+        items = "".join(f"\n<li>{html.escape(one)}</li>" for one in report.findings)
+        parts.append(f"<h2>In plain words</h2>\n<ul>{items}\n</ul>")
+    parts.append(as_html(report.table) if report.table else text)
+    parts += [f"<p>Note: {html.escape(note)}</p>" for note in report.notes]
+    if report.findings and report.table:
+        parts.append(f"<details><summary>In full</summary>\n{text}\n</details>")
+    return "\n".join([_HEAD.format(title=title), *parts]) + "\n"

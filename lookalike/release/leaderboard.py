@@ -90,9 +90,14 @@ def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted
         )
     if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
         return Measured(name, title, cells)
-    draws = Resampling.of(values.shape[1], n_bootstraps=N_BOOTSTRAPS, rng=np.random.default_rng(0))
+    flips, draws = (  # those that a campaign's evaluation makes with the seed 0
+        Resampling.of(
+            values.shape[1], n_bootstraps=N_BOOTSTRAPS, rng=np.random.default_rng([0, part])
+        )
+        for part in (1, 2)
+    )
     kept = order_probabilities(names, values, draws) if is_sorted else {}
-    tests = paired_tests(name, names, values, draws, is_yes_no=measure.is_yes_no).tests
+    tests = paired_tests(name, names, values, flips, is_yes_no=measure.is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
 
 

@@ -14,6 +14,7 @@ from django.test import Client
 from accounts.models import Role, User
 from catalog.models import Catalog, Image
 from lookalike.cli.main import main
+from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.release.opened import open_release
 from pooling.campaign.services import open_pool_campaign
@@ -108,6 +109,33 @@ def test_command_python_page_api_hand_and_ir_measures_agree_on_luma(
             entry = model["measures"][measure]
             mean = float(means[at]) * len(qrels.query_ids) / entry["n_queries"]
             assert entry["value"] == pytest.approx(mean, abs=1e-9)
+
+    slug = luma.info["campaigns"][0]["slug"]
+    call_command("evaluate", slug)
+    of_campaign = client.get(f"/results/{slug}/?by=vsd_hr@5").context["board"]
+    assert shown_of(board)["order"] == shown_of(of_campaign)["order"]
+    common = shown_of(board).keys() & shown_of(of_campaign).keys()
+    assert common >= {"vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc"}
+    for column in common:
+        assert shown_of(board)[column] == shown_of(of_campaign)[column], column
+
+
+def shown_of(board: Leaderboard) -> dict[str, object]:
+    """What a table shows of each model by column: value, interval, n, letters; how order holds."""
+    shown: dict[str, object] = {
+        column.name: {
+            line.model.name: (
+                f"{cell.value:.4f} {cell.low:.3f} {cell.high:.3f}" if cell.low else cell.value,
+                cell.n_queries,
+                cell.letters,
+                cell.is_best,
+            )
+            for line in board.lines
+            for cell in [line.cells[at]]
+        }
+        for at, column in enumerate(board.columns)
+    }
+    return shown | {"order": [(line.model.name, line.kept) for line in board.lines]}
 
 
 @pytest.mark.daily

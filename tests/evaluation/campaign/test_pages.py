@@ -21,6 +21,7 @@ from lookalike.bias.report import BiasReport
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.stats.intervals import LEAST_QUERIES, METHODS, WHAT_VARIES
 from lookalike.stats.proportion import Interval
+from lookalike.stats.significance import PairedTest
 from tests.worlds import SPECS, World
 
 pytestmark = pytest.mark.django_db
@@ -139,6 +140,18 @@ def test_cells_carry_the_stored_interval(result: Result) -> None:
     board = leaderboard(StoredResult(result), "P@5")
     at = next(place for place, column in enumerate(board.columns) if column.is_sorted)
     assert {(line.cells[at].low, line.cells[at].high) for line in board.lines} == {(0.1, 0.4)}
+
+
+def test_two_models_are_compared_with_the_interval_of_their_difference(
+    result: Result, client: Client, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(researcher)
+    address = f"/results/{result.campaign.slug}/compare/?measure=P@5"
+    assert "no interval: too few queries differ" in client.get(address).content.decode()
+    first, second = (model.name for model in StoredResult(result).summary.models[:2])
+    test = PairedTest(first, second, 0.2, Interval(0.05, 0.31), 0.4, 40, 0.01, 0.03, 0.02)
+    monkeypatch.setattr("evaluation.model_pages.views.paired_test", lambda *_: test)
+    assert "95 % interval [0.050, 0.310]" in client.get(address).content.decode()
 
 
 def test_the_leaderboard_is_taken_away_as_a_file(

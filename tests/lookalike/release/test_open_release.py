@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
+from html import unescape
 from pathlib import Path
 
 import ir_measures
@@ -97,14 +98,18 @@ def test_the_votes_of_a_release_aggregate_to_its_labels(capsys: pytest.CaptureFi
 
 
 def test_the_bias_report_is_made_again_by_command_and_in_python(
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ("--bootstraps", "20", "--permutations", "20", "--json")
+    page = tmp_path / "report.html"
+    options = ("--bootstraps", "20", "--permutations", "20", "--json", "--out", str(page))
     assert main(["bias", "--release", str(ZIPS[0]), *options]) == 0
     printed = json.loads(capsys.readouterr().out)
     release = lk.open_release(ZIPS[0])
     report = release.bias_report(settings=lk.BiasSettings(n_bootstraps=20, n_permutations=20))
     assert printed["findings"] == list(report.findings)
+    written = unescape(page.read_text())
+    for words in (*report.findings, "<td>pooled</td>", "Without one model: labels that others"):
+        assert words in written
     [scored] = release.score(release.run(MODEL), ["macro_roc_auc"])
     [row] = [row for row in report.model_rows if row.name == MODEL]
     assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
