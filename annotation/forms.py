@@ -192,7 +192,10 @@ class GuidelinesForm(forms.Form):
         required=False,
         strip=True,
         label="Guidelines (markdown)",
-        help_text="A picture of the catalog, by path, uid or SHA-256: ![same cut](&lt;coats/3.jpg&gt;)",
+        help_text=(
+            "A picture of the catalog, by path, uid or SHA-256: "
+            "![same cut](&lt;coats/3.jpg&gt;)"  # help is HTML
+        ),
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "true"}),
     )
     language = forms.ChoiceField(required=False, label="Language of this text")

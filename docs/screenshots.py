@@ -58,6 +58,7 @@ PAGES = {
     "campaign-gold": "/campaigns/second-panel/gold/",
     "campaign-settings": "/campaigns/second-panel/settings/",
 }
+SHOWN_FROM = {"campaign-adjudication": ".page-tabs, nav.tabs", "results": "dl.tiles"}
 IN_GUIDES = {
     "campaign-progress", "campaign-quality", "campaign-agreement", "campaign-adjudication",
     "campaign-settings", "results",
@@ -212,12 +213,16 @@ def pages(
     for name, address in PAGES.items():
         chief.goto(address)
         chief.wait_for_timeout(600)
+        if name in SHOWN_FROM:
+            chief.locator(SHOWN_FROM[name]).first.evaluate("one => one.scrollIntoView()")
         kind = "jpg" if name == "campaign-adjudication" else "png"
         keep(chief, folder / f"{name}-{theme}-{width}.{kind}")
     reader = signed_in(browser, "demo-researcher", theme, width, height)
     for name, address in (("results-home", "/results/"), ("results", f"/results/{PANEL}/")):
         reader.goto(address)
         reader.wait_for_timeout(600)
+        if name in SHOWN_FROM:
+            reader.locator(SHOWN_FROM[name]).first.evaluate("one => one.scrollIntoView()")
         keep(reader, folder / f"{name}-{theme}-{width}.png")
     chief.context.close()
     reader.context.close()

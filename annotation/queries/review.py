@@ -19,11 +19,7 @@ from accounts.models import User
 from annotation.answering.register import is_vote
 from annotation.models import (
     VOTES,
-    Adjudication,
     Campaign,
-    Exclusion,
-    JudgementEvent,
-    Question,
     QuestionKind,
     Reason,
 )
@@ -307,41 +303,3 @@ def _narrowed(wanted: AnswerFilter) -> tuple[str, str]:
         joins.append(OTHERS)
         conditions.append("led.is_against")
     return " ".join(joins), "".join(f" and {condition}" for condition in conditions)
-
-
-@dataclass(frozen=True)
-class PairReview:
-    """All that was said of one question.
-
-    Attributes:
-        answers: those that stand, newest first.
-        events: everything that judges did, the latest first.
-        exclusions: those that hold and those that were ended, newest first.
-        siblings: the other questions that ask this pair: silent repeats and the like.
-    """
-
-    question: Question
-    answers: list[AnswerRow]
-    events: list[JudgementEvent]
-    exclusions: list[Exclusion]
-    ruling: Adjudication | None
-    siblings: list[Question]
-
-
-def review_pair(question: Question) -> PairReview:
-    """Return all that was said of a question."""
-    held = question.judgements.order_by("-event_id").values_list("event_id", flat=True)
-    events = question.events.select_related("member__annotator").order_by("-pk")
-    exclusions = Exclusion.objects.filter(event__question=question).select_related(
-        "event__member__annotator", "made_by", "ended_by"
-    )
-    origin = question.original or question
-    siblings = [*Question.objects.filter(original=origin), *([origin] if question.original else [])]
-    return PairReview(
-        question,
-        read_answers(list(held)),
-        list(events),
-        list(exclusions),
-        Adjudication.objects.filter(question=question).select_related("decided_by").first(),
-        [one for one in siblings if one.pk != question.pk],
-    )

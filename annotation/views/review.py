@@ -20,12 +20,12 @@ from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
 from annotation.queries.adjudication import votes_wanted
 from annotation.queries.choices import subject_of
 from annotation.queries.labels import label_of
+from annotation.queries.pair_review import review_pair
 from annotation.queries.review import (
     AnswerFilter,
     Shows,
     list_answers,
     matching_answers,
-    review_pair,
 )
 from annotation.services import count_again, exclude_answers
 from annotation.services.adjudication import gold_from_question

@@ -4,9 +4,10 @@ import uuid
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Role
-from annotation.models import Judgement
+from annotation.models import Comment, Judgement
 from annotation.queries.labels import label_of, labels
 from annotation.queries.review import AnswerFilter, list_answers
 from annotation.services import add_gold, import_judgements, open_campaign
@@ -92,6 +93,20 @@ def test_an_admin_excludes_and_undoes_by_page(judged, browser):
     assert label_of(judged, held.question) == "similar"
     assert "counted again" in change(browser, judged, "count", held.event.uuid).content.decode()
     assert shown(judged, shows="excluded") == []
+
+
+def test_a_pairs_page_holds_what_judges_asked_about_it_and_the_replies(judged, browser):
+    question = judged.questions.order_by("pk")[0]
+    address = reverse("annotation:pair", args=[judged.slug, question.uid])
+    assert "What judges asked" not in browser.get(address).content.decode()
+    Comment.objects.create(
+        uuid=uuid.uuid4(), question=question, member=judged.panel.all()[0],
+        text="Is it <b>one</b>?", guideline_version=1, made_at=timezone.now(),
+        reply="It is two.", replied_at=timezone.now(),
+    )  # fmt: skip
+    text = browser.get(address).content.decode()
+    assert "Is it &lt;b&gt;one&lt;/b&gt;?" in text
+    assert "It is two." in text
 
 
 def test_bad_addresses_and_forms_are_refused_by_name(judged, browser):

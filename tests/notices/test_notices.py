@@ -171,7 +171,7 @@ def test_an_endpoint_that_never_ends_its_answer_is_cut_and_left_alone_for_longer
     assert send_waiting(channel_id=slow.pk) == 1
 
 
-class Postmaster(Message):  # type: ignore[misc]
+class Postmaster(Message):
     """A mail server's part that knows nobody, until it is told otherwise."""
 
     def __init__(self) -> None:
