@@ -13,7 +13,7 @@ from catalog.models import Catalog, EmbeddingSet, Image, Projection
 from catalog.projections import layers_path, read_layers, seen_among
 from jobs.models import Job
 from jobs.services import JobError, JobLostError
-from learning.models import TextSpace, TrainingRun
+from learning.models import Notion, TextSpace, TrainingRun
 from learning.notions.services import delete_notion
 from learning.text_spaces.checkpoints import checkpoint_folder
 from learning.text_spaces.recipes import SpaceRecipe
@@ -201,6 +201,13 @@ def test_the_command_learns_and_says_what_guessing_would_get(paints):
         "learn_notion", "paints", "Colour", "--words", "red, green, blue", "--dim", "2"
     )
     assert notion["model"] == "learned:paints#colour"
+    shade = printed("learn_notion", "paints", "Shade", "--column", "colour", "--dim", "2")
+    assert shade["model"] == "learned:paints#shade"
+    prompts = Notion.objects.get(projection__head="shade").prompts
+    assert "a red thing" in prompts
+    for column in ("maker", "colour__x", 'it\'s a "size" %s'):
+        with pytest.raises(Exception, match="has no value in “Paints”; a notion needs two"):
+            printed("learn_notion", "paints", "Other", "--column", column)
     table = printed(
         "score_notions", "paints", "--space", "paints", "--columns", "colour", "--dim", "2",
         "--repetitions", "1", "--methods", "random,raw,span of the prompts",
