@@ -77,7 +77,7 @@ def test_a_run_cut_short_anywhere_ends_in_the_bytes_of_one_that_was_not(paints):
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"columns": ("maker",)}, "columns: no image has 'maker'; there is "),
-    ({"columns": ("one",)}, "columns: 'one' has 1 values; 2 to 200 can be learnt"),
+    ({"columns": ("one",)}, "columns: 'one' has 1 value; 2 to 200 can be learnt"),
     ({"captions": {"colour": "red"}}, "template of colour: 'red' must have {} once"),
     ({"parent": "nonsense"}, "model: 'nonsense' names no backbone."),
     ({"epochs": 0}, "epochs: 0 is not from 1 to 1,000."),
