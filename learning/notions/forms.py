@@ -15,10 +15,12 @@ from learning.notions.recipes import (
     NotionRecipe,
     check_recipe,
     parse_words,
+    recipe_of_column,
 )
 from lookalike.core.errors import Refused
 
 MAX_TEXT = 20_000
+MANY_VALUES = 40
 
 
 class NotionForm(forms.Form):
@@ -79,11 +81,22 @@ class NotionForm(forms.Form):
 
 def _example(space: TextSpace) -> dict[str, Any]:
     """Return the values of the captioned attribute that was learned best, and its caption."""
-    scores = [score for score in space.run.scores if score.was_captioned and score.n_values < 40]
+    scores = [score for score in space.run.scores if score.column in sayable_columns(space)]
     if not scores:
         return {"words": "red, orange, yellow, green, blue, purple, black, white"}
     best = max(scores, key=lambda score: score.accuracy - score.majority)
-    values = space.catalog.images.order_by().values_list(f"attributes__{best.column}", flat=True)
-    words = sorted({value for value in values if value})
-    caption = space.projection.card["templates"][best.column]
-    return {"words": ", ".join(words), "template": caption, "name": best.column.capitalize()}
+    return said_by_column(space, best.column)
+
+
+def sayable_columns(space: TextSpace) -> list[str]:
+    """Return the attributes of which a space has read captions and whose values can be read."""
+    scores = [score for score in space.run.scores if score.was_captioned]
+    return [score.column for score in scores if score.n_values < MANY_VALUES]
+
+
+def said_by_column(space: TextSpace, column: str) -> dict[str, str]:
+    """Return what the form holds for a notion of an attribute: its values, and its caption."""
+    recipe = recipe_of_column(space, column)
+    return {
+        "words": ", ".join(recipe.words), "template": recipe.template, "name": column.capitalize()
+    }  # fmt: skip

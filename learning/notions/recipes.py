@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+from django.db.models.fields.json import KeyTextTransform
+
+from learning.models import TextSpace
 from lookalike.core.errors import Refused
-from lookalike.learning.notions.prompts import Prompts, prompts_from_list, prompts_from_words
+from lookalike.learning.lit.captions import default_template
+from lookalike.learning.notions.prompts import (
+    FEWEST,
+    Prompts,
+    prompts_from_list,
+    prompts_from_words,
+)
 
 METHODS = {"indirect": "InDiReCT", "span": "Span of the prompts"}
 DIM, MOST_DIMS = 16, 1_024
@@ -42,6 +52,23 @@ class NotionRecipe:
         if not self.template:
             return prompts_from_list(self.words)
         return prompts_from_words(self.words, self.template)
+
+
+def recipe_of_column(space: TextSpace, column: str, **changes: Any) -> NotionRecipe:
+    """Return the recipe of the notion that an attribute's values say, in the space's caption.
+
+    Raises:
+        Refused: the space's catalog has no such attribute, or one value of it.
+    """
+    images = space.catalog.images.order_by().annotate(said=KeyTextTransform(column, "attributes"))
+    found = images.values_list("said", flat=True).distinct()
+    words = tuple(sorted({value.strip() for value in found if value and value.strip()}))
+    if len(words) < FEWEST:
+        n = f"the one value {words[0]!r}" if words else "no value"
+        raise Refused("column", f"{column!r} has {n} in “{space.catalog}”; a notion needs two.")
+    templates = space.projection.card.get("templates", {})
+    template = templates.get(column, default_template(column))
+    return NotionRecipe(words=words, template=template, **changes)
 
 
 def parse_words(text: str, *, are_prompts: bool = False) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from jobs.services import JobConflictError
 from learning.live import fitted, warm
 from learning.models import Notion, NotionPicture, TextSpace
 from learning.neighbours import neighbours, parent_vectors, pictures_offered, vectors_in
-from learning.notions.forms import NotionForm
+from learning.notions.forms import NotionForm, said_by_column, sayable_columns
 from learning.notions.services import (
     PICTURES_TASK,
     delete_notion,
@@ -31,6 +31,7 @@ from learning.text_spaces.queries import find_space
 from lookalike.core.errors import Refused
 from lookalike.learning.projection import Layers
 
+MOST_COLUMNS = 6  # whose values an editor offers
 MAX_DIGITS = 7  # of the number of a page of pictures
 SAID = ("words", "template", "method", "dim")  # what an address of the editor keeps
 
@@ -47,6 +48,8 @@ def editor(request: HttpRequest, slug: str) -> HttpResponseBase:
     form = NotionForm.for_space(space)
     if said is not None:
         form = NotionForm(initial={**said.dict()})
+    elif (column := request.GET.get("column", "")) in sayable_columns(space):
+        form = NotionForm(initial=said_by_column(space, column))
     return render(request, "learning/editor.html", _editor(request, space, form, request.GET))
 
 
@@ -79,6 +82,7 @@ def _editor(
     others = [image for image in offered if chosen is None or image.pk != chosen.pk]
     return {
         "space": space, "form": form, "chosen": chosen, "others": others,
+        "columns": sayable_columns(space)[:MOST_COLUMNS],
         "next_page": page + 1, "may_keep": signed_in(request).is_admin,
     }  # fmt: skip
 

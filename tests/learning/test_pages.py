@@ -199,6 +199,16 @@ def test_a_form_for_a_pool_offers_what_was_learned(chief, notion_of):
     assert 'value="learned:paints#colour"' in shown
 
 
+def test_the_editor_offers_the_values_of_each_attribute_that_the_space_has_read(chief, space):
+    shown = page(chief, "editor", "paints")
+    assert 'Values of <a href="?column=colour">colour</a>' in shown
+    by_colour = page(chief, "editor", "paints", column="colour")
+    words = by_colour.split("<textarea")[1].split(">")[1].split("<")[0]
+    assert {"red", "green", "blue"} <= set(words.strip().split(", "))
+    assert 'value="a {} thing"' in by_colour
+    assert page(chief, "editor", "paints", column="nothing at all")
+
+
 @pytest.mark.parametrize("number", ["9" * 18, "9" * 30, "9" * 5000, "-1", "²"])
 def test_a_page_of_pictures_that_cannot_be_is_the_first(chief, space, paints, number):
     shown = page(chief, "editor", "paints", page=number)

@@ -13,7 +13,7 @@ from catalog.models import Catalog, EmbeddingSet, Image, Projection
 from catalog.projections import layers_path, read_layers, seen_among
 from jobs.models import Job
 from jobs.services import JobError, JobLostError
-from learning.models import TextSpace, TrainingRun
+from learning.models import Notion, TextSpace, TrainingRun
 from learning.notions.services import delete_notion
 from learning.text_spaces.checkpoints import checkpoint_folder
 from learning.text_spaces.recipes import SpaceRecipe
@@ -77,7 +77,7 @@ def test_a_run_cut_short_anywhere_ends_in_the_bytes_of_one_that_was_not(paints):
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"columns": ("maker",)}, "columns: no image has 'maker'; there is "),
-    ({"columns": ("one",)}, "columns: 'one' has 1 values; 2 to 200 can be learnt"),
+    ({"columns": ("one",)}, "columns: 'one' has 1 value; 2 to 200 can be learnt"),
     ({"captions": {"colour": "red"}}, "template of colour: 'red' must have {} once"),
     ({"parent": "nonsense"}, "model: 'nonsense' names no backbone."),
     ({"epochs": 0}, "epochs: 0 is not from 1 to 1,000."),
@@ -201,6 +201,13 @@ def test_the_command_learns_and_says_what_guessing_would_get(paints):
         "learn_notion", "paints", "Colour", "--words", "red, green, blue", "--dim", "2"
     )
     assert notion["model"] == "learned:paints#colour"
+    shade = printed("learn_notion", "paints", "Shade", "--column", "colour", "--dim", "2")
+    assert shade["model"] == "learned:paints#shade"
+    prompts = Notion.objects.get(projection__head="shade").prompts
+    assert "a red thing" in prompts
+    for column in ("maker", "colour__x", 'it\'s a "size" %s'):
+        with pytest.raises(Exception, match="has no value in “Paints”; a notion needs two"):
+            printed("learn_notion", "paints", "Other", "--column", column)
     table = printed(
         "score_notions", "paints", "--space", "paints", "--columns", "colour", "--dim", "2",
         "--repetitions", "1", "--methods", "random,raw,span of the prompts",

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jobs.commands import JobCommand
 from jobs.job_task import serve
-from learning.notions.recipes import DIM, METHODS, TEMPLATE, NotionRecipe, parse_words
+from learning.notions.recipes import (
+    DIM,
+    METHODS,
+    TEMPLATE,
+    NotionRecipe,
+    parse_words,
+    recipe_of_column,
+)
 from learning.notions.services import notion_job
 from learning.text_spaces.queries import space_by_slug
 from lookalike.core.errors import Refused
@@ -25,20 +33,24 @@ class Command(JobCommand):
         group = parser.add_mutually_exclusive_group(required=True)
         group.add_argument("--words", help="what differs, with commas between them")
         group.add_argument("--prompts", type=Path, metavar="FILE", help="whole sentences, by line")
+        group.add_argument("--column", metavar="NAME", help="an attribute: its values differ")
         parser.add_argument(
-            "--template", default=TEMPLATE, help="what a word goes into; default: %(default)s"
+            "--template", help=f"what a word goes into; default: {TEMPLATE}, or a column's caption"
         )
         parser.add_argument("--method", choices=METHODS, default="indirect")
         parser.add_argument("--dim", type=int, default=DIM, help="directions; default: %(default)s")
         parser.add_argument("--seed", type=int, default=0)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        recipe = NotionRecipe(
-            words=_words(options["words"], options["prompts"]),
-            template="" if options["prompts"] else options["template"],
-            method=options["method"], dim=options["dim"], seed=options["seed"],
-        )  # fmt: skip
         space = space_by_slug(options["space"])
+        how = {name: options[name] for name in ("method", "dim", "seed")}
+        if options["column"]:
+            recipe = recipe_of_column(space, options["column"], **how)
+            recipe = replace(recipe, template=options["template"] or recipe.template)
+        else:
+            template = "" if options["prompts"] else options["template"] or TEMPLATE
+            words = _words(options["words"], options["prompts"])
+            recipe = NotionRecipe(words=words, template=template, **how)
         job = notion_job(space=space, name=options["name"], recipe=recipe)
         work = partial(serve, "learning.notions.fit.learn_notion")
         result = self.run_work(**job, work=work)
