@@ -246,8 +246,13 @@ def _shares(sizes: Ints, room: Ints, others: Ints, n: int, rng: np.random.Genera
 def _swap_roles(
     ways: Ints, pairs: Ints, twins: Ints, visits: Ints, rng: np.random.Generator
 ) -> None:
-    """Draw for each pair and its twin which is the control; the longer visit has more of them."""
+    """Draw for each pair and its twin which is the control; the longer visit has more of them.
+
+    Of those in two phases the twin is: a pair that is asked phases before others of its visit, or
+    after them, would be settled, where pairs close early, before they are, or after.
+    """
     _, visit, width = np.unique(visits, return_inverse=True, return_counts=True)
     here, there = width[visit[pairs]], width[visit[twins]]
     is_swapped = rng.random(pairs.size) < here / (here + there)
+    is_swapped &= visits[pairs] % 2**16 == visits[twins] % 2**16
     ways[pairs[is_swapped]], ways[twins[is_swapped]] = REPEATED, AS_IT_IS

@@ -1,13 +1,13 @@
 """Where pairs close early, checks leave the queues with them, so that few are left behind.
 
-Gold, repeats and mirrored pairs leave by chance, as often as the pairs of their visit, so that
-their share of what is left is that of the whole queue, which tells nothing of them
+Gold, repeats and mirrored pairs leave by chance, as often as a further pair of their visit would,
+so that their share of what is left is that of the whole queue, which tells nothing of them
 (`docs/simulations/control_classifier.py`). If a repeat left with its own pair instead, a judge who
-has answered that pair would be left with too many repeats, or too few.
+has answered that pair would be left with too many repeats, or too few. And if a check always left
+with the last pair of its visit, whatever stands alone would be no check.
 
-Each transaction sees the pairs that it closes itself and those closed before it. Where two close
-the last pairs of a visit at once, neither sees the other's: each lets a check leave with a
-probability below 1, and the visit may keep checks without a pair, which are asked as ever.
+Who is left without any pair is not asked checks alone. Transactions that close pairs of a campaign
+with checks look at them one after the other, so that none misses what another has just closed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from annotation.closing import chance_to_move
 from annotation.models import EntryState
 from annotation.queries.judges import CountingRules
 from annotation.queries.prepared import prepared_cursor
@@ -24,7 +25,7 @@ from annotation.services.controls import PAIR_BLOCK
 Entries = Sequence[tuple[int, int]]  # (member, question)
 
 # A visit is what follows each other in a judge's queue of one query.
-# For each check in a visit of which pairs have moved: how many, and how many are as they were.
+# For each check in a visit of which pairs have moved: how many, how many are there now, and gone.
 # Rows that somebody holds are left: their answer is on its way.
 CHECKS = """
 with moved as (
@@ -40,12 +41,13 @@ with moved as (
     where e.stage = 'judging'
 ), shares as (
     select member_id, block, visit,
-           count(*) filter (where kind = 'pair' and state = %(state)s) as n_left,
+           count(*) filter (where kind = 'pair' and state = any(%(here)s)) as n_here,
+           count(*) filter (where kind = 'pair' and state = 'settled') as n_gone,
            count(*) filter (where (member_id, question_id)
                                   in (select member_id, question_id from moved)) as n_moved
     from visits group by member_id, block, visit
 )
-select e.id, n_moved, n_left
+select e.id, n_moved, n_here, n_gone
 from visits join shares using (member_id, block, visit) join annotation_queueentry e using (id)
 where n_moved > 0 and visits.kind <> 'pair' and e.state = %(state)s
 order by e.id for update of e skip locked
@@ -76,6 +78,15 @@ where e.state = %(state)s order by e.id for update of e skip locked
 MOVE = """
 update annotation_queueentry set state = %s, lease_until = null where id = any(%s::bigint[])
 """
+# Those of the judges who have no pair left.
+ALONE = """
+select e.id from unnest(%s::bigint[]) as m(id) join annotation_queueentry e on e.member_id = m.id
+where e.state = 'open' and e.stage = 'judging' and not exists (
+    select from annotation_queueentry o join annotation_question q on q.id = o.question_id
+    where o.member_id = m.id and o.state = 'open' and q.kind = 'pair')
+order by e.id for update of e skip locked
+"""
+ONE_BY_ONE = "select pg_advisory_xact_lock(hashtext('closing checks'), %s::int)"
 HAS_CHECKS = """
 select exists (select from annotation_question
                where campaign_id = %s and kind in ('gold', 'repeat', 'mirror'))
@@ -84,33 +95,58 @@ select exists (select from annotation_question
 
 def release_checks(rules: CountingRules, pairs: Entries) -> None:
     """Take out of the queues what checks judges beside pairs that have just left them."""
+    if not _looks(rules, pairs):
+        return
     _move(rules, pairs, EntryState.OPEN, EntryState.SETTLED)
+    with prepared_cursor() as cursor:
+        cursor.execute(ALONE, [sorted({member for member, _ in pairs})])
+        _set(EntryState.SETTLED, [entry for (entry,) in cursor.fetchall()])
 
 
 def return_checks(rules: CountingRules, pairs: Entries) -> None:
     """Ask again what left with pairs that are asked again; where pairs are lent, offer it again."""
     back = EntryState.EXPIRED if rules.is_leased else EntryState.OPEN
-    _move(rules, pairs, EntryState.SETTLED, back)
+    if _looks(rules, pairs):
+        _move(rules, pairs, EntryState.SETTLED, back)
 
 
-def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: EntryState) -> None:
+def _looks(rules: CountingRules, pairs: Entries) -> bool:
+    """Return whether the campaign has checks that may have to move; wait for who is at it."""
     if not pairs:
-        return
-    members, questions = map(list, zip(*pairs, strict=True))
-    checks = CHECKS_OF_CHOICES if rules.kind.is_choice else CHECKS.format(block=PAIR_BLOCK)
-    values = {
-        "members": members, "questions": questions, "campaign": rules.campaign_id, "state": before
-    }  # fmt: skip
-    rng = np.random.default_rng([rules.campaign_id, *sorted(set(questions))])
+        return False
     with prepared_cursor() as cursor:
         cursor.execute(HAS_CHECKS, [rules.campaign_id])
         if cursor.fetchall() == [(False,)]:
-            return
-        cursor.execute(checks, values)
-        moved = [
-            entry
-            for entry, n_moved, n_left in cursor.fetchall()
-            if rng.random() < n_moved / (n_moved + n_left)
-        ]
-        if moved:
-            cursor.execute(MOVE, [after, moved])
+            return False
+        cursor.execute(ONE_BY_ONE, [rules.campaign_id])
+    return True
+
+
+def _move(rules: CountingRules, pairs: Entries, before: EntryState, after: EntryState) -> None:
+    members, questions = map(list, zip(*pairs, strict=True))
+    values = {
+        "members": members, "questions": questions, "campaign": rules.campaign_id,
+        "state": before, "here": list({EntryState.OPEN, after} - {EntryState.SETTLED}),
+    }  # fmt: skip
+    rng = np.random.default_rng([rules.campaign_id, *sorted(set(questions))])
+    with prepared_cursor() as cursor:
+        if rules.kind.is_choice:
+            cursor.execute(CHECKS_OF_CHOICES, values)
+            chances = [
+                (entry, n_moved / (n_moved + n_left))
+                for entry, n_moved, n_left in cursor.fetchall()
+            ]
+        else:
+            cursor.execute(CHECKS.format(block=PAIR_BLOCK), values)
+            is_leaving = after == EntryState.SETTLED
+            chances = [
+                (entry, chance_to_move(*counts, is_leaving=is_leaving))
+                for entry, *counts in cursor.fetchall()
+            ]
+    _set(after, [entry for entry, chance in chances if rng.random() < chance])
+
+
+def _set(state: EntryState, entries: list[int]) -> None:
+    if entries:
+        with prepared_cursor() as cursor:
+            cursor.execute(MOVE, [state, entries])

@@ -3,8 +3,10 @@
 Nineteen in twenty answers are the first to their question and come alone. They need no look
 before the write: the statement finds the judge, the question and the campaign's state by itself,
 and writes nothing if anything is not as it should be. Then `record_answers` takes the answer the
-long way, and says why. The same statement reads the next questions, since a round trip more would take
-longer than that; they are those of the moment before, without the question answered.
+long way, and says why.
+
+The same statement reads the next questions, since a round trip more would cost
+as much as they do; they are those of the moment before, without the question answered.
 
 When k of n judge, the answer is a vote for a pair that is lent to the judge and wants it. Of the
 votes wanted, one more is given and one less is lent, so that `n_free` stays as it is.

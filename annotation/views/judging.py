@@ -138,7 +138,7 @@ def questions(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase
     if after is None or n is None:
         return bad_request("“after” and “n” are whole numbers, n at most 200.")
     judge = judge_of(request, campaign_uid)
-    asked = _asked(request, campaign_uid, judge, after, n)
+    asked = _asked(request, judge, (after, n))
     return JsonResponse(next_reply(campaign_uid, judge, asked, judge.n_done))
 
 
@@ -172,7 +172,7 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
         raise Http404 from None
     reply = receipt_reply([key for key, _ in batch], receipt)
     if wanted is not None:
-        asked = _asked(request, campaign_uid, receipt.judge, *wanted, receipt.asked)
+        asked = _asked(request, receipt.judge, wanted, receipt.asked)
         reply |= next_reply(campaign_uid, receipt.judge, asked, receipt.n_done)
     return JsonResponse(reply, status=receipt_status(receipt))
 
@@ -270,26 +270,33 @@ def judge_of(request: HttpRequest, campaign_uid: uuid.UUID) -> Judge:
 
 def _asked(
     request: HttpRequest,
-    campaign_uid: uuid.UUID,
     judge: Judge,
-    after: int,
-    n: int,
+    wanted: tuple[int, int],
     asked: list[AskedQuestion] | None = None,
 ) -> list[AskedQuestion]:
     """Return the next open questions; none while the campaign is not open, or guidelines unread.
 
-    `asked` are those that were read already, if they were. Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
+    Where pairs are lent, more are lent as long as fewer than wanted lie ahead, and all are lent
     anew when half of the time is over.
+
+    Args:
+        request: of whom.
+        judge: the same, in this campaign.
+        wanted: behind which place, and how many.
+        asked: what is asked, if it was read already.
     """
     if judge.refusal is not None or judge.must_read:
         return []
-    n = min(n, WINDOW)
+    after, n = wanted[0], min(wanted[1], WINDOW)
     if asked is None:
         asked = next_questions(judge, after=after, n=n)
     if not judge.is_leased or (len(asked) >= n and are_lent_for_long(judge, asked)):
         return asked
     claim_questions(
-        campaign_uid=campaign_uid, annotator_id=signed_in(request).pk, n_wanted=n, after=after
+        campaign_uid=judge.campaign_uid,
+        annotator_id=signed_in(request).pk,
+        n_wanted=n,
+        after=after,
     )
     return next_questions(judge, after=after, n=n)
 

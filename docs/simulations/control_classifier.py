@@ -2,11 +2,11 @@
 
 Simulated campaigns (other pools, panels and shares of controls each), served by the site's own
 ordering: where everyone judges every pair, and where three of six do, each at a pace of their
-own, and some go away and leave what they were lent to others; and where pairs close early, so that
-later judges are asked those alone on which the others differ. For every pair served, the attacker
-knows all that the sequence tells but what the judge remembers of the pair itself: where it stands
-in the queue and in its visit, how long the visit and those beside it are, how often, how long ago
-and with how many pairs the query was there before, how many of its pairs came and will come.
+own, and some go away and leave what they were lent to others; and both where pairs close early, so
+that later judges are asked those alone on which the others differ. For every pair served, the
+attacker knows all that the sequence tells but what the judge remembers of the pair itself: where
+it stands in the queue and in its visit, how long the visit and those beside it are, how often, how
+long ago and with how many pairs the query was there before, how many of its pairs came and will.
 Gradient boosted trees learn on half of the judges of each campaign, and are scored on the other
 half.
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from annotation.closing import chance_to_move
 from annotation.shared_order import BATCH, LEAST, MORE, n_due_again, shared_order, whole_queries
 from annotation.visits import (
     AS_IT_IS,
@@ -117,6 +118,57 @@ def _orders(made: MadeCampaign, seed: int) -> list[JudgeOrder]:
     ]
 
 
+class _Lending:
+    """A campaign in which K of the panel judge each pair, and judges are lent batches."""
+
+    def __init__(self, made: MadeCampaign, rng: np.random.Generator) -> None:
+        self._made, self._rng = made, rng
+        self._in_order = shared_order(made.pairs, rng, mirror_percent=made.mirror_percent)
+        n_pairs = self._in_order.size
+        self._is_wanted = np.full((N_JUDGES, n_pairs), True)
+        self.n_free = np.full(n_pairs, K)
+        is_again = np.isin(  # asked both ways: never mirrored
+            made.pairs.candidate_ids * 10**6 + made.pairs.query_ids,
+            made.pairs.query_ids * 10**6 + made.pairs.candidate_ids,
+        )
+        swappable = np.where(is_again, -1, made.pairs.candidate_ids)
+        self._pairs = replace(made.pairs, candidate_ids=swappable, phases=0 * made.pairs.phases)
+        is_query = made.pairs.query_ids == made.gold[:, 1:]
+        self._gold_pair = (is_query * rng.random((N_JUDGES, *is_query.shape))).argmax(axis=2)
+        self._n_asked = np.zeros((N_JUDGES, 2), np.int64)
+        self._n_lent = np.zeros(N_JUDGES, np.int64)
+
+    def can_have(self) -> Flags:
+        """Return which judges may be lent something."""
+        return np.asarray((self._is_wanted & (self.n_free > 0)).any(axis=1))
+
+    def lend(self, judge: int) -> tuple[Ints, JudgeOrder]:
+        """Lend a judge a batch; return its pairs, and what is asked."""
+        made, pairs, in_order = self._made, self._pairs, self._in_order
+        open_places = np.flatnonzero((self._is_wanted[judge] & (self.n_free > 0))[in_order])
+        size = int(np.clip((self.n_free > 0).sum() // (2 * N_JUDGES), LEAST, BATCH))
+        ahead = in_order[open_places[: size + MORE]]
+        claimed = ahead[: whole_queries(pairs.query_ids[ahead].tolist(), size)]
+        self._is_wanted[judge, claimed] = False
+        self.n_free[claimed] -= 1
+        self._n_lent[judge] += claimed.size
+        n_asked = self._n_asked[judge]
+        n_repeats, n_mirrors = n_due_again(
+            (made.repeat_percent, made.mirror_percent),
+            (int(n_asked[0]), int(n_asked[1])),
+            n_pairs=int(self._n_lent[judge]),
+            n_claimed=claimed.size,
+        )
+        batch = AskedPairs(*(column[claimed] for column in vars(pairs).values()))
+        gold = made.gold[np.isin(self._gold_pair[judge], claimed)]
+        order = judge_order(
+            batch, gold, self._rng,
+            n_repeats=n_repeats, n_mirrors=n_mirrors, makes_up=n_repeats > 0,
+        )  # fmt: skip
+        n_asked += [(order.ways == way).sum() for way in (REPEATED, MIRRORED)]
+        return claimed, order
+
+
 def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
     """Return what each judge of one campaign is served where K of them judge each pair.
 
@@ -125,44 +177,14 @@ def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served
     """
     made = make_campaign(seed, n_queries, n_phases)
     rng = np.random.default_rng([seed, n_queries])
-    in_order = shared_order(made.pairs, rng, mirror_percent=made.mirror_percent)
-    is_wanted = np.full((N_JUDGES, in_order.size), True)
-    n_free = np.full(in_order.size, K)
-    is_again = np.isin(  # asked both ways: never mirrored
-        made.pairs.candidate_ids * 10**6 + made.pairs.query_ids,
-        made.pairs.query_ids * 10**6 + made.pairs.candidate_ids,
-    )
-    pairs = replace(made.pairs, candidate_ids=np.where(is_again, -1, made.pairs.candidate_ids))
-    is_query = made.pairs.query_ids == made.gold[:, 1:]
-    gold_pair = (is_query * rng.random((N_JUDGES, *is_query.shape))).argmax(axis=2)
-    n_asked = np.zeros((N_JUDGES, 2), np.int64)
-    n_lent = np.zeros(N_JUDGES, np.int64)
+    lending = _Lending(made, rng)
     queues: list[list[JudgeOrder]] = [[] for _ in range(N_JUDGES)]
     pace = rng.uniform(0.2, 1, N_JUDGES)
-    while (can_have := (is_wanted & (n_free > 0)).any(axis=1)).any():
+    while (can_have := lending.can_have()).any():
         judge = int(rng.choice(N_JUDGES, p=pace * can_have / (pace * can_have).sum()))
-        open_places = np.flatnonzero((is_wanted[judge] & (n_free > 0))[in_order])
-        size = int(np.clip((n_free > 0).sum() // (2 * N_JUDGES), LEAST, BATCH))
-        ahead = in_order[open_places[: size + MORE]]
-        claimed = ahead[: whole_queries(pairs.query_ids[ahead].tolist(), size)]
-        is_wanted[judge, claimed] = False
-        n_free[claimed] -= 1
-        n_lent[judge] += claimed.size
-        gold = made.gold[np.isin(gold_pair[judge], claimed)]
-        n_repeats, n_mirrors = n_due_again(
-            (made.repeat_percent, made.mirror_percent),
-            (int(n_asked[judge, 0]), int(n_asked[judge, 1])),
-            n_pairs=int(n_lent[judge]),
-            n_claimed=claimed.size,
-        )
-        columns = (pairs.question_ids, pairs.query_ids, pairs.candidate_ids, 0 * pairs.phases)
-        batch = AskedPairs(*(column[claimed] for column in columns))
-        order = judge_order(
-            batch, gold, rng, n_repeats=n_repeats, n_mirrors=n_mirrors, makes_up=n_repeats > 0
-        )
-        n_asked[judge] += [(order.ways == way).sum() for way in (REPEATED, MIRRORED)]
+        claimed, order = lending.lend(judge)
         if rng.random() < 0.1:
-            n_free[claimed] += 1
+            lending.n_free[claimed] += 1
         else:
             queues[judge].append(order)
     return [
@@ -176,22 +198,39 @@ def simulate_k_of_n(seed: int, n_queries: int, n_phases: int = 1) -> list[Served
 
 
 class _Queue:
-    """One judge's queue in a campaign that closes pairs early; entries are its places."""
+    """What one judge has been given in a campaign that closes pairs early; entries are its places.
 
-    def __init__(self, made: MadeCampaign, order: JudgeOrder) -> None:
-        self.served = _served(made, order.question_ids, order.ways)
-        n_pairs = made.pairs.question_ids.size
-        is_pair = (order.ways == AS_IT_IS) & (order.question_ids < FIRST_GOLD)
-        self.is_pair = is_pair
-        self.pair = np.where(order.question_ids < FIRST_GOLD, order.question_ids, -1)
-        self.entry = np.empty(n_pairs, np.int64)
-        self.entry[self.pair[is_pair]] = np.flatnonzero(is_pair)
-        is_new = np.diff(self.served.query_ids, prepend=-1) != 0
-        self.visit = np.cumsum(is_new) - 1
-        self.visits = np.split(np.arange(is_new.size), np.flatnonzero(is_new)[1:])
-        self.is_open = np.full(is_pair.size, True)
-        self.is_done = np.full(is_pair.size, False)
+    `orders` follow each other: one of all pairs, or batches as they are lent.
+    """
+
+    def __init__(self, made: MadeCampaign) -> None:
+        self._made = made
+        self.served = Served(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+        self.pair = np.zeros(0, np.int64)
+        self.is_pair, self.is_open, self.is_done = (np.zeros(0, np.bool_) for _ in range(3))
+        self.visit = np.zeros(0, np.int64)
+        self.entry = np.full(made.pairs.question_ids.size, -1)
         self.next = 0
+
+    def give(self, order: JudgeOrder) -> None:
+        """Let the judge have more to answer."""
+        n = self.pair.size
+        served = _served(self._made, order.question_ids, order.ways)
+        is_plain = order.question_ids < FIRST_GOLD
+        is_pair = (order.ways == AS_IT_IS) & is_plain
+        pair = np.where(is_plain, order.question_ids, -1)
+        self.entry[pair[is_pair]] = n + np.flatnonzero(is_pair)
+        visit = np.cumsum(np.diff(served.query_ids, prepend=-1) != 0)
+        self.visit = np.append(self.visit, self.visit[-1:].sum() + visit)
+        old = self.served
+        self.served = Served(
+            np.append(old.query_ids, served.query_ids),
+            np.append(old.is_control, served.is_control),
+            np.append(old.is_checked, served.is_checked),
+        )
+        self.pair, self.is_pair = np.append(self.pair, pair), np.append(self.is_pair, is_pair)
+        self.is_open = np.append(self.is_open, np.full(is_pair.size, True))
+        self.is_done = np.append(self.is_done, np.full(is_pair.size, False))
 
     def answer(self) -> int | None:
         """Answer what comes next; return its pair if that is a vote, -1 if not, None at the end."""
@@ -206,14 +245,18 @@ class _Queue:
     def close(self, pair: int, rng: np.random.Generator) -> None:
         """Let a settled pair leave, and checks with it, as `annotation.services.closing_checks`."""
         entry = self.entry[pair]
-        if not self.is_open[entry]:
+        if entry < 0 or not self.is_open[entry]:
             return
         self.is_open[entry] = False
-        beside = self.visits[self.visit[entry]]
-        beside = beside[self.is_open[beside]]
-        checks = beside[~self.is_pair[beside]]
-        n_left = int(self.is_pair[beside].sum())
-        self.is_open[checks[rng.random(checks.size) < 1 / (1 + n_left)]] = False
+        begin, end = np.searchsorted(self.visit, [self.visit[entry], self.visit[entry] + 1])
+        is_pair, is_open = self.is_pair[begin:end], self.is_open[begin:end]
+        n_here = int((is_pair & is_open).sum())
+        n_gone = int((is_pair & ~is_open & ~self.is_done[begin:end]).sum())
+        chance = chance_to_move(1, n_here, n_gone, is_leaving=True)
+        checks = np.flatnonzero(~is_pair & is_open)
+        is_open[checks[rng.random(checks.size) < chance]] = False  # a view
+        if not (self.is_pair & self.is_open).any():
+            self.is_open[:] = False
 
     def given(self) -> Served:
         """Return what the judge was asked in the end."""
@@ -221,19 +264,41 @@ class _Queue:
         return Served(whole.query_ids[done], whole.is_control[done], whole.is_checked[done])
 
 
+class _Votes:
+    """Votes that come in and close pairs.
+
+    Queries are easy or hard: up to half of the votes go astray. A pair closes as soon as no vote
+    can change its majority; a tie is “different”.
+    """
+
+    def __init__(self, made: MadeCampaign, n_wanted: int, rng: np.random.Generator) -> None:
+        n_pairs = made.pairs.question_ids.size
+        astray = (rng.beta(1, 2.5, int(made.pairs.query_ids.max()) + 1) / 2)[made.pairs.query_ids]
+        self._chance = np.where(rng.random(n_pairs) < 0.25, 1 - astray, astray)
+        self._votes = np.zeros((n_pairs, 2), np.int64)
+        self._n_wanted, self._rng = n_wanted, rng
+
+    def add(self, pair: int, queues: Sequence[_Queue]) -> bool:
+        """Vote on a pair; return whether that settled it, so that it left the queues."""
+        self._votes[pair, int(self._rng.random() > self._chance[pair])] += 1
+        n_similar, n_different = self._votes[pair].tolist()
+        is_over = is_settled(n_similar, n_different, self._n_wanted, "negative")
+        for queue in queues if is_over else ():
+            queue.close(pair, self._rng)
+        return is_over
+
+
 def simulate_closing(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
     """Return what each judge is served where everyone judges, and pairs close early.
 
-    Judges are of several paces, queries easy or hard: up to half of the votes go astray. A pair
-    closes as soon as no vote can change its majority; a tie is “different”.
+    Judges are of several paces.
     """
     made = make_campaign(seed, n_queries, n_phases)
     rng = np.random.default_rng([seed, n_queries])
-    queues = [_Queue(made, order) for order in _orders(made, seed)]
-    n_pairs = made.pairs.question_ids.size
-    astray = (rng.beta(1, 2.5, n_queries) / 2)[made.pairs.query_ids]
-    chance = np.where(rng.random(n_pairs) < 0.25, 1 - astray, astray)
-    votes = np.zeros((n_pairs, 2), np.int64)
+    queues = [_Queue(made) for _ in range(N_JUDGES)]
+    for queue, order in zip(queues, _orders(made, seed), strict=True):
+        queue.give(order)
+    votes = _Votes(made, N_JUDGES, rng)
     pace = rng.uniform(0.2, 1, N_JUDGES)
     while pace.any():
         judge = int(rng.choice(N_JUDGES, p=pace / pace.sum()))
@@ -241,11 +306,30 @@ def simulate_closing(seed: int, n_queries: int, n_phases: int = 1) -> list[Serve
         if pair is None:
             pace[judge] = 0
         elif pair >= 0:
-            votes[pair, int(rng.random() > chance[pair])] += 1
-            n_similar, n_different = votes[pair].tolist()
-            if is_settled(n_similar, n_different, N_JUDGES, "negative"):
-                for queue in queues:
-                    queue.close(pair, rng)
+            votes.add(pair, queues)
+    return [queue.given() for queue in queues]
+
+
+def simulate_k_of_n_closing(seed: int, n_queries: int, n_phases: int = 1) -> list[Served]:
+    """Return what each judge is served where K of them judge each pair, and pairs close early.
+
+    Judges are of several paces; who has nothing left is lent a batch.
+    """
+    made = make_campaign(seed, n_queries, n_phases)
+    rng = np.random.default_rng([seed, n_queries])
+    lending, votes = _Lending(made, rng), _Votes(made, K, rng)
+    queues = [_Queue(made) for _ in range(N_JUDGES)]
+    pace = rng.uniform(0.2, 1, N_JUDGES)
+    is_at_work = np.full(N_JUDGES, True)
+    while is_at_work.any():
+        judge = int(rng.choice(N_JUDGES, p=pace * is_at_work / (pace * is_at_work).sum()))
+        pair = queues[judge].answer()
+        if pair is None:
+            is_at_work[judge] = lending.can_have()[judge]
+            if is_at_work[judge]:
+                queues[judge].give(lending.lend(judge)[1])
+        elif pair >= 0 and votes.add(pair, queues):
+            lending.n_free[pair] = 0
     return [queue.given() for queue in queues]
 
 
@@ -319,6 +403,7 @@ def main() -> int:
         ("everyone", simulate),
         (f"{K} of {N_JUDGES}", simulate_k_of_n),
         ("everyone, pairs close early", simulate_closing),
+        (f"{K} of {N_JUDGES}, pairs close early", simulate_k_of_n_closing),
     )
     for way, serve in ways:
         for n_phases in (1, 4):

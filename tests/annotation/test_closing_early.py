@@ -1,8 +1,10 @@
 """Pairs that close early: only when no vote that may still come can change the outcome."""
 
+import threading
 from dataclasses import replace
 
 import pytest
+from django.db import connection, transaction
 
 from annotation.errors import CampaignError
 from annotation.forms import SettingsForm
@@ -22,7 +24,8 @@ from annotation.services import (
 )
 from annotation.services.closing_checks import release_checks
 from annotation.services.gold import GoldPair
-from tests.clients import Browser
+from tests.annotation.locks import wait_for_a_lock
+from tests.clients import Browser, answer_to
 
 pytestmark = pytest.mark.django_db
 
@@ -175,6 +178,38 @@ def test_checks_leave_with_the_pairs_beside_them(checked):
     assert reconcile(campaign=campaign) == []
     reply = c.get("next")
     assert (reply["questions"], reply["progress"]) == ([], {"n_done": 0, "n_total": 0})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_close_the_last_pairs_at_once_leave_nobody_checks_alone(pairs, people):
+    both, panel = pairs(1, 2), people(4)
+    campaign = create_campaign(name="checked", slug="checked", pairs=both, panel=panel)
+    campaign = change_settings(campaign=campaign, by=None, closes_settled=True, repeat_percent=50)
+    add_gold(
+        campaign=campaign,
+        purpose="gold",
+        pairs=[GoldPair(query, candidate, "different") for query, candidate in both],
+    )
+    campaign = open_campaign(campaign=campaign)
+    a, b, c, _ = [Browser(campaign, person) for person in panel]
+    a.walk("different")
+    one, other = [
+        str(uid) for uid in campaign.questions.filter(kind="pair").values_list("uid", flat=True)
+    ]
+
+    def close_the_other():
+        c.send(answer_to(other, "different"))
+        connection.close()
+
+    tab = threading.Thread(target=close_the_other)
+    with transaction.atomic():
+        b.send(answer_to(one, "different"))  # two to two would be a tie, which is “different”
+        tab.start()
+        wait_for_a_lock()
+    tab.join()
+    assert states(campaign, 4, "pair") == {"settled": 2}
+    assert states(campaign, 4, "gold") == {"settled": 2}
+    assert states(campaign, 4, "repeat") == {"settled": 1}
 
 
 def test_half_of_the_pairs_take_half_of_the_checks_along(checked):

@@ -2,12 +2,14 @@
 
 import importlib.util
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.closing import chance_to_move, share_kept
 from annotation.shared_order import n_due_again, shared_order, whole_queries
 from annotation.visits import (
     AS_IT_IS,
@@ -83,6 +85,34 @@ def test_a_query_is_asked_in_two_visits_of_about_equal_size_far_apart():
     assert 10 < sum(gap > 0 for gap in gaps) < 40  # either may be the control
     per_query = np.bincount(queries)
     assert per_query.min() == per_query.max() == 21
+
+
+def test_of_a_pair_asked_in_two_phases_the_one_in_its_own_is_the_vote():
+    """Others are asked it then: in another phase it would close long before those beside it."""
+    pairs, order = drawn(4, n_phases=3, n_mirrors=0)
+    again = np.isin(order.question_ids, order.question_ids[order.ways == REPEATED])
+    third = np.arange(order.question_ids.size) * 3 // order.question_ids.size
+    is_home = third == order.question_ids % 3
+    is_vote = order.ways == AS_IT_IS
+    assert is_home[again & is_vote].mean() > 0.9  # phases are not of equal size to the last pair
+    assert is_home[again & ~is_vote].mean() < 0.1
+    assert (
+        8
+        < (third[again & ~is_vote] > pairs.phases[order.question_ids[again & ~is_vote] - 1]).sum()
+        < 32
+    )
+
+
+@given(steps=st.lists(st.integers(0, 9), unique=True, min_size=1))
+def test_checks_leave_and_come_back_to_one_share_by_whatever_steps(steps):
+    left = [10, *sorted(steps, reverse=True)]
+    stay, gone = 1.0, 1 - share_kept(left[-1], 10 - left[-1])
+    for before, after in pairwise(left):
+        stay *= 1 - chance_to_move(before - after, after, 10 - after, is_leaving=True)
+    assert stay == pytest.approx(share_kept(left[-1], 10 - left[-1]))
+    for before, after in pairwise(left[::-1]):
+        gone *= 1 - chance_to_move(after - before, after, 10 - after, is_leaving=False)
+    assert gone == pytest.approx(0)  # with all pairs come all checks
 
 
 def test_without_pairs_asked_again_a_query_is_one_visit_with_its_gold_anywhere():
@@ -203,9 +233,12 @@ def test_a_classifier_cannot_tell_controls_from_the_order(simulation, n_phases, 
     assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
 
 
-def test_a_classifier_cannot_tell_controls_where_pairs_close_early(simulation):
-    panels = [simulation.simulate_closing(seed, n) for seed, n in enumerate([60, 120])]
-    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 2000
+@pytest.mark.parametrize("n_phases", [1, 4])
+@pytest.mark.parametrize("way", ["simulate_closing", "simulate_k_of_n_closing"])
+def test_a_classifier_cannot_tell_controls_where_pairs_close_early(way, n_phases, simulation):
+    serve = getattr(simulation, way)
+    panels = [serve(seed, n, n_phases) for seed, n in enumerate([60, 120])]
+    assert sum(int(one.is_control.sum()) for panel in panels for one in panel) > 1000
     assert abs(simulation.score(panels, "is_control") - 0.5) <= 0.03
     assert abs(simulation.score(panels, "is_checked") - 0.5) <= 0.03
 
