@@ -98,6 +98,7 @@ def test_grades_come_back_as_grades_with_their_threshold(
     expected = read_qrels(source, min_rel=2)
     table = labels(campaign)
     assert table.grades is not None
+    assert expected.grades is not None
     assert sorted(table.grades) == sorted(expected.grades)
     assert int(table.is_similar.sum()) == int(expected.labels.sum())
     with pytest.raises(InputError, match=r"graded\.txt, line 3: .*of grades"):

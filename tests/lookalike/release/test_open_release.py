@@ -136,12 +136,12 @@ def test_the_shipped_files_never_give_a_vsd_number_without_products(
     printed = capsys.readouterr()
     assert "no vsd_ measures" in printed.err
     assert not [name for name in json.loads(printed.out)["runs"][0]["measures"] if "vsd" in name]
-    labels, scores = lk.read_qrels(folder / "data/labels.parquet"), lk.read_run(run)
-    nameless = dict.fromkeys((*labels.query_ids, *scores.candidate_ids), "")
+    qrels, scores = lk.read_qrels(folder / "data/labels.parquet"), lk.read_run(run)
+    nameless = dict.fromkeys((*qrels.query_ids, *scores.candidate_ids), "")
     for products in (None, nameless):
         with pytest.raises(lk.InputError, match=wanted):
-            lk.score(labels, scores, ["vsd_hr@5"], products=products)
-        assert "vsd_hr@5" not in lk.score(labels, scores, products=products)[0].outcomes
+            lk.score(qrels, scores, ["vsd_hr@5"], products=products)
+        assert "vsd_hr@5" not in lk.score(qrels, scores, products=products)[0].outcomes
 
 
 def test_a_release_that_knows_no_product_refuses_vsd_measures(folder: Path) -> None:
