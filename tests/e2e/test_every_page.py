@@ -202,7 +202,9 @@ def pages(values: Values, people: dict[str, User]) -> dict[str, list[str]]:
             for address in addresses(name, parts, values):
                 reply = browser.get(address)
                 is_reached = is_reached or not is_refused(reply)
-                if not reply.streaming and is_page(reply):
+                if reply.streaming:
+                    reply.close()  # a file
+                elif is_page(reply):
                     opened.append(address)
                 if len(opened) == A_PAGE or (opened and not parts):
                     break
