@@ -24,7 +24,7 @@ from tests.paths import GOLDEN_RELEASES, ROOT, shared
 pytestmark = pytest.mark.install
 
 GOLDEN = ROOT / "tests" / "golden" / "commands"
-NO_PRODUCTS = "note: without product ids (--metadata) vsd_ measures take"
+NO_PRODUCTS = "note: no vsd_ measures: they count each product once"
 MOST_MB = 450
 MOST_SECONDS = 0.5
 RUNS = (
