@@ -86,7 +86,7 @@ where e.state = 'open' and e.stage = 'judging' and not exists (
     where o.member_id = m.id and o.state = 'open' and q.kind = 'pair')
 order by e.id for update of e skip locked
 """
-ONE_BY_ONE = "select pg_advisory_xact_lock(hashtext('closing checks'), %s::int)"
+ONE_BY_ONE = "select pg_advisory_xact_lock(hashtextextended('closing checks', %s))"
 HAS_CHECKS = """
 select exists (select from annotation_question
                where campaign_id = %s and kind in ('gold', 'repeat', 'mirror'))

@@ -106,7 +106,8 @@ def difference_picture(
 
     Args:
         picture: shape (h, w, 3).
-        more, less: saliencies of it, shape (h, w), in [0, 1].
+        more: one saliency of it, shape (h, w), in [0, 1].
+        less: the other, likewise.
 
     Returns:
         Shape (h, w, 3).
