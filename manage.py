@@ -14,7 +14,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 
     from config import embedded, settings  # noqa: PLC0415
-    from config.claim import claim  # noqa: PLC0415
+    from config.running.claim import claim  # noqa: PLC0415
 
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     fills_alone = command == "demo"  # a whole data folder, which no server is to share

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts import languages, queries, services
 from accounts.access import admin_required, signed_in
-from accounts.addresses import site_address
 from accounts.forms import DetailsForm, InvitationForm, ProfileForm, RoleForm
 from accounts.models import Role, User
+from accounts.sign_in.addresses import site_address
 from audit.actions import Action
 from audit.services import record
 from lookalike.core.errors import Refused

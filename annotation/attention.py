@@ -11,11 +11,11 @@ from redis import RedisError
 
 from accounts.attention import Attention, Urgency
 from annotation.models import Campaign, CampaignState, PanelMember, Stage
-from annotation.queries.adjudication import contested
-from annotation.queries.careless import flagged_judges
 from annotation.queries.comments import open_comments
 from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.numbers import campaign_numbers
+from annotation.queries.reviewing.adjudication import contested
+from annotation.queries.reviewing.careless import flagged_judges
 
 SECONDS = 120  # that a look at all answers of a campaign is kept
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accounts.limits import count
+from accounts.sign_in.limits import count
 from api.errors import ApiError
 
 

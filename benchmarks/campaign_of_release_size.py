@@ -19,12 +19,12 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.queries.frozen_rows import frozen_judges
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from benchmarks.release import peak_mb
-from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
+from catalog.vectors.embeddings import write_shard
 from evaluation.models import Run
 from evaluation.runs.storage import store_run
 from jobs.services import run_here
-from jobs.snapshot import snapshot
+from jobs.work.snapshot import snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import text_files

@@ -11,8 +11,8 @@ from django.utils import timezone
 from accounts.models import Role, User
 from annotation.models import Campaign, Judgement, Question
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
-from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
+from catalog.vectors.embeddings import write_shard
 from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters

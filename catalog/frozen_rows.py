@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 IMAGES = """
 select i.id, i.sha256, i.catalog_id as catalog,

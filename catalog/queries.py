@@ -9,11 +9,11 @@ from django.db.models import Count, F, Func, IntegerField, Q, QuerySet, TextFiel
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
+from catalog.browsing.filters import ImageFilter
 from catalog.cache import remembered
-from catalog.embeddings import nearest
-from catalog.filters import ImageFilter
 from catalog.maps.queries import find_map, images_in
 from catalog.models import Catalog, EmbeddingSet, Image, NearDuplicate, SourceFile
+from catalog.vectors.embeddings import nearest
 from jobs.models import OPEN_STATES, Job, JobState
 
 IMPORT_TASK = "catalog.tasks.import_catalog"

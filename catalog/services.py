@@ -13,7 +13,6 @@ from django.utils.text import slugify
 from accounts.models import User
 from audit.actions import Action
 from audit.services import record
-from catalog.embeddings import remove_unused_vectors
 from catalog.images.blobs import remove_unused_blobs
 from catalog.importing.batches import import_source
 from catalog.importing.origins import Origin
@@ -30,6 +29,7 @@ from catalog.models import (
 )
 from catalog.queries import IMPORT_TASK
 from catalog.short_names import NameCheck, check_name
+from catalog.vectors.embeddings import remove_unused_vectors
 from jobs.models import OPEN_STATES, Job, JobState
 from jobs.services import JobConflictError, JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.errors import Refused

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from io import FileIO
 
-from catalog.embeddings import shard_path
 from catalog.images.blobs import (
     PREVIEWS,
     blob_name,
@@ -18,7 +17,8 @@ from catalog.images.blobs import (
 )
 from catalog.images.remote_originals import Places, read_remote, remote_places
 from catalog.models import EmbeddingShard, Image, Projection
-from catalog.projections import layers_path
+from catalog.vectors.embeddings import shard_path
+from catalog.vectors.projections import layers_path
 from lookalike.core.stored_files import StoredFile, damage
 
 

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.browse import image_page, without_lost
-from catalog.facets import facets, list_attributes
-from catalog.filters import parse_filter, parse_place
+from catalog.browsing.browse import image_page, without_lost
+from catalog.browsing.facets import facets, list_attributes
+from catalog.browsing.filters import parse_filter, parse_place
+from catalog.browsing.pages import page_frame
 from catalog.forms import DeleteForm, ImportForm, NewCatalogForm
 from catalog.models import Catalog
-from catalog.pages import page_frame
 from catalog.queries import catalog_cards, latest_report
 from catalog.services import (
     catalog_name,

@@ -31,7 +31,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from config import embedded, settings
-from config.postgres_programs import MissingProgramError, embedded_folder, folder_with
+from config.running.postgres_programs import MissingProgramError, embedded_folder, folder_with
 from lookalike import __version__
 
 # of the data folder; what is not named here is made anew where it is missing

@@ -9,7 +9,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import setup_logging, worker_process_init
 
-from config.reporting import start_reporting
+from config.operation.reporting import start_reporting
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Django's checks load every page: a server's start makes them, and a worker shows none

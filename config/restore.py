@@ -39,7 +39,7 @@ from config.backup import (
     summary,
     verify,
 )
-from config.postgres_programs import MissingProgramError, embedded_folder, folder_with
+from config.running.postgres_programs import MissingProgramError, embedded_folder, folder_with
 
 RESTORING = "restoring"  # where files are laid out
 RESTORED = "restored"  # the same folder once the new database is being committed

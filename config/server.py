@@ -22,10 +22,10 @@ from types import FrameType
 import psutil
 
 from config import embedded, settings
-from config.claim import claim
-from config.devices import DeviceWorker, workers_for
 from config.env import StartError
-from config.processes import MARK, is_web, marked_processes
+from config.running.claim import claim
+from config.running.devices import DeviceWorker, workers_for
+from config.running.processes import MARK, is_web, marked_processes
 from config.web import listening_socket
 
 LOOK_SECONDS = 0.2  # whether the embedded services' processes live
@@ -166,7 +166,7 @@ def _prepare(address: str) -> None:
     Raises:
         StartError: that failed, and has said why.
     """
-    command = [sys.executable, "-m", "config.prepare", "--address", address]
+    command = [sys.executable, "-m", "config.running.prepare", "--address", address]
     if subprocess.run(command, cwd=settings.BASE_DIR, check=False).returncode:
         raise StartError("The site could not be prepared: see above.")
 

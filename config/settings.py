@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.templatetags.static import static
 
-from config import embedded, env, mail, oidc, reporting, storage
+from config import embedded, env, oidc, storage
+from config.operation import mail, reporting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -189,11 +190,11 @@ INSTALLED_APPS = [
     "demo",
 ]
 MIDDLEWARE = [
-    "config.health.probes",
+    "config.operation.health.probes",
     "audit.middleware.request_ids",
-    "config.metrics.measured",
+    "config.operation.metrics.measured",
     "accounts.languages.ByBrowser",
-    "config.errors.second_reading",
+    "config.pages.errors.second_reading",
     "config.middleware.unused_features",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -204,7 +205,7 @@ MIDDLEWARE = [
     "accounts.languages.ByPerson",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "accounts.afterwards.afterwards",
+    "accounts.sign_in.afterwards.afterwards",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.second_factor",
     "accounts.middleware.session_list",
@@ -226,8 +227,8 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.navigation.header_links",
-                "config.words.words_url",
+                "config.pages.navigation.header_links",
+                "config.pages.words.words_url",
                 "accounts.languages.language_choices",
             ],
             "builtins": ["django.templatetags.i18n"],
@@ -257,7 +258,7 @@ LOGIN_REDIRECT_URL = "home"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_FORMS = {"login": "accounts.forms.SignInForm"}
-ACCOUNT_ADAPTER = "accounts.adapter.InvitedOnlyAdapter"
+ACCOUNT_ADAPTER = "accounts.sign_in.adapter.InvitedOnlyAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts are made by admins, not by strangers
 ACCOUNT_PREVENT_ENUMERATION = "strict"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False  # no mail to addresses that strangers type in
@@ -282,7 +283,7 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True  # the address came from an admin
 REQUIRE_ADMIN_MFA = env.flag("REQUIRE_ADMIN_MFA", False)
 OIDC = oidc.given()
 SOCIALACCOUNT_PROVIDERS = oidc.providers(OIDC)
-SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOn"
+SOCIALACCOUNT_ADAPTER = "accounts.sign_in.single_sign_on.SingleSignOn"
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 SOCIALACCOUNT_EMAIL_REQUIRED = False  # nobody is asked for one that nobody has verified
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = True  # an address that the provider has verified

@@ -8,17 +8,17 @@ from django.views.generic import RedirectView
 from api.reference import reference
 from api.root import api
 from config import checks  # noqa: F401  (registers them)
-from config.audit_page import audit_file, audit_page
-from config.metrics import metrics
-from config.overview import attention_fragment, overview_page
-from config.security_txt import security_txt
-from config.words import words
+from config.operation.metrics import metrics
+from config.pages.audit_page import audit_file, audit_page
+from config.pages.overview import attention_fragment, overview_page
+from config.pages.security_txt import security_txt
+from config.pages.words import words
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-handler400 = "config.refusals.bad_request"
-handler500 = "config.errors.server_error"
+handler400 = "config.pages.refusals.bad_request"
+handler500 = "config.pages.errors.server_error"
 
 urlpatterns = [
     path("", include("annotation.urls")),  # first, as addresses are tried in turn at each key press

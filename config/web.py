@@ -23,8 +23,8 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
-from config.processes import relieve_orphans
-from config.rsgi import STALL_SECONDS, Adapter
+from config.running.processes import relieve_orphans
+from config.running.rsgi import STALL_SECONDS, Adapter
 
 BACKLOG = 1024
 CONNECTIONS = 4096  # at once, of one process; further ones wait in the socket's queue

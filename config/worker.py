@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from config import embedded, settings
-from config.claim import claim
-from config.devices import DeviceError, DeviceWorker, workers_for
+from config.running.claim import claim
+from config.running.devices import DeviceError, DeviceWorker, workers_for
 from config.server import Program, stop_leftovers, supervise
 
 

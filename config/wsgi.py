@@ -5,7 +5,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 from config.database.base import outage
-from config.reporting import start_reporting
+from config.operation.reporting import start_reporting
 
 PATIENCE = 10.0  # seconds for which requests wait for a database that is away
 

@@ -9,9 +9,9 @@ from celery import shared_task
 from django.utils.module_loading import import_string
 
 from jobs.models import Job
-from jobs.progress import JobProgress
 from jobs.queues import LIGHT, JobTask
-from jobs.running import Work, run_job
+from jobs.work.progress import JobProgress
+from jobs.work.running import Work, run_job
 
 
 def job_task(

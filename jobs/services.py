@@ -1,4 +1,4 @@
-"""Start, cancel, repeat and take over background jobs; `jobs.running` does them."""
+"""Start, cancel, repeat and take over background jobs; `jobs.work.running` does them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from audit.context import current_origin
 from audit.services import record
 from jobs.errors import JobConflictError, JobError, JobLostError, PassingError
 from jobs.models import OPEN_STATES, Job, JobState
-from jobs.progress import JobProgress
 from jobs.queues import queue_of
-from jobs.running import MAX_ATTEMPTS, Work, run_job
+from jobs.work.progress import JobProgress
+from jobs.work.running import MAX_ATTEMPTS, Work, run_job
 
 __all__ = [
     "JobConflictError",

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from jobs.services import reap_lost_jobs
 from jobs.status import note_light_worker
-from jobs.workers import say_goodbye, start_heartbeat
+from jobs.work.workers import say_goodbye, start_heartbeat
 
 _heartbeats: list[Any] = []
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from catalog.embeddings import load_vectors, nearest, nearest_to
 from catalog.models import Catalog, EmbeddingSet, Image
-from catalog.projections import derived_fingerprint
 from catalog.queries import with_images
+from catalog.vectors.embeddings import load_vectors, nearest, nearest_to
+from catalog.vectors.projections import derived_fingerprint
 from learning.models import TextSpace
 from lookalike.core.arrays import Float32s
 from lookalike.learning.projection import Layers

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 
-from catalog.projections import read_layers
+from catalog.vectors.projections import read_layers
 from jobs.services import JobError, PassingError
 from learning.models import TextSpace
 from lookalike.backbones.errors import BackboneError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from catalog.embeddings import DAY, remove_unused_vectors
 from catalog.models import Projection
-from catalog.projections import layers_path
+from catalog.vectors.embeddings import DAY, remove_unused_vectors
+from catalog.vectors.projections import layers_path
 from learning.models import TextSpace
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from django.utils import timezone
 from PIL import Image as PilImage
 
-from catalog.embeddings import write_shard
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
+from catalog.vectors.embeddings import write_shard
 from jobs.services import JobProgress, run_here
 from lookalike.images.decode import read_picture
 from pooling.models import Pool, PoolQuery, PoolSource, Proposal

@@ -84,4 +84,4 @@ def no_heartbeat_outside_of_a_transaction(
     """
     marker = request.node.get_closest_marker("django_db")
     if marker is not None and not marker.kwargs.get("transaction"):
-        monkeypatch.setattr("jobs.running.HEARTBEAT_SECONDS", 3600.0)
+        monkeypatch.setattr("jobs.work.running.HEARTBEAT_SECONDS", 3600.0)

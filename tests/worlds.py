@@ -19,8 +19,8 @@ from annotation.models import Campaign
 from annotation.queries.judges import find_judge
 from annotation.queries.serving import next_questions
 from annotation.services import close_campaign, record_answers
-from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
+from catalog.vectors.embeddings import write_shard
 from evaluation.results.assessment import assess
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.services import store_result

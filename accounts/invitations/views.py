@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.access import admin_required, signed_in
-from accounts.addresses import site_address
 from accounts.forms import roles_to_give
 from accounts.invitations.lines import MAX_LINES, Line, parse_lines
 from accounts.invitations.services import Outcome, invite_people
 from accounts.languages import choices
 from accounts.models import Role, User
+from accounts.sign_in.addresses import site_address
 
 
 class InvitationsForm(forms.Form):

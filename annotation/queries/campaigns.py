@@ -13,7 +13,7 @@ from accounts.models import User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.models.campaigns import Campaigns
 from annotation.queries.labels import labels, votes
-from catalog.pages import Tab
+from catalog.browsing.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
 from lookalike.agreement.consensus import majority

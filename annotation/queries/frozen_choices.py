@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 CAMPAIGNS = """
 select c.id, c.slug, c.name, c.state, g.text as guidelines,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from annotation.notions import AskedNotion
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 from lookalike.agreement.grades import Scale
 
 CAMPAIGNS = """

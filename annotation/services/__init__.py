@@ -19,8 +19,9 @@ from annotation.services.exclusions import count_again, exclude_answers
 from annotation.services.gold import add_gold, consensus_gold, remove_gold
 from annotation.services.guidelines import publish_guidelines, read_guidelines
 from annotation.services.imports import import_judgements
-from annotation.services.lent_pairs import claim_questions, reap_leases
 from annotation.services.reconciling import reconcile
+from annotation.services.serving.lent_pairs import claim_questions, reap_leases
+from annotation.services.serving.stages import admit
 from annotation.services.settings import (
     change_settings,
     hide_labels,
@@ -29,7 +30,6 @@ from annotation.services.settings import (
     resume_judge,
     set_member_active,
 )
-from annotation.services.stages import admit
 
 __all__ = [
     "add_gold",

@@ -9,8 +9,8 @@ from django.db import transaction
 from accounts.models import User
 from annotation.errors import CampaignError
 from annotation.models import Adjudication, Campaign, Gold, Question, QuestionKind
-from annotation.queries.adjudication import contested
 from annotation.queries.choices import subject_of
+from annotation.queries.reviewing.adjudication import contested
 from annotation.services.gold import GoldPair, add_gold
 from audit.actions import Action
 from audit.services import record

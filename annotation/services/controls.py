@@ -1,7 +1,7 @@
 """Slip gold, repeats and mirrored pairs into the pairs that a claim lends (k of n).
 
-When everyone judges every pair the whole queue is drawn at once (`annotation.visits`). Here nobody
-knows which pairs a judge will get, so each claim takes a batch of a few whole queries and lays it
+When everyone judges every pair the whole queue is drawn at once (`annotation.order.visits`). Here
+nobody knows which pairs a judge will get, so each claim takes a batch of a few whole queries and lays it
 out in the same way, as if it were a campaign of its own: a pair and its second time are both in
 it, and which of them is the control is drawn.
 """
@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.models import Campaign, PanelMember, QuestionKind
+from annotation.order.shared_order import BATCH, LEAST, n_due_again
+from annotation.order.visits import AS_IT_IS, MIRRORED, AskedPairs, JudgeOrder, judge_order
 from annotation.queries.judges import Judge
 from annotation.queries.prepared import prepared_cursor
-from annotation.shared_order import BATCH, LEAST, n_due_again
-from annotation.visits import AS_IT_IS, MIRRORED, AskedPairs, JudgeOrder, judge_order
 from lookalike.core.arrays import Ints
 
 CHOICE_VISIT = 24  # choices that make up a block, as a query does of pairs

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.queries.judges import CountingRules, Judge, counting_rules
 from annotation.queries.prepared import prepared_cursor
-from annotation.services.closing_checks import release_checks, return_checks
+from annotation.services.serving.closing_checks import release_checks, return_checks
 
 LOCK = """
 select id from annotation_question where id = any(%s::bigint[]) order by id for no key update
@@ -117,7 +117,7 @@ def count_votes(
 
     A vote that was taken back makes room for the earliest surplus vote. A question that needs
     no more votes leaves the queues of all but `member_id`, and what checks the judges beside it
-    with it (`annotation.services.closing_checks`); one that needs them again comes back.
+    with it (`annotation.services.serving.closing_checks`); one that needs them again comes back.
 
     Returns:
         (question id, event id) of each surplus vote that counts now.

@@ -20,7 +20,7 @@ from annotation.queries.choices import standing_answers
 from annotation.queries.labels import labels
 from annotation.services.campaigns import Pair
 from annotation.services.gold_overlaps import GoldPair, check_overlaps
-from annotation.services.queues import mix_in_gold
+from annotation.services.serving.queues import mix_in_gold
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Image

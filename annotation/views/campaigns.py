@@ -27,13 +27,13 @@ from annotation.forms import (
 )
 from annotation.markdown import diff, to_html
 from annotation.models import Campaign, CampaignState, Gold
-from annotation.queries.adjudication import contested, next_case, rulings
 from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_counts
-from annotation.queries.careless import flagged_judges
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.numbers import campaign_numbers, numbers_of
 from annotation.queries.opening import opening_digest, opening_summary, opening_warnings
-from annotation.queries.quality import judge_qualities
+from annotation.queries.reviewing.adjudication import contested, next_case, rulings
+from annotation.queries.reviewing.careless import flagged_judges
+from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import TASK, job_subject
 from catalog.models import Image

@@ -17,11 +17,11 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, signed_in
 from annotation.forms import GoldFromPairForm
 from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
-from annotation.queries.adjudication import votes_wanted
 from annotation.queries.choices import subject_of
 from annotation.queries.labels import label_of
-from annotation.queries.pair_review import review_pair
-from annotation.queries.review import (
+from annotation.queries.reviewing.adjudication import votes_wanted
+from annotation.queries.reviewing.pair_review import review_pair
+from annotation.queries.reviewing.review import (
     AnswerFilter,
     Shows,
     list_answers,

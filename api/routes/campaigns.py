@@ -20,14 +20,14 @@ from annotation.errors import CampaignError
 from annotation.models import Campaign, PanelMember
 from annotation.queries import labels
 from annotation.queries.campaigns import campaigns_shown_to
-from annotation.queries.judgements import (
+from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
+from annotation.queries.reviewing.judgements import (
     JudgementRow,
     answer_words,
     is_answer,
     list_judgements,
     with_subjects,
 )
-from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
 from annotation.services import count_again, exclude_answers, pause_judge, resume_judge
 from api.access import reads, reads_judgements, reviews_judgements
 from api.errors import ApiError, Detail, errors

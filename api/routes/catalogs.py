@@ -15,8 +15,8 @@ from pydantic import StringConstraints
 from api.access import reads
 from api.errors import errors
 from api.paging import Page, PageQuery, Part, Text, read_part
-from catalog.facets import Attribute, list_attributes
-from catalog.filters import ImageFilter
+from catalog.browsing.facets import Attribute, list_attributes
+from catalog.browsing.filters import ImageFilter
 from catalog.images.serving import image_response
 from catalog.models import Catalog, Image
 from catalog.queries import CatalogCounts, catalog_counts, filtered_images

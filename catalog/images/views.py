@@ -11,12 +11,11 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.access import reader_required
+from catalog.browsing.filters import PREFIX
+from catalog.browsing.pages import page_frame
 from catalog.curation.queries import curated, open_omissions
-from catalog.embeddings import EmbeddingError
-from catalog.filters import PREFIX
 from catalog.images.serving import image_response
 from catalog.models import Catalog, Image, NearDuplicate
-from catalog.pages import page_frame
 from catalog.queries import (
     exact_duplicates,
     find_near_duplicates,
@@ -26,6 +25,7 @@ from catalog.queries import (
     product_page,
     usable_embedding_sets,
 )
+from catalog.vectors.embeddings import EmbeddingError
 
 N_NEIGHBOURS = 12
 PAIRS_A_PAGE = 24

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
-from accounts.limits import count
 from accounts.models import User
+from accounts.sign_in.limits import count
 from catalog.importing.uploads import MAX_BYTES
 
 HOUR = 3600

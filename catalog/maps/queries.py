@@ -6,10 +6,10 @@ import numpy as np
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from catalog.embeddings import vectors_sha256
-from catalog.filters import Area
+from catalog.browsing.filters import Area
 from catalog.maps.services import FULL, MAP_TASK, map_subject
 from catalog.models import Catalog, CatalogMap, EmbeddingSet
+from catalog.vectors.embeddings import vectors_sha256
 from jobs.models import Job
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from django.db import transaction
 
 from accounts.models import User
-from catalog.embeddings import load_vectors, vectors_sha256
 from catalog.models import CatalogMap, EmbeddingSet
+from catalog.vectors.embeddings import load_vectors, vectors_sha256
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 

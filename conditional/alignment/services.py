@@ -11,8 +11,8 @@ import numpy as np
 from django.utils import timezone
 
 from accounts.models import User
-from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet
+from catalog.vectors.embeddings import EmbeddingError
 from conditional.models import TripletAlignment, TripletSet
 from conditional.triplets.scoring import stored_table, vectors_of_images
 from conditional.triplets.services import BATCH

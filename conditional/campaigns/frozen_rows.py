@@ -13,7 +13,7 @@ from annotation.queries.frozen_choices import (
 )
 from annotation.queries.frozen_rows import frozen_judges
 from conditional.campaigns.kinds import PASSES, TEMPLATE, vote_of
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 SETS = """
 select a.campaign_id as campaign, s.task, s.name, s.source, s.seed, s.file_sha256,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.models import Adjudication, Campaign
-from annotation.queries.adjudication import finished_ids, votes_wanted
 from annotation.queries.choices import standing_answers
+from annotation.queries.reviewing.adjudication import finished_ids, votes_wanted
 from conditional.campaigns.kinds import PASSES, vote_of
 from conditional.models import RetrievalTemplate
 from lookalike.agreement.coefficients import Agreement

@@ -11,8 +11,8 @@ from django.db import models
 from catalog.models import Catalog
 from conditional.models import TemplateSet, TripletSet
 from conditional.stored_sets import SetModel, job_of_set, slug_to_make
-from jobs.commands import JobCommand
 from jobs.services import Work
+from jobs.work.commands import JobCommand
 from pooling.models import Pool
 
 MAX_SHOWN = 50

@@ -13,10 +13,10 @@ import torch
 from django.conf import settings
 from PIL import Image as Picture
 
-from catalog.embeddings import load_vectors
 from catalog.images.blobs import read_blob
 from catalog.models import Image
-from catalog.projections import find_projection, read_layers
+from catalog.vectors.embeddings import load_vectors
+from catalog.vectors.projections import find_projection, read_layers
 from conditional.models import TemplateScore, TemplateSet
 from conditional.template_sets.recall_services import (
     NOTIONS,

@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from catalog.models import EmbeddingSet, Projection
-from catalog.projections import find_projection
+from catalog.vectors.projections import find_projection
 from conditional.models import TemplateScore as Row
 from conditional.models import TemplateSet
 from conditional.template_sets.queries import list_conditions

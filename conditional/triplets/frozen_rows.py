@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 SETS = """
 select slug, name, source, file_sha256, catalog_id as catalog

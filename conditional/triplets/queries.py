@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Campaign
-from annotation.queries.adjudication import votes_wanted
+from annotation.queries.reviewing.adjudication import votes_wanted
 from annotation.task_kinds import pick_place
 from catalog.models import Catalog
 from conditional.campaigns.queries import asked_subjects

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from django.utils import timezone
 
-from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import EmbeddingSet
+from catalog.vectors.embeddings import EmbeddingError, load_vectors
 from conditional.models import TripletScore, TripletSet
 from conditional.triplets.services import BATCH, agreement_figures, known
 from lookalike.conditional.triplet_scores import Metric, score_triplets

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.embeddings import EmbeddingError, load_vectors
 from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.vectors.embeddings import EmbeddingError, load_vectors
 from lookalike.conditional.builders.disagreements import ScoredCandidates
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.errors import Refused

@@ -17,7 +17,7 @@ from accounts.access import admin_required, reader_required, signed_in
 from annotation.models import Campaign
 from audit.actions import Action
 from audit.services import record
-from catalog.pages import Tab
+from catalog.browsing.pages import Tab
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import TripletSet
 from conditional.triplets.judged import keep_answers, triplets_csv

@@ -30,9 +30,16 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from annotation.closing import chance_to_move
-from annotation.shared_order import BATCH, LEAST, MORE, n_due_again, shared_order, whole_queries
-from annotation.visits import (
+from annotation.order.closing import chance_to_move
+from annotation.order.shared_order import (
+    BATCH,
+    LEAST,
+    MORE,
+    n_due_again,
+    shared_order,
+    whole_queries,
+)
+from annotation.order.visits import (
     AS_IT_IS,
     MIRRORED,
     REPEATED,
@@ -243,7 +250,7 @@ class _Queue:
         return int(self.pair[at]) if self.is_pair[at] else -1
 
     def close(self, pair: int, rng: np.random.Generator) -> None:
-        """Let a settled pair leave, and checks with it, as `annotation.services.closing_checks`."""
+        """Let a settled pair leave, and checks with it, as `closing_checks` does."""
         entry = self.entry[pair]
         if entry < 0 or not self.is_open[entry]:
             return

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from annotation.ordering import shuffled_by_query, shuffled_in_phases  # noqa: E402
+from annotation.order.ordering import shuffled_by_query, shuffled_in_phases  # noqa: E402
 from lookalike.pooling.eds import Pairs, Proposals, distinct_pairs, union_of_proposals  # noqa: E402
 from lookalike.pooling.judging_order import N_PHASES, judging_phases  # noqa: E402
 from lookalike.search.topk import TopK  # noqa: E402

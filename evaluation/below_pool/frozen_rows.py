@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 SAMPLES = """
 select campaign_id as campaign, aim, seed, sources, n_pool_pairs, strata

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalog.facets import list_attributes
+from catalog.browsing.facets import list_attributes
 from catalog.models import Catalog
 from catalog.queries import catalog_counts
 from evaluation.classes.services import PRODUCT, TASK, catalog_subject

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from catalog.embeddings import load_vectors
 from catalog.models import EmbeddingSet, Image
+from catalog.vectors.embeddings import load_vectors
 from evaluation.models import ClassScore
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue

@@ -8,8 +8,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import reader_required, signed_in
+from catalog.browsing.pages import page_frame
 from catalog.models import Catalog
-from catalog.pages import page_frame
 from evaluation.classes.forms import ClassesForm
 from evaluation.classes.queries import class_jobs, class_tables
 from evaluation.classes.services import request_classes

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from catalog.projections import seen_among
+from catalog.vectors.projections import seen_among
 from evaluation.below_pool.estimates import sample_estimates
 from evaluation.below_pool.pairs import drawn_beside_pool, pooled_at_draw
 from evaluation.below_pool.services import find_sample

@@ -17,7 +17,7 @@ from annotation.models import Campaign, PanelMember, QuestionKind
 from annotation.queries.labels import LabelTable, labels, votes
 from annotation.queries.labels import VoteTable as Votes
 from catalog.models import EmbeddingSet, Image
-from catalog.projections import parent_spec
+from catalog.vectors.projections import parent_spec
 from evaluation.below_pool.pairs import drawn_beside_pool, without_pairs
 from lookalike.bias.evidence.files import Proposals, VoteTable
 from lookalike.core.arrays import Ints

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalog.embeddings import Vectors, load_vectors
 from catalog.models import EmbeddingSet
+from catalog.vectors.embeddings import Vectors, load_vectors
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, ImageTable
 from lookalike.core.arrays import Ints
 from lookalike.io.errors import InputError

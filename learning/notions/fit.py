@@ -8,7 +8,7 @@ from django.db import transaction
 
 from audit.actions import Action
 from audit.services import record
-from catalog.projections import read_layers, store_projection
+from catalog.vectors.projections import read_layers, store_projection
 from jobs.services import JobError, JobProgress
 from learning.models import Notion, TextSpace
 from learning.notions.recipes import NotionRecipe

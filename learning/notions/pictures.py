@@ -13,10 +13,10 @@ import numpy as np
 from django.db import transaction
 from PIL import Image as Pillow
 
-from catalog.embeddings import EmbeddingError, load_vectors, vectors_sha256
 from catalog.images.blobs import read_blob, read_preview
 from catalog.models import EmbeddingSet, Image
-from catalog.projections import read_layers
+from catalog.vectors.embeddings import EmbeddingError, load_vectors, vectors_sha256
+from catalog.vectors.projections import read_layers
 from jobs.services import JobError, JobProgress
 from learning.models import Notion, NotionPicture, PictureKind
 from learning.neighbours import parent_vectors, pictures_offered

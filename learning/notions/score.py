@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalog.embeddings import load_vectors
 from catalog.models import Catalog, EmbeddingSet, Image
-from catalog.projections import read_layers
+from catalog.vectors.embeddings import load_vectors
+from catalog.vectors.projections import read_layers
 from learning.models import TextSpace
 from learning.reading import ready_encoder
 from lookalike.core.errors import Refused

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from accounts.models import User
 from audit.actions import Action
 from audit.services import record
-from catalog.projections import delete_projection
+from catalog.vectors.projections import delete_projection
 from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import Notion, TextSpace

@@ -11,9 +11,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.embeddings import EmbeddingError
 from catalog.models import EmbeddingSet, Image
-from catalog.projections import read_layers
+from catalog.vectors.embeddings import EmbeddingError
+from catalog.vectors.projections import read_layers
 from jobs.models import Job, JobState
 from jobs.services import JobConflictError
 from learning.live import fitted, warm

@@ -13,9 +13,9 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.embeddings import load_vectors
 from catalog.models import EmbeddingSet, Image
-from catalog.projections import derive_set, store_projection, write_layers
+from catalog.vectors.embeddings import load_vectors
+from catalog.vectors.projections import derive_set, store_projection, write_layers
 from jobs.services import JobError, JobProgress
 from learning.models import TextSpace, TrainingRun
 from learning.reading import full_memory_named, ready_encoder

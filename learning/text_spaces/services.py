@@ -14,7 +14,7 @@ from accounts.models import User
 from audit.actions import Action
 from audit.services import record
 from catalog.models import Catalog, Projection
-from catalog.projections import delete_projection
+from catalog.vectors.projections import delete_projection
 from jobs.models import Job
 from jobs.services import cancel_job, enqueue
 from learning.models import TextSpace, TrainingRun

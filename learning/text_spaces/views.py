@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.embeddings import EmbeddingError
+from catalog.browsing.pages import page_frame
 from catalog.models import Catalog
-from catalog.pages import page_frame
+from catalog.vectors.embeddings import EmbeddingError
 from learning.live import text_vector, warm
 from learning.models import TextSpace, TrainingRun
 from learning.neighbours import n_without_vector, nearest_to_text, vectors_in

@@ -15,9 +15,9 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
-from catalog.embeddings import damaged_shards
 from catalog.models import Catalog, EmbeddingSet
-from catalog.projections import derive_set, find_projection
+from catalog.vectors.embeddings import damaged_shards
+from catalog.vectors.projections import derive_set, find_projection
 from jobs.services import JobError, JobProgress, PassingError
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone

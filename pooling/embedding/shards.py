@@ -15,8 +15,8 @@ from django.db.models import F, Func, IntegerField, Max, Q, QuerySet, Sum
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from catalog.embeddings import damaged_shards, shard_path, write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
+from catalog.vectors.embeddings import damaged_shards, shard_path, write_shard
 from jobs.models import Job, JobState
 from lookalike.backbones.protocol import Backbone
 from pooling.models import PlannedShard

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from jobs.commands import JobCommand
 from jobs.job_task import serve
 from jobs.services import JobError
+from jobs.work.commands import JobCommand
 
 
 class ByModelCommand(JobCommand):

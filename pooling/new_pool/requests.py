@@ -13,8 +13,8 @@ from django.utils.text import slugify
 
 from catalog.curation.services import omitted_ids
 from catalog.models import Catalog
-from catalog.projections import find_projection
 from catalog.short_names import NameCheck, check_name
+from catalog.vectors.projections import find_projection
 from lookalike.backbones import known_names
 from lookalike.backbones.errors import SpecError, UnknownModelError
 from lookalike.backbones.spec import parse_spec

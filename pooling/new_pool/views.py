@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from accounts.models import User
-from catalog.facets import attribute_suggestions
+from catalog.browsing.facets import attribute_suggestions
 from catalog.models import Catalog
 from catalog.short_names import name_check_page
 from lookalike.core.errors import Refused

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 
 POOLS = """
 select p.id, p.slug, p.name, p.k, p.seed, p.query_rule, p.exclude_same_product,

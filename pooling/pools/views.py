@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
 from accounts.access import reader_required, signed_in
-from catalog.pages import Tab
+from catalog.browsing.pages import Tab
 from pooling.models import Pool
 from pooling.pools.costs import Cost, CostForm, costs_in
 from pooling.pools.figures import make_histogram, overlap_table

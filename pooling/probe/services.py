@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accounts.models import User
-from catalog.embeddings import Vectors, load_vectors
 from catalog.models import Catalog, EmbeddingSet
+from catalog.vectors.embeddings import Vectors, load_vectors
 from jobs.models import OPEN_STATES, Job
 from jobs.services import JobError, JobProgress, cancel_job, enqueue
 from lookalike.core.arrays import Ints

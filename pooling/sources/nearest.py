@@ -12,8 +12,8 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from catalog.embeddings import ImageIds, Vectors, load_vectors
 from catalog.models import EmbeddingSet, Image
+from catalog.vectors.embeddings import ImageIds, Vectors, load_vectors
 from jobs.services import JobError
 from lookalike.core.arrays import Ints
 from lookalike.core.progress import SILENT, Progress

@@ -10,8 +10,8 @@ import numpy as np
 from django.db import transaction
 from numpy.typing import NDArray
 
-from catalog.embeddings import write_shard
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
+from catalog.vectors.embeddings import write_shard
 from lookalike.backbones.spec import SpecError
 from lookalike.core.arrays import Ints
 from lookalike.core.errors import Refused

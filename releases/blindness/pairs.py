@@ -19,7 +19,7 @@ from annotation.bulk import copy_rows
 from annotation.models import Campaign, QuestionKind
 from annotation.queries.asked_pairs import asked_pairs, pairs_put_to_judges, voted_pairs
 from annotation.services import hide_labels
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 from pooling.pools.queries import proposed_pairs
 from releases.models import AskedRelease, Release, ReleasedPair
 

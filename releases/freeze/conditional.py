@@ -15,7 +15,7 @@ from conditional.campaigns.frozen_rows import (
     frozen_votes,
 )
 from conditional.triplets.frozen_rows import FrozenAnswer, frozen_answers, frozen_triplet_sets
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.tables import write_rows

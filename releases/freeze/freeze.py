@@ -18,7 +18,7 @@ from catalog.images.blobs import open_blob
 from conditional.campaigns.frozen_rows import verifiers_of
 from evaluation.below_pool.frozen_rows import frozen_samples
 from evaluation.results.version import ROOT, code_version
-from jobs.snapshot import Snapshot, snapshot
+from jobs.work.snapshot import Snapshot, snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign
-from catalog.embeddings import EmbeddingError, forget_vectors
 from catalog.models import Image
-from catalog.projections import seen_among
+from catalog.vectors.embeddings import EmbeddingError, forget_vectors
+from catalog.vectors.projections import seen_among
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, ImageTable, model_family, models_on
 from evaluation.runs.model_runs import RankingTask, ranking_task

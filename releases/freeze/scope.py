@@ -16,7 +16,7 @@ from annotation.queries.frozen_rows import (
     queries_asked,
 )
 from catalog.frozen_rows import FrozenImage, catalogs_holding, frozen_images
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 from lookalike.agreement.grades import Scale
 from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError

@@ -18,7 +18,7 @@ from annotation.queries.frozen_rows import (
 )
 from catalog.frozen_rows import FrozenImage, NearDuplicates, near_duplicates
 from evaluation.below_pool.frozen_rows import frozen_draws
-from jobs.snapshot import Snapshot
+from jobs.work.snapshot import Snapshot
 from lookalike.core.arrays import Ints
 from lookalike.release.format.layout import TABLES
 from lookalike.release.format.tables import ROWS, TableWriter, named, write_table

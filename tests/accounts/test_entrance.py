@@ -20,8 +20,8 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from accounts.devices import known_device
 from accounts.models import Role
+from accounts.sign_in.devices import known_device
 from tests.clients import PASSWORD
 
 LOGIN = "/accounts/login/"

@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import Role, User
 from accounts.templatetags.pages import duration, percent
-from config.navigation import links_for
+from config.pages.navigation import links_for
 
 PAGES = ["/profile/", "/people/", "/people/new/", "/accounts/password/change/", "/nowhere/"]
 OPEN_PAGES = ["/accounts/login/", "/accounts/password/reset/", "/accounts/signup/", "/nowhere/"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.queries.adjudication import contested
+from annotation.queries.reviewing.adjudication import contested
 from annotation.services import (
     add_gold,
     admit,

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from annotation.models import JudgementEvent
-from annotation.queries.careless import flagged_judges
+from annotation.queries.reviewing.careless import flagged_judges
 from annotation.services import exclude_answers, import_judgements
 from annotation.services.settings import pause_judge
 from evaluation.without_judge.comparison import label_changes, rank_without_judge, request_ranking

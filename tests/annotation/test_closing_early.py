@@ -22,8 +22,8 @@ from annotation.services import (
     reconcile,
     set_member_active,
 )
-from annotation.services.closing_checks import release_checks
 from annotation.services.gold import GoldPair
+from annotation.services.serving.closing_checks import release_checks
 from tests.annotation.locks import wait_for_a_lock
 from tests.clients import Browser, answer_to
 

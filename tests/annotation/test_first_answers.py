@@ -13,7 +13,7 @@ from annotation.models import Judgement, JudgementEvent, PanelMember, Question, 
 from annotation.queries.serving import next_questions
 from annotation.services import answers as long_way
 from annotation.services import close_campaign, open_campaign, reap_leases, reconcile
-from annotation.services.first_answers import record_first_answer
+from annotation.services.serving.first_answers import record_first_answer
 from tests.annotation.locks import wait_for_a_lock
 from tests.clients import Browser, answer_to
 

@@ -11,10 +11,10 @@ from django.test import Client
 from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import Campaign, JudgementEvent, PanelMember
-from annotation.queries.adjudication import contested
-from annotation.queries.careless import flagged_judges
 from annotation.queries.labels import label_of, labels
-from annotation.queries.quality import judge_qualities
+from annotation.queries.reviewing.adjudication import contested
+from annotation.queries.reviewing.careless import flagged_judges
+from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services import (
     add_gold,
     adjudicate,

@@ -19,7 +19,7 @@ from annotation.errors import CampaignError
 from annotation.models import Exclusion, JudgementEvent
 from annotation.queries.labels import labels, votes
 from annotation.queries.numbers import numbers_of
-from annotation.queries.quality import judge_qualities
+from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services import (
     add_gold,
     count_again,

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.ordering import mixed_in, shuffled_by_query, shuffled_in_phases
+from annotation.order.ordering import mixed_in, shuffled_by_query, shuffled_in_phases
 
 
 def rng(seed: int = 0) -> np.random.Generator:

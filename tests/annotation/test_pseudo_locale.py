@@ -20,8 +20,8 @@ from annotation.models import Campaign, CampaignState, Stage
 from annotation.services import close_campaign, pause_campaign
 from conditional.campaigns.services import ask_panel
 from conditional.models import TemplateSet, TripletQuestion, TripletSet
-from config import errors
-from config.refusals import bad_request
+from config.pages import errors
+from config.pages.refusals import bad_request
 from tests.clients import PASSWORD, answer_to, signed_in
 from tests.conditional.cases import built_set, make_catalog
 from tests.pseudo import LANGUAGE, words_left, write_language

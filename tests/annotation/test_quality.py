@@ -4,10 +4,10 @@ import pytest
 from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import EntryState, Gold, Judgement, QuestionKind, Stage
-from annotation.queries.adjudication import contested, next_case
 from annotation.queries.labels import labels
 from annotation.queries.numbers import numbers_of
-from annotation.queries.quality import judge_qualities
+from annotation.queries.reviewing.adjudication import contested, next_case
+from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services import (
     add_gold,
     adjudicate,

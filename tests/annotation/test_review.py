@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import Role
 from annotation.models import Comment, Judgement
 from annotation.queries.labels import label_of, labels
-from annotation.queries.review import AnswerFilter, list_answers
+from annotation.queries.reviewing.review import AnswerFilter, list_answers
 from annotation.services import add_gold, import_judgements, open_campaign
 from annotation.services.gold import GoldPair
 from tests.clients import Browser, answer_to, signed_in

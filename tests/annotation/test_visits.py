@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.closing import chance_to_move, share_kept
-from annotation.shared_order import n_due_again, shared_order, whole_queries
-from annotation.visits import (
+from annotation.order.closing import chance_to_move, share_kept
+from annotation.order.shared_order import n_due_again, shared_order, whole_queries
+from annotation.order.visits import (
     AS_IT_IS,
     MIRRORED,
     REPEATED,

@@ -186,7 +186,7 @@ def test_a_job_acts_for_its_owner_under_the_id_of_the_request_that_started_it(
         enqueue(task="t", subject="s", title="t", arguments={}, owner=admin)
         return []
 
-    monkeypatch.setattr("config.overview.first_steps", start)
+    monkeypatch.setattr("config.pages.overview.first_steps", start)
     request_id = browser.get("/overview/")["X-Request-ID"]
     run_job(Job.objects.get().uid, work)
     entries = Entry.objects.filter(action__in=["job_started", "release_frozen"])

@@ -15,9 +15,9 @@ from django.test import Client
 from PIL import Image as Pillow
 
 from accounts.models import User
-from catalog.embeddings import shard_path, write_shard
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
+from catalog.vectors.embeddings import shard_path, write_shard
 from jobs.models import Job
 from tests.pictures import jpeg
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catalog import embeddings
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image
+from catalog.vectors import embeddings
 
 pytestmark = pytest.mark.django_db
 

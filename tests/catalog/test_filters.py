@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.filters import ImageFilter, parse_filter, parse_place
+from catalog.browsing.filters import ImageFilter, parse_filter, parse_place
 
 NAMES = ["color", "view", "a&b=c"]
 texts = st.text(min_size=1, max_size=20).filter(lambda text: "\0" not in text)

@@ -18,7 +18,6 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from accounts.models import User
-from catalog.embeddings import load_vectors
 from catalog.images.blobs import (
     PREVIEWS,
     blob_path,
@@ -30,6 +29,7 @@ from catalog.images.blobs import (
 from catalog.images.remote_originals import LostOriginalError
 from catalog.models import Catalog, Image, SourceFile
 from catalog.services import import_work
+from catalog.vectors.embeddings import load_vectors
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, run_here
 from lookalike.backbones.loading import load_backbone

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from catalog.browse import image_page, without_lost
-from catalog.filters import Area, ImageFilter, Likeness, Place, parse_filter
+from catalog.browsing.browse import image_page, without_lost
+from catalog.browsing.filters import Area, ImageFilter, Likeness, Place, parse_filter
 from catalog.maps.queries import images_in, is_up_to_date, map_points
 from catalog.maps.services import FULL, MAP_TASK, draw_map, map_subject
 from catalog.models import Catalog, CatalogMap, EmbeddingSet, EmbeddingShard

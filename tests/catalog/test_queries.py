@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from catalog.browse import image_page
-from catalog.facets import facets, list_attributes
-from catalog.filters import ImageFilter, Likeness, Place, parse_filter
+from catalog.browsing.browse import image_page
+from catalog.browsing.facets import facets, list_attributes
+from catalog.browsing.filters import ImageFilter, Likeness, Place, parse_filter
 from catalog.models import Catalog, Image
 from catalog.queries import product_page
 

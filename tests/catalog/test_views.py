@@ -19,11 +19,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import User
-from catalog.embeddings import shard_path, write_shard
 from catalog.importing import upload_handlers, uploads
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.services import create_catalog
 from catalog.tasks import drop_uploads, import_catalog
+from catalog.vectors.embeddings import shard_path, write_shard
 from jobs.models import Job, JobState
 from pooling.models import Pool
 from tests.pictures import jpeg, picture, png, write_folder

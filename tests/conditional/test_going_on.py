@@ -14,9 +14,9 @@ from conditional.template_sets.services import request_build
 from conditional.triplets import suggest
 from conditional.triplets.suggest import request_suggestion
 from conditional.uploads import templates, triplets
-from jobs import running
 from jobs.models import Job, JobState
 from jobs.services import retry_job
+from jobs.work import running
 from lookalike.conditional.suggestions import SuggestRecipe
 from tests.catalogs import SPLIT, pool_over
 from tests.conditional.cases import entry, recipe_of

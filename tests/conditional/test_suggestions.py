@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Role
-from catalog.embeddings import load_vectors
 from catalog.models import Image
+from catalog.vectors.embeddings import load_vectors
 from conditional.campaigns.services import ask_panel
 from conditional.models import TripletQuestion, TripletSet
 from conditional.tasks import suggest

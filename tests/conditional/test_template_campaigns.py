@@ -12,9 +12,9 @@ from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import Gold, JudgementEvent
 from annotation.picture_keys import open_place
-from annotation.queries.adjudication import contested
-from annotation.queries.careless import flagged_judges
-from annotation.queries.quality import judge_qualities
+from annotation.queries.reviewing.adjudication import contested
+from annotation.queries.reviewing.careless import flagged_judges
+from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services import (
     adjudicate,
     change_settings,

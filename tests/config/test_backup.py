@@ -25,8 +25,9 @@ from annotation.models import Campaign, Judgement, Question
 from annotation.services import create_campaign, open_campaign
 from benchmarks.made_votes import EVENTS, JUDGEMENTS
 from catalog.models import Image
-from config import backup, embedded, postgres_programs, restore
+from config import backup, embedded, restore
 from config.checks import restore_is_complete
+from config.running import postgres_programs
 from tests.catalogs import catalog_of, catalog_of_photos
 from tests.paths import ROOT
 from tests.worlds import answer_all

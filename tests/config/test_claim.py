@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from config.claim import claim
 from config.env import StartError
+from config.running.claim import claim
 from tests.paths import ROOT
 
 CLAIM = """
 import sys
 from pathlib import Path
-from config.claim import claim
+from config.running.claim import claim
 sys.stdin.readline()
 with claim(Path(sys.argv[1]), "server", port=int(sys.argv[2])):
     print("mine", flush=True)
@@ -79,7 +79,7 @@ def test_a_second_server_names_the_first_and_leaves_it_alone(program, tmp_path):
 
 
 def test_a_second_worker_of_a_device_is_refused(tmp_path):
-    from config.devices import workers_for
+    from config.running.devices import workers_for
 
     (worker,) = workers_for(["cpu"])
     with claim(tmp_path, worker.queue):
@@ -115,7 +115,7 @@ def test_a_folder_that_cannot_be_written_to_is_named():
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("config.claim.LEAST_BYTES", 2**62)
+    monkeypatch.setattr("config.running.claim.LEAST_BYTES", 2**62)
     with pytest.raises(StartError, match=r"is full .* make room"):
         claim(tmp_path, "server")
 

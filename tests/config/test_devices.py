@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config import devices
+from config.running import devices
 from config.server import Program
 
 

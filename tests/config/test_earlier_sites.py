@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from config import embedded, postgres_programs
+from config import embedded
+from config.running import postgres_programs
 from tests.paths import ROOT
 
 OLD_MAJOR = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from accounts.checks import check_mail
-from config import mail
 from config.env import EnvError
+from config.operation import mail
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from accounts.models import Role, User
 from config import env
-from config.health import Readiness, readiness
-from config.reporting import require_packages, start_reporting
-from config.rsgi import Adapter
+from config.operation.health import Readiness, readiness
+from config.operation.reporting import require_packages, start_reporting
+from config.running.rsgi import Adapter
 from config.web import server_on
 from jobs import status
 from jobs.models import SILENT_AFTER, Job, Worker
@@ -33,7 +33,7 @@ from tests.clients import signed_in
 
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.health.KEPT_SECONDS", 0.0)
+    monkeypatch.setattr("config.operation.health.KEPT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -109,10 +109,10 @@ def test_each_check_finds_its_part_broken(workers: Worker, monkeypatch, settings
 
 
 def test_asking_a_thousand_times_asks_the_database_once(workers: Worker, monkeypatch) -> None:
-    monkeypatch.setattr("config.health.KEPT_SECONDS", 3600.0)
+    monkeypatch.setattr("config.operation.health.KEPT_SECONDS", 3600.0)
     n_asked = []
     monkeypatch.setattr(status, "CHECKS", {})
-    monkeypatch.setattr("config.health.CHECKS", {"database": lambda: n_asked.append(1)})
+    monkeypatch.setattr("config.operation.health.CHECKS", {"database": lambda: n_asked.append(1)})
     fresh = Readiness()
     for _ in range(1000):
         assert fresh.parts() == {"database": True}
@@ -193,7 +193,7 @@ def test_a_line_of_the_json_log_names_request_and_job(db: None, settings, monkey
             logger.exception("in a job")
         return {}
 
-    monkeypatch.setattr("config.overview.first_steps", start)
+    monkeypatch.setattr("config.pages.overview.first_steps", start)
     admin = User.objects.create_user("ada", role=Role.ADMIN)
     try:
         request_id = signed_in(admin).get("/overview/")["X-Request-ID"]

@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 
 from config.database import base
-from config.errors import is_outage
+from config.pages.errors import is_outage
 
 SOCKET = ".s.PGSQL.5432"
 

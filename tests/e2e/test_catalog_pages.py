@@ -12,11 +12,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
-from catalog.embeddings import write_shard
 from catalog.importing.origins import Origin
 from catalog.models import Catalog, EmbeddingSet, EmbeddingShard
 from catalog.services import create_catalog, import_job, import_work
 from catalog.tasks import import_catalog
+from catalog.vectors.embeddings import write_shard
 from jobs.models import Job
 from jobs.services import run_here
 from tests.e2e.pages import in_windows, overflow, serious_problems

@@ -14,9 +14,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from jobs.commands import JobCommand
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobProgress, Work
+from jobs.work.commands import JobCommand
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,8 @@ from celery import current_app
 from jobs import services
 from jobs.job_task import job_task
 from jobs.models import Job, JobState
-from jobs.progress import JobProgress
 from jobs.queues import DEVICE, LIGHT, queue_of
+from jobs.work.progress import JobProgress
 
 pytestmark = pytest.mark.django_db
 NAME = "tests.count_to"

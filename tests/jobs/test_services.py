@@ -17,9 +17,10 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Role, User
-from jobs import running, services
+from jobs import services
 from jobs.models import Job, JobState, Worker
-from jobs.progress import LEASE
+from jobs.work import running
+from jobs.work.progress import LEASE
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

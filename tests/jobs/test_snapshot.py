@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from catalog.models import Catalog
-from jobs import snapshot as module
-from jobs.snapshot import snapshot
+from jobs.work import snapshot as module
+from jobs.work.snapshot import snapshot
 
 NAMES = ["plain", "", 'quo"te', "a,b", "two\nlines", "t", "NULL", "\\N", "é"]
 STATEMENT = """

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs import workers
 from jobs.models import SILENT_AFTER, Worker
+from jobs.work import workers
 
 pytestmark = pytest.mark.django_db
 

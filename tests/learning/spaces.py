@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from catalog.models import Catalog, EmbeddingSet
-from catalog.projections import store_projection, write_layers
+from catalog.vectors.projections import store_projection, write_layers
 from jobs.job_task import serve
 from jobs.models import Job
 from jobs.services import run_here

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.models import Campaign
 from catalog.models import EmbeddingSet
-from catalog.projections import derive_set, store_projection
+from catalog.vectors.projections import derive_set, store_projection
 from evaluation.models import Result
 from evaluation.results.leaderboard import leaderboard
 from evaluation.results.stored import StoredResult

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catalog.models import Projection
-from catalog.projections import read_layers
+from catalog.vectors.projections import read_layers
 from jobs.services import JobError
 from learning.models import Notion
 from learning.notions.recipes import NotionRecipe, parse_words

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catalog.embeddings import load_vectors, shard_path
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, EmbeddingSet, Image, Projection
-from catalog.projections import layers_path, read_layers, seen_among
+from catalog.vectors.embeddings import load_vectors, shard_path
+from catalog.vectors.projections import layers_path, read_layers, seen_among
 from jobs.models import Job
 from jobs.services import JobError, JobLostError
 from learning.models import Notion, TextSpace, TrainingRun

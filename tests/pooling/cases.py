@@ -9,7 +9,7 @@ from datetime import timedelta
 import numpy as np
 from django.utils import timezone
 
-from catalog.embeddings import shard_path
+from catalog.vectors.embeddings import shard_path
 from jobs.models import Job, JobState
 from pooling import tasks
 from pooling.models import Pool

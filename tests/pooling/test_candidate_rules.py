@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.curation.services import leave_out
-from catalog.embeddings import load_vectors
 from catalog.models import Image, NearDuplicate, Omission
+from catalog.vectors.embeddings import load_vectors
 from lookalike.core.errors import Refused
 from lookalike.pooling.candidate_rule import CandidateRule, CandidateRuleError, attributes_in
 from lookalike.pooling.query_rule import QueryRule

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Campaign
-from catalog.embeddings import load_vectors
 from catalog.models import EmbeddingSet, Image
+from catalog.vectors.embeddings import load_vectors
 from jobs.models import Job, JobState
 from pooling.models import Pool, PoolState, Proposal
 from tests.catalogs import MODELS

@@ -23,7 +23,6 @@ from django.test import Client
 from PIL import Image as Pillow
 
 from accounts.models import Role, User
-from catalog.embeddings import load_vectors
 from catalog.images.blobs import (
     SIZES,
     blob_name,
@@ -35,6 +34,7 @@ from catalog.images.blobs import (
 from catalog.images.storage_s3 import ObjectStorageError, client_config
 from catalog.importing.origins import Origin
 from catalog.services import create_catalog, delete_catalog, import_job, import_work
+from catalog.vectors.embeddings import load_vectors
 from config import storage
 from jobs.services import JobProgress, run_here
 from lookalike.backbones.loading import load_backbone

@@ -13,9 +13,9 @@ from django.db import connection
 from django.utils import timezone
 
 from catalog.curation.services import leave_out
-from catalog.embeddings import load_vectors, shard_path, write_shard
 from catalog.images.blobs import blob_path
 from catalog.models import EmbeddingSet, EmbeddingShard, Image
+from catalog.vectors.embeddings import load_vectors, shard_path, write_shard
 from jobs.models import Job, JobState
 from jobs.services import JobError, JobLostError, JobProgress
 from lookalike.backbones.descriptors import DescriptorBackbone

@@ -9,8 +9,8 @@ import pytest
 from django.db import connections, transaction
 from psycopg.errors import UniqueViolation
 
-from catalog.embeddings import shard_path
 from catalog.models import EmbeddingShard
+from catalog.vectors.embeddings import shard_path
 from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
 from lookalike.search.topk import TopK

@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 
-from catalog.embeddings import write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image, SourceFile
+from catalog.vectors.embeddings import write_shard
 from evaluation.models import Run
 from evaluation.results.assessment import assess
 from evaluation.runs.storage import store_run

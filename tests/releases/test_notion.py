@@ -14,7 +14,7 @@ from annotation.models import Campaign
 from annotation.notions import asked_notion
 from annotation.services.settings import change_settings
 from catalog.models import EmbeddingSet
-from catalog.projections import store_projection
+from catalog.vectors.projections import store_projection
 from evaluation.exports import export_pieces
 from jobs.services import JobError
 from lookalike.core.errors import Refused

@@ -18,9 +18,9 @@ import psutil
 import psycopg
 import pytest
 
-from catalog.embeddings import shard_path
+from catalog.vectors.embeddings import shard_path
 from config import settings
-from config.processes import MARK
+from config.running.processes import MARK
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked

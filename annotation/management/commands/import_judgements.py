@@ -13,7 +13,7 @@ from annotation.models import Campaign
 from annotation.queries.references import image_names, judges_by_name
 from annotation.services import import_judgements
 from annotation.services.imports import ImportedJudgement, ImportRefusedError
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.agreement.grades import MOST_GRADES, Scale
 from lookalike.io.numbered_rows import TableError, read_rows
 

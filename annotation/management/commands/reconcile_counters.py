@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Campaign
 from annotation.services import reconcile
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 
 
 class Command(JobCommand):

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from catalog.importing.origins import Origin
 from catalog.models import Catalog
 from catalog.services import create_catalog, import_job, import_work
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.images.layouts.read import LAYOUTS
 from lookalike.images.metadata import MetadataError
 from lookalike.images.sources import SourceError

@@ -9,7 +9,7 @@ from typing import Any
 from conditional.management.set_command import row_called
 from conditional.models import TemplateSet
 from conditional.template_sets.vaw import INSTANCES, TYPES, write_facts
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 
 
 class Command(JobCommand):

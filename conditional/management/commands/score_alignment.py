@@ -13,7 +13,7 @@ from catalog.queries import usable_embedding_sets
 from conditional.alignment.services import accuracy_matrix, align_set, alignment_job
 from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.conditional.formats.tables import matrix_csv
 
 

@@ -10,7 +10,7 @@ from conditional.management.set_command import row_called
 from conditional.models import BASELINE_LABELS, TemplateSet
 from conditional.template_sets.recall import score_model
 from conditional.template_sets.recall_services import SCORE_TASK, job_subject, known_model
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 
 
 class Command(JobCommand):

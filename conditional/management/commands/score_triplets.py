@@ -11,7 +11,7 @@ from catalog.models import EmbeddingSet
 from conditional.management.set_command import add_triplet_options, row_called
 from conditional.models import TripletSet
 from conditional.triplets.scoring import score_set
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.conditional.triplet_scores import Metric
 from lookalike.core.errors import Refused
 

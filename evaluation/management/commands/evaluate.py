@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from annotation.models import Campaign
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.services import EVALUATE_TASK, evaluation_subject
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 
 SHOWN = ("vsd_hr@5", "vsd_mrr@5", "Success@5", "MRR@5", "macro_roc_auc", "micro_roc_auc",
          "macro_pr_auc", "micro_pr_auc")  # fmt: skip

@@ -11,7 +11,7 @@ from annotation.models import Campaign
 from evaluation.below_pool.draw import draw_sample
 from evaluation.below_pool.services import SAMPLE_TASK, sample_subject
 from evaluation.models import SampleAim
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 
 
 class Command(JobCommand):

@@ -11,7 +11,7 @@ from catalog.models import Catalog
 from catalog.queries import usable_embedding_sets
 from evaluation.classes.queries import columns_to_score
 from evaluation.classes.services import TASK, classes_subject, score_embedding_set
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.core.dataclass_json import from_json
 from lookalike.metrics.class_tables import ClassScores, class_lines
 

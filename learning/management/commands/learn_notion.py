@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.commands import JobCommand
 from jobs.job_task import serve
+from jobs.work.commands import JobCommand
 from learning.notions.recipes import (
     DIM,
     METHODS,

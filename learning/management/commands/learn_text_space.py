@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from jobs.commands import JobCommand
 from jobs.job_task import serve
+from jobs.work.commands import JobCommand
 from learning.text_spaces.recipes import PARENT, SpaceRecipe
 from learning.text_spaces.services import run_as_asked, space_job
 from lookalike.cli.learn.options import captions, comma_list

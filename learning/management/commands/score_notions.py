@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from learning.text_spaces.queries import space_by_slug
 from lookalike.cli.learn.options import captions, comma_list
 from lookalike.core.dataclass_json import as_json

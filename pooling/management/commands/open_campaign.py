@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import AskingOrder, TieRule
-from jobs.commands import JobCommand
+from jobs.work.commands import JobCommand
 from lookalike.agreement.grades import Scale
 from pooling.campaign.services import open_pool_campaign, panel_by_name
 from pooling.new_pool.parsing import pool_by_slug

@@ -14,8 +14,8 @@ import numpy as np
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from catalog.embeddings import damaged_shards, read_shard, write_shard
 from catalog.models import EmbeddingSet, EmbeddingShard, Image, Projection
+from catalog.vectors.embeddings import damaged_shards, read_shard, write_shard
 from jobs.errors import JobError
 from lookalike.backbones.protocol import compute_fingerprint
 from lookalike.core.atomic_files import write_atomically

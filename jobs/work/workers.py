@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from jobs.models import SILENT_AFTER, Worker
-from jobs.running import DATABASE_LOST
+from jobs.work.running import DATABASE_LOST
 
 BEAT_SECONDS = 5.0
 

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 
 def main() -> int:
     """Prepare the site; return the exit status."""
-    parser = argparse.ArgumentParser(prog="config.prepare", description=__doc__)
+    parser = argparse.ArgumentParser(prog="config.running.prepare", description=__doc__)
     parser.add_argument("--address", required=True, help="of the site, for the first admin's link")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotation.closing import chance_to_move
 from annotation.models import EntryState
+from annotation.order.closing import chance_to_move
 from annotation.queries.judges import CountingRules
 from annotation.queries.prepared import prepared_cursor
 from annotation.services.controls import PAIR_BLOCK

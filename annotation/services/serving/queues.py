@@ -2,7 +2,7 @@
 
 When everyone judges every pair, the whole queue of each judge is drawn once, so that serving
 is an index scan without locks. When k of n judge, only training and qualification are written
-ahead; pairs are claimed as judges come for them (`annotation.services.lent_pairs`).
+ahead; pairs are claimed as judges come for them (`annotation.services.serving.lent_pairs`).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from annotation.models import (
     Serving,
     Stage,
 )
-from annotation.ordering import mixed_in, shuffled_by_query
+from annotation.order.ordering import mixed_in, shuffled_by_query
+from annotation.order.shared_order import shared_order
+from annotation.order.visits import AskedPairs, judge_order, n_asked_again
 from annotation.services.controls import asked_questions
-from annotation.shared_order import shared_order
-from annotation.visits import AskedPairs, judge_order, n_asked_again
 from lookalike.core.arrays import Ints
 
 ENTRY_COLUMNS = ("member_id", "question_id", "position", "place", "stage", "state")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
+from catalog.browsing.filters import ImageFilter
 from catalog.cache import remembered
-from catalog.filters import ImageFilter
 from catalog.models import Catalog
 from catalog.queries import filtered_images
 

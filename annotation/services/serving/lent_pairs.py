@@ -15,11 +15,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import Stage
+from annotation.order.shared_order import MORE, whole_queries
 from annotation.queries.judges import Judge, find_judge
 from annotation.queries.prepared import prepared_cursor
 from annotation.queries.serving import WINDOW
 from annotation.services.controls import batch_order, batch_size
-from annotation.shared_order import MORE, whole_queries
 
 MAX_HELD = 96  # pairs lent to one judge at once
 AT_ONCE = WINDOW  # pairs lent at least, so that most requests find enough

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotation.models import Adjudication, Comment, Exclusion, JudgementEvent, Question
-from annotation.queries.review import AnswerRow, read_answers
+from annotation.queries.reviewing.review import AnswerRow, read_answers
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from django.db.models import QuerySet
 
-from catalog.embeddings import EmbeddingError, by_nearness
-from catalog.filters import ImageFilter, Place
+from catalog.browsing.filters import ImageFilter, Place
 from catalog.maps.queries import has_map
 from catalog.models import Catalog, EmbeddingSet, Image
 from catalog.queries import filtered_images, usable_embedding_sets
+from catalog.vectors.embeddings import EmbeddingError, by_nearness
 
 PAGE = 60
 

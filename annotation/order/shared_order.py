@@ -1,8 +1,8 @@
 """The order that judges share where k of n judge each pair; claims walk along it.
 
 Pure: ids in, an order out. A claim takes some `BATCH` pairs of a few queries, and lays them out
-with their controls as a whole queue is laid out (`annotation.visits`). So queries stand here in
-chunks of a few dozen pairs, and chunks that share pairs to be mirrored near each other.
+with their controls as a whole queue is laid out (`annotation.order.visits`). So queries stand here
+in chunks of a few dozen pairs, and chunks that share pairs to be mirrored near each other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotation.visits import AskedPairs, n_asked_again, swapped_pairs
+from annotation.order.visits import AskedPairs, n_asked_again, swapped_pairs
 from lookalike.core.arrays import Floats, Ints
 
 BATCH = 120  # pairs claimed at once, about

@@ -29,7 +29,7 @@ from structlog.contextvars import bound_contextvars
 from audit.context import Origin, acting_for, current_origin
 from jobs.errors import JobLostError, PassingError
 from jobs.models import Job, JobState, Worker
-from jobs.progress import LEASE, JobProgress
+from jobs.work.progress import LEASE, JobProgress
 from lookalike.core.errors import Refused
 
 HEARTBEAT_SECONDS = 4.0

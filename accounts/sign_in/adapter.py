@@ -18,11 +18,11 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts import languages
-from accounts.addresses import moved, site_address
-from accounts.afterwards import do_afterwards
-from accounts.devices import known_device, remember_device
 from accounts.models import User
 from accounts.refusal import refusal
+from accounts.sign_in.addresses import moved, site_address
+from accounts.sign_in.afterwards import do_afterwards
+from accounts.sign_in.devices import known_device, remember_device
 
 logger = logging.getLogger(__name__)
 

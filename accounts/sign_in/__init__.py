@@ -1,0 +1,1 @@
+"""Signing in: addresses, mails, second factors, single sign-on, and what limits guesses."""

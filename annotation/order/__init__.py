@@ -1,0 +1,1 @@
+"""In which order pairs are asked: visits, shared orders, checks that leave with pairs. Pure."""

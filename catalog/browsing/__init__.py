@@ -1,0 +1,1 @@
+"""Finding images: filters, facets, pages."""

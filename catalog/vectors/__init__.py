@@ -1,0 +1,1 @@
+"""Stored vectors of a catalog, and those derived from them."""

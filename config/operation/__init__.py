@@ -1,0 +1,1 @@
+"""Operating a site: health, metrics, mail, reports of errors."""

@@ -1,0 +1,1 @@
+"""How a whole site runs: its processes, devices, claims on a data folder."""
