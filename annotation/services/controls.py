@@ -1,9 +1,9 @@
 """Slip gold, repeats and mirrored pairs into the pairs that a claim lends (k of n).
 
 When everyone judges every pair the whole queue is drawn at once (`annotation.order.visits`). Here
-nobody knows which pairs a judge will get, so each claim takes a batch of a few whole queries and lays it
-out in the same way, as if it were a campaign of its own: a pair and its second time are both in
-it, and which of them is the control is drawn.
+nobody knows which pairs a judge will get, so each claim takes a batch of a few whole queries and
+lays it out in the same way, as if it were a campaign of its own: a pair and its second time are
+both in it, and which of them is the control is drawn.
 """
 
 from __future__ import annotations
