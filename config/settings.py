@@ -228,7 +228,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.pages.navigation.header_links",
-                "config.pages.words.words_url",
+                "config.pages.script_translations.words_url",
                 "accounts.languages.language_choices",
             ],
             "builtins": ["django.templatetags.i18n"],

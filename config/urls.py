@@ -11,8 +11,8 @@ from config import checks  # noqa: F401  (registers them)
 from config.operation.metrics import metrics
 from config.pages.audit_page import audit_file, audit_page
 from config.pages.overview import attention_fragment, overview_page
+from config.pages.script_translations import words
 from config.pages.security_txt import security_txt
-from config.pages.words import words
 
 # the back office has no sign-in of its own: throttling and second factor hold there too
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]

@@ -12,8 +12,8 @@ from evaluation.results.services import (
     add_run,
     name_problem,
 )
-from evaluation.runs.run_upload import read_arrival
 from evaluation.runs.targets import Target
+from evaluation.runs.upload_checks import read_arrival
 from evaluation.runs.upload_files import drop_run_file, kept_path
 from jobs.services import JobError, JobProgress
 from lookalike.io.errors import InputError, message_with_names

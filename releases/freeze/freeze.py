@@ -35,7 +35,7 @@ from lookalike.release.scoring import GRADED_MEASURES, MEASURES, coarse, compute
 from lookalike.release.signature import read_signing_key
 from pooling.pools.frozen_rows import FrozenPool, pools_of_campaigns
 from releases.freeze.conditional import write_templates, write_triplets
-from releases.freeze.holdout import percent_hidden, require_enough
+from releases.freeze.hidden_labels import percent_hidden, require_enough
 from releases.freeze.model_scores import list_models, read_findings, write_runs
 from releases.freeze.requests import FreezeRequest, parse_version
 from releases.freeze.scope import Scope, read_scope

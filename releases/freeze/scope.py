@@ -22,7 +22,7 @@ from lookalike.core.arrays import Ints
 from lookalike.release.errors import ReleaseError
 from pooling.pools.frozen_rows import FrozenPool, frozen_pools, queries_drawn
 from releases.blindness.pairs import KnownQuery, known_queries
-from releases.freeze.holdout import (
+from releases.freeze.hidden_labels import (
     hidden_queries,
     require_enough,
     require_unknown,

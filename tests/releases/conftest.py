@@ -41,7 +41,7 @@ def world(transactional_db: None) -> World:
 @pytest.fixture(autouse=True)
 def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the eight queries of the world be hidden; the rule itself has tests of its own."""
-    monkeypatch.setattr("releases.freeze.holdout.MIN_HIDDEN", 1)
+    monkeypatch.setattr("releases.freeze.hidden_labels.MIN_HIDDEN", 1)
 
 
 @pytest.fixture

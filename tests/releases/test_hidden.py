@@ -23,7 +23,7 @@ from lookalike.core.errors import Refused
 from lookalike.release.errors import ReleaseError
 from lookalike.release.scoring import coarse
 from lookalike.release.verify import verify
-from releases.freeze.holdout import hidden_queries, percent_hidden, require_enough
+from releases.freeze.hidden_labels import hidden_queries, percent_hidden, require_enough
 from releases.models import Release
 from releases.site.queries import campaigns_asking
 from releases.storage import files_folder
@@ -99,7 +99,7 @@ def test_a_label_of_one_query_of_many_changes_no_more_than_one_step() -> None:
 def test_fewer_than_fifty_labelled_queries_are_not_hidden(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("releases.freeze.holdout.MIN_HIDDEN", 50)
+    monkeypatch.setattr("releases.freeze.hidden_labels.MIN_HIDDEN", 50)
     require_enough(50)
     with pytest.raises(ReleaseError, match="49 queries with labels would be hidden"):
         require_enough(49)

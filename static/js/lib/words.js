@@ -1,6 +1,6 @@
 /*
  * Words in the page's language. English is what is written in the scripts; of other languages the
- * page has loaded `django.gettext` before (config/pages/words.py). Knows no page.
+ * page has loaded `django.gettext` before (config/pages/script_translations.py). Knows no page.
  */
 
 /** The words for an English text, which is a literal, so that xgettext finds it. */
