@@ -69,7 +69,7 @@ def test_no_secret_has_a_default_and_each_is_asked_for() -> None:
 def test_the_settings_know_every_variable_that_the_services_set(
     services: dict[str, dict[str, Any]],
 ) -> None:
-    read = "".join(path.read_text() for path in (ROOT / "config").glob("*.py"))
+    read = "".join(path.read_text() for path in (ROOT / "config").rglob("*.py"))
     for name in services["web"]["environment"]:
         assert f'"{name}"' in read, name
 
