@@ -17,7 +17,7 @@ from lookalike.planning.measures import BOARD, needed_depth
 from lookalike.planning.planner import Costs, Design, Wish
 from lookalike.planning.simulator import CLOSE, DISTANT, World
 from pooling.models import PoolCampaign
-from pooling.pools.costs import SECONDS_PER_PAIR
+from pooling.pools.costs import CostForm
 
 MOST_DESIGNS = 200
 MOST_TRIED = 40  # those that differ in queries alone cost no more time
@@ -83,21 +83,7 @@ class PlanForm(forms.Form):
         help_text="Such as 90. Empty: does not matter.",
         widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
     )
-    seconds = forms.FloatField(
-        min_value=0.1,
-        max_value=3600,
-        initial=SECONDS_PER_PAIR,
-        label="Seconds for each pair",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )
-    hourly = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1_000_000,
-        label="Cost of an expert hour",
-        help_text="In any currency; empty leaves costs out.",
-        widget=forms.NumberInput(attrs={"step": "any", "inputmode": "decimal"}),
-    )
+    seconds, hourly = (CostForm.base_fields[name] for name in ("seconds", "hourly"))
     closeness = forms.ChoiceField(
         choices=[("distant", "one is clearly better than another"), ("close", "all alike")],
         label="The models are",
