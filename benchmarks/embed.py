@@ -4,9 +4,10 @@
 
 Ways: `plain` decodes with Pillow, applies the library's own transform and runs batches of 32 in
 float32, one after the other; `forward` only runs those batches, already decoded; `ours` and `ours
-bfloat16` are `lookalike.backbones.embed.embed_in_turn` over shards, as jobs use it, and `ours,
-paused` embeds each shard by itself, so that all threads wait for the last batch of each. Beside
-the images/s stands how many of the ten nearest neighbours are those of `plain`. Weights are real
+bfloat16` are `lookalike.backbones.embed.embed_in_turn` over shards by torch, `ours, engine` the
+same by the engine that `lookalike.backbones.engines` chooses, as jobs use it, and `ours, paused`
+embeds each shard by itself, so that all threads wait for the last batch of each. Beside the
+images/s stands how many of the ten nearest neighbours are those of `plain`. Weights are real
 for lite0 and random for the others.
 Without --images, photos of 768 x 512 pixels are made from those of scikit-image.
 """
@@ -39,13 +40,15 @@ from benchmarks import rounds
 from lookalike.backbones.at_hand import packaged_file
 from lookalike.backbones.clip_models import ImageTower
 from lookalike.backbones.embed import embed_images, embed_in_turn
+from lookalike.backbones.engines import choose_engine
 from lookalike.backbones.networks import NetworkBackbone, Pixels, Precision
 from lookalike.backbones.protocol import unit_rows
 from lookalike.backbones.weights import read_weights, renamed_in_order
 from lookalike.search.exact import top_k
 from lookalike.search.filters import Filters
 
-WAYS = ("plain", "forward", "ours, paused", "ours", "ours bfloat16")
+WAYS = ("plain", "forward", "ours, paused", "ours", "ours, engine", "ours bfloat16")
+PEERS = ("plain", "forward", "ours")
 SHARD = 256  # as pooling.embedding.shards plans them
 PHOTOS = ("chelsea.png", "coffee.png", "astronaut.png", "rocket.jpg", "retina.jpg", "ihc.png")
 BATCH, NEIGHBOURS = 32, 10
@@ -113,7 +116,12 @@ def by_forward(name: str, paths: list[Path]) -> Callable[[], np.ndarray]:
 
 
 def by_ours(
-    name: str, paths: list[Path], precision: Precision, *, paused: bool = False
+    name: str,
+    paths: list[Path],
+    precision: Precision,
+    *,
+    paused: bool = False,
+    engines: Path | None = None,
 ) -> Callable[[], np.ndarray]:
     model, transform = build(name)
     backbone = NetworkBackbone(
@@ -124,6 +132,9 @@ def by_ours(
         device=torch.device("cpu"),
         precision=precision,
     )
+    if engines is not None:
+        verdict = choose_engine(backbone, engines)
+        print(f"{name}: {verdict.engine}, {verdict.reason}", file=sys.stderr)
     shards = [paths[at : at + SHARD] for at in range(0, len(paths), SHARD)]
     if paused:
         return lambda: np.concatenate([embed_images(backbone, shard) for shard in shards])
@@ -138,6 +149,9 @@ def serve_way(given: argparse.Namespace) -> None:
         "forward": lambda: by_forward(name, paths),
         "ours, paused": lambda: by_ours(name, paths, "float32", paused=True),
         "ours": lambda: by_ours(name, paths, "float32"),
+        "ours, engine": lambda: by_ours(
+            name, paths, "float32", engines=Path(given.answers) / "engines"
+        ),
         "ours bfloat16": lambda: by_ours(name, paths, "bfloat16"),
     }
     embed = makers[given.way]()
@@ -166,15 +180,16 @@ def compare(given: argparse.Namespace, answers: Path) -> None:
         ways = [rounds.start("benchmarks.embed", options, way) for way in WAYS]
         rounds.run(ways, given.rounds)
         rounds.stop(ways)
-        plain, forward = ways[:2]
+        plain, forward, ours = (next(w for w in ways if w.name == name) for name in PEERS)
         expected = np.load(answers / "plain.npy")
         print(f"\n{name}, {ways[0].extra['n_images']} photos")
         for way in ways:
             rate = way.extra["n_images"] / way.median
             shared = agreement(np.load(answers / f"{way.name}.npy"), expected)
             print(
-                f"  {way.name:13s} {rate:6.1f} images/s  x{plain.median / way.median:.2f} of plain"
-                f"  x{forward.median / way.median:.2f} of forward  top-10 shared {shared:.4f}"
+                f"  {way.name:14s} {rate:6.1f} images/s  x{plain.median / way.median:.2f} of plain"
+                f"  x{forward.median / way.median:.2f} of forward"
+                f"  x{ours.median / way.median:.2f} of ours  top-10 shared {shared:.4f}"
                 f"  {way.anonymous_mib:5.0f} MiB",
                 flush=True,
             )

@@ -11,7 +11,7 @@ from lookalike.backbones.protocol import Backbone
 from lookalike.backbones.spec import Source, Spec, parse_spec
 
 if TYPE_CHECKING:
-    from lookalike.backbones.networks import Precision
+    from lookalike.backbones.networks import NetworkBackbone, Precision
 
 _FINE = {"lbp-texture"}  # float16 would change 3 % of the ten nearest neighbours (benchmarks)
 
@@ -29,6 +29,7 @@ def load_backbone(
     *,
     precision: Precision = "auto",
     weights_folder: Path | None = None,
+    engines: Path | None = None,
 ) -> Backbone:
     """Load the backbone that a spec names.
 
@@ -40,6 +41,8 @@ def load_backbone(
         device: where a network computes; None takes the GPU if there is one.
         precision: of a network's forward pass; "auto" is the spec's, or float32.
         weights_folder: where weights that cannot be fetched may lie, as MODEL.TAG.safetensors.
+        engines: where networks are kept for a faster engine on the processor, as
+            `lookalike.backbones.engines` finds it; None leaves them to torch.
 
     Raises:
         BackboneError: one of its kinds; the message names the model and what to do.
@@ -53,6 +56,11 @@ def load_backbone(
     is_wide = wanted.stored == "float32" or wanted.model in _FINE
     kept = {} if is_wide else {"stored_as": "float16"}
     backbone.card = {**backbone.card, "spec": str(wanted), **kept}
+    is_tried = wanted.source != Source.DESCRIPTOR and backbone.card["precision"] == "float32"
+    if engines is not None and is_tried and not backbone.on_gpu:
+        from lookalike.backbones.engines import choose_engine  # noqa: PLC0415  (half a second)
+
+        choose_engine(cast("NetworkBackbone", backbone), engines)
     return backbone
 
 

@@ -102,9 +102,11 @@ class NetworkBackbone:
         use_full_float32()
         sha256 = state_sha256(model.state_dict())
         self._model = model.eval().requires_grad_(False)
-        example = self._normalised([self.transform(_example())]).cpu()
+        example = self.as_inputs([self.transform(_example())]).cpu()
         fold_batch_norms(self._model, example)
         self._model = self._model.to(device).to(memory_format=torch.channels_last)
+        self._example = example
+        self._run: Callable[[torch.Tensor], NDArray[np.float32]] = self.forward_by_torch
         if self._precision in _DTYPES:
             _cast_weights(self._model, _DTYPES[self._precision])
         self.dim = int(self._forward(example.to(device)).shape[1])
@@ -135,7 +137,7 @@ class NetworkBackbone:
             OutOfMemoryError: the batch is too large for the device.
         """
         try:
-            return unit_rows(self._forward(self._normalised(inputs)).float().cpu().numpy())
+            return unit_rows(self._run(self.as_inputs(inputs)))
         except (RuntimeError, MemoryError) as problem:
             if not is_out_of_memory(problem):
                 raise
@@ -144,9 +146,24 @@ class NetworkBackbone:
         free_memory(self._device)
         raise OutOfMemoryError(reason)
 
+    @property
+    def exportable(self) -> tuple[nn.Module, torch.Tensor]:
+        """The network, and a batch that it takes."""
+        return self._model, self._example
+
+    def run_by(self, engine: Callable[[torch.Tensor], NDArray[np.float32]], name: str) -> None:
+        """Let another engine than torch run the network from now on; the card names it."""
+        self._run = engine
+        self.card = {**self.card, "engine": name}
+
+    def forward_by_torch(self, batch: torch.Tensor) -> NDArray[np.float32]:
+        """Return what torch makes of a batch, shape (n, dim)."""
+        found: NDArray[np.float32] = self._forward(batch).float().cpu().numpy()
+        return found
+
     def as_input(self, picture: NDArray[np.uint8]) -> torch.Tensor:
         """Return a transformed picture as the network takes it, shape (3, height, width)."""
-        return self._normalised([picture])[0]
+        return self.as_inputs([picture])[0]
 
     def features(self, batch: torch.Tensor) -> torch.Tensor:
         """Return what the network makes of its inputs, shape (n, dim); gradients pass through."""
@@ -154,8 +171,8 @@ class NetworkBackbone:
             vectors: torch.Tensor = self._model(batch)
         return vectors.float()
 
-    def _normalised(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
-        """Return a float batch in channels-last order, by torchvision's own arithmetic."""
+    def as_inputs(self, inputs: Sequence[NDArray[np.uint8]]) -> torch.Tensor:
+        """Return transformed pictures as a batch, in channels-last order, by torchvision's sums."""
         batch = torch.from_numpy(np.stack(inputs))
         if self._device.type == "cuda":
             batch = batch.pin_memory()

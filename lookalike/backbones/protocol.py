@@ -59,15 +59,17 @@ def stored_dtype(card: Mapping[str, Any]) -> str:
     return str(card.get("stored_as", "float32"))
 
 
-NAMES = frozenset({"spec", "weights", "weights_licence"})  # of a card: decide no vector
+# of a card: decides no vector, or as little as the processor does
+APART = frozenset({"spec", "weights", "weights_licence", "engine"})
 
 
 def compute_fingerprint(card: Mapping[str, Any]) -> str:
     """Return the SHA-256 of all that a card says about the vectors, in any order.
 
-    The same weights under another name, or from another file, have the same fingerprint.
+    The same weights under another name, from another file or run by another engine have the same
+    fingerprint.
     """
-    facts = {key: value for key, value in card.items() if key not in NAMES}
+    facts = {key: value for key, value in card.items() if key not in APART}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -16,6 +16,7 @@ from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import load_backbone
 from lookalike.cli.output import WANTING, Report
 from lookalike.core.arrays import Float32s
+from lookalike.core.caches import cache_folder
 from lookalike.images.sources import Source, SourceError, UnreadableFileError, open_source
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
@@ -53,7 +54,10 @@ def run(arguments: argparse.Namespace) -> Report:
     broken: dict[int, str] = {}
     try:
         with open_source(arguments.images) as source:
-            backbone, paths = load_backbone(arguments.model, arguments.device), source.paths
+            backbone = load_backbone(
+                arguments.model, arguments.device, engines=cache_folder("engines")
+            )
+            paths = source.paths
             vectors = embed_images(
                 backbone,
                 [partial(_opened, source, path) for path in paths],

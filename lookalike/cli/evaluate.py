@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.protocol import Backbone
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import parse_measures, report_on_release
+from lookalike.core.caches import cache_folder
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
 from lookalike.release.embedding import EmbeddedImages, embed_release
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cache",
         type=Path,
-        default=_cache_folder(),
+        default=cache_folder("vectors"),
         metavar="FOLDER",
         help="where vectors are kept (default: %(default)s)",
     )
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> Report:
         notes: list[str] = []
         for spec in specs:
             try:
-                backbone = load_backbone(spec, arguments.device)
+                backbone = load_backbone(spec, arguments.device, engines=cache_folder("engines"))
             except BackboneError as problem:
                 raise InputError(str(problem)) from problem
             embedded = embed_release(
@@ -104,9 +104,3 @@ def _notes(
             f"{spec} is not the model of that name on the release's board: weights, library or "
             "preprocessing differ (another fingerprint), so its numbers may, too"
         )
-
-
-def _cache_folder() -> Path:
-    """Where programs of a person keep what they can make again."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "lookalike" / "vectors"

@@ -125,7 +125,9 @@ def ready_backbone(spec: str, progress: JobProgress) -> Backbone:
     """
     progress.start(0, None, f"{spec}: loading the model", is_long=True)
     try:
-        return load_backbone(spec, settings.WORKER_DEVICE or None)
+        return load_backbone(
+            spec, settings.WORKER_DEVICE or None, engines=settings.DATA_DIR / "engines"
+        )
     except BackboneError as problem:
         raise JobError(str(problem)) from problem
     except (RuntimeError, MemoryError) as problem:

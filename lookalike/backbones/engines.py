@@ -1,0 +1,226 @@
+"""Which engine runs a network on a processor: torch, or ONNX Runtime where that is faster.
+
+The same network in another engine gives the same vectors up to rounding, as it does on another
+processor or a GPU. So an engine stands in the card, for people, and not in the fingerprint. It is
+taken where it needs less of a processor's time for the same neighbours; what was found is kept
+for the network, the versions and the processor, with the exported network beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import platform
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+from torch import nn
+
+from lookalike.backbones.networks import NetworkBackbone
+from lookalike.backbones.protocol import Vectors, unit_rows
+from lookalike.core.atomic_files import write_atomically
+from lookalike.core.memory import is_out_of_memory
+from lookalike.core.threads import Pool
+
+logger = logging.getLogger(__name__)
+
+TORCH, ONNX = "torch", "onnxruntime"
+N_TRIED, N_TIMED = 32, 4  # pictures that both engines embed, and how often they are timed
+NEIGHBOURS = 10
+LEAST_AGREEMENT = 0.999  # share of the nearest neighbours that are torch's
+LARGEST_CHANGE = 1e-4  # of a number of a unit vector
+LEAST_GAIN = 1.05  # times as fast as torch, or the change is not worth it
+MAX_BYTES = 1_500_000_000  # of weights; protobuf ends at two gigabytes
+
+Forward = Callable[[torch.Tensor], NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found out about a network on a processor.
+
+    Attributes:
+        engine: the one to take, "torch" or "onnxruntime".
+        reason: why, in a sentence.
+        network_sha256: of the exported network; "" if there is none.
+    """
+
+    engine: str
+    reason: str
+    network_sha256: str = ""
+
+
+def choose_engine(backbone: NetworkBackbone, folder: Path) -> Verdict:
+    """Let a network on the processor be run by the engine that is best for it here.
+
+    What a folder has been told before is taken from there; a damaged file is made again. Where
+    nothing can be kept, torch runs the network.
+
+    Args:
+        backbone: in float32 on the processor.
+        folder: where exported networks and verdicts are kept.
+    """
+    network = folder / f"{_key(backbone)}.onnx"
+    kept = network.with_name(f"{network.stem}.{_here()}.json")
+    verdict = _read(kept, network)
+    if verdict is None:
+        try:
+            verdict = _find_out(backbone, network)
+            write_atomically(kept, lambda file: file.write(json.dumps(asdict(verdict)).encode()))
+        except OSError as problem:
+            verdict = Verdict(TORCH, f"nothing can be kept in {folder}: {problem}")
+        logger.info("%s is run by %s: %s", backbone.spec, verdict.engine, verdict.reason)
+    if verdict.engine == ONNX:
+        backbone.run_by(onnx_forward(network), f"{ONNX} {onnxruntime.__version__}")
+    return verdict
+
+
+def onnx_forward(network: Path | bytes) -> Forward:
+    """Return a function from an input batch to vectors; each thread that calls it works alone."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        network if isinstance(network, bytes) else str(network),
+        options,
+        providers=["CPUExecutionProvider"],
+    )
+
+    def forward(batch: torch.Tensor) -> NDArray[np.float32]:
+        (vectors,) = session.run(None, {"images": batch.contiguous().numpy()})
+        return np.asarray(vectors, np.float32)
+
+    return forward
+
+
+def export_onnx(model: nn.Module, example: torch.Tensor) -> bytes:
+    """Return a network as ONNX, for batches of any size.
+
+    Raises:
+        Exception: of many kinds, where the exporter does not know one of its layers.
+    """
+    # torch's newer exporter needs two packages more and six times as long for the same network
+    file = BytesIO()
+    with warnings.catch_warnings(), torch.inference_mode():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            model,
+            (example,),
+            file,
+            dynamo=False,
+            input_names=["images"],
+            output_names=["vectors"],
+            dynamic_axes={"images": {0: "n"}, "vectors": {0: "n"}},
+        )
+    return file.getvalue()
+
+
+def _find_out(backbone: NetworkBackbone, network: Path) -> Verdict:
+    """Export a network and try it beside torch.
+
+    Raises:
+        OSError: it cannot be kept.
+    """
+    model, example = backbone.exportable
+    n_bytes = sum(parameter.nbytes for parameter in model.parameters())
+    if n_bytes > MAX_BYTES:
+        return Verdict(TORCH, f"its weights have {n_bytes:,} bytes, and ONNX takes {MAX_BYTES:,}")
+    try:
+        exported = export_onnx(model, example)
+        forward = onnx_forward(exported)
+    except Exception as problem:  # the exporter raises many kinds
+        if is_out_of_memory(problem):
+            raise
+        return Verdict(TORCH, f"it cannot be exported: {str(problem).strip().splitlines()[0]}")
+    pictures = _pictures(backbone)
+    by_torch, torch_ms = _tried(backbone.forward_by_torch, pictures)
+    by_onnx, onnx_ms = _tried(forward, pictures)
+    found = f"{onnx_ms:.1f} ms a picture to torch's {torch_ms:.1f}"
+    agreement = _agreement(by_torch, by_onnx)
+    change = float(np.abs(by_torch - by_onnx).max())
+    if not (agreement >= LEAST_AGREEMENT and change <= LARGEST_CHANGE):
+        return Verdict(
+            TORCH,
+            f"{agreement:.1%} of the neighbours are torch's, and a number changes by {change:.1g}",
+        )
+    if torch_ms < LEAST_GAIN * onnx_ms:
+        return Verdict(TORCH, found)
+    write_atomically(network, lambda file: file.write(exported))
+    return Verdict(ONNX, found, hashlib.sha256(exported).hexdigest())
+
+
+def _tried(forward: Forward, batches: Sequence[torch.Tensor]) -> tuple[Vectors, float]:
+    """Return the vectors, and the milliseconds of a processor that a picture took at best."""
+
+    def work(_: None) -> tuple[Vectors, float]:
+        vectors = unit_rows(np.concatenate([forward(batch) for batch in batches]))
+        spent = []
+        for _ in range(N_TIMED):
+            started = time.thread_time()
+            forward(batches[0])
+            spent.append(time.thread_time() - started)
+        return vectors, 1000 * min(spent) / len(batches[0])
+
+    with Pool(1) as pool:  # one thread, as each of those that embed
+        return pool.begin(work, None).result()
+
+
+def _pictures(backbone: NetworkBackbone) -> list[torch.Tensor]:
+    """Return batches of pictures that differ from each other, coarse and fine."""
+    rng = np.random.default_rng(0)
+    inputs = []
+    for number in range(N_TRIED):
+        side = 4 * 2 ** (number % 5)
+        values = rng.integers(0, 256, (side, side, 3), np.uint8)
+        picture = Image.fromarray(values).resize((320, 320), Image.Resampling.BICUBIC)
+        inputs.append(backbone.transform(picture.filter(ImageFilter.GaussianBlur(number % 3))))
+    size = backbone.batch_size
+    return [backbone.as_inputs(inputs[at : at + size]) for at in range(0, N_TRIED, size)]
+
+
+def _agreement(one: Vectors, other: Vectors) -> float:
+    """Return the share of the nearest neighbours by the one that are also the other's."""
+    nearest = []
+    for vectors in (one, other):
+        similarity = vectors @ vectors.T
+        np.fill_diagonal(similarity, -np.inf)
+        nearest.append(np.argsort(-similarity, axis=1)[:, :NEIGHBOURS])
+    shared = [len(set(a) & set(b)) for a, b in zip(*nearest, strict=True)]
+    return float(np.mean(shared)) / NEIGHBOURS
+
+
+def _read(kept: Path, network: Path) -> Verdict | None:
+    """Return a kept verdict; None if there is none, or a file of it is damaged or gone."""
+    with suppress(OSError, ValueError, TypeError):
+        verdict = Verdict(**json.loads(kept.read_bytes()))
+        if verdict.engine == TORCH:
+            return verdict
+        with network.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() == verdict.network_sha256:
+                return verdict
+    return None
+
+
+def _key(backbone: NetworkBackbone) -> str:
+    """Return what names a network: all that decides its vectors, and torch's version."""
+    return hashlib.sha256(f"{backbone.fingerprint} {torch.__version__}".encode()).hexdigest()[:32]
+
+
+def _here() -> str:
+    """Return what names this processor with these versions."""
+    facts = [platform.machine(), torch.__version__, onnxruntime.__version__]
+    with suppress(OSError):  # Linux says more
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        facts += sorted({line for line in lines if line.startswith(("model name", "flags"))})
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
