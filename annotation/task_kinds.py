@@ -18,9 +18,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from annotation.models.choices import PICK, VOTES, Answer
-from lookalike.agreement.consensus import is_settled
 from lookalike.agreement.grades import Scale, consensus_grades, grade_of
 from lookalike.agreement.grades import is_settled as is_grade_settled
+from lookalike.agreement.majority import is_settled, majority
 from lookalike.conditional.crops import Dilation
 
 PAIR = "pair"
@@ -109,10 +109,10 @@ class TaskKind:
         """
         n = Counter(votes)
         sides = n[Answer.SIMILAR], n[Answer.DIFFERENT]
-        lead = sides[0] - sides[1]
-        winner = Answer.SIMILAR if lead > 0 else Answer.DIFFERENT
-        is_decided = bool(votes) and (lead != 0 or tie_rule == "negative")
-        return Consensus(winner.value if is_decided else "", is_settled(*sides, n_wanted, tie_rule))
+        label = majority(*np.array(sides)[:, None], tie_rule)
+        winner = Answer.SIMILAR if label.is_similar[0] else Answer.DIFFERENT
+        answer = winner.value if label.is_decided[0] else ""
+        return Consensus(answer, is_settled(*sides, n_wanted, tie_rule))
 
     def card(self, subject: Subject | None, votes: Mapping[str, int]) -> str:
         """Return HTML that shows admins a question with its votes; "" where a pair is shown."""

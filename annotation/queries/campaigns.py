@@ -16,8 +16,8 @@ from annotation.queries.labels import labels, votes
 from catalog.browsing.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
 from lookalike.agreement.coefficients import agreement as agreement_of
-from lookalike.agreement.consensus import majority
 from lookalike.agreement.grades import OrdinalAgreement, Scale, ordinal_agreement
+from lookalike.agreement.majority import majority
 
 MAX_MATRIX = 12  # judges; a wider table helps nobody
 

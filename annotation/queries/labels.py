@@ -16,7 +16,6 @@ import numpy as np
 from annotation.models import Adjudication, Campaign, Judgement, PanelMember, Question
 from annotation.queries.prepared import rows_of
 from lookalike.agreement import coefficients as measures
-from lookalike.agreement.consensus import majority
 from lookalike.agreement.grades import (
     MOST_GRADES,
     NO_GRADE,
@@ -24,6 +23,7 @@ from lookalike.agreement.grades import (
     median_grades,
     ordinal_agreement,
 )
+from lookalike.agreement.majority import majority
 from lookalike.core.arrays import Bools, Ints
 
 NOBODY = 0  # no judge has this id

@@ -11,7 +11,7 @@ from annotation.models import Campaign
 from annotation.queries.labels import labels, votes
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
-from lookalike.agreement.consensus import MODELS
+from lookalike.agreement.majority import MODELS
 from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 

@@ -48,7 +48,7 @@ from annotation.order.visits import (
     judge_order,
     n_asked_again,
 )
-from lookalike.agreement.consensus import is_settled
+from lookalike.agreement.majority import is_settled
 from lookalike.core.arrays import Ints
 
 N_JUDGES = 6

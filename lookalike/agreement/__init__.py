@@ -1,1 +1,1 @@
-"""From votes to labels: consensus, agreement coefficients, models of the voters."""
+"""From votes to labels: majority, agreement coefficients, models of the voters."""

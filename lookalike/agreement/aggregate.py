@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lookalike.agreement.coefficients import Agreement, agreement
-from lookalike.agreement.consensus import (
+from lookalike.agreement.grades import median_grades, ordinal_agreement
+from lookalike.agreement.majority import (
     MODELS,
     accuracy_by_tie_side,
     accuracy_range,
@@ -22,7 +23,6 @@ from lookalike.agreement.consensus import (
     label_accuracies,
     top_labels,
 )
-from lookalike.agreement.grades import median_grades, ordinal_agreement
 from lookalike.agreement.voter_models import posterior
 from lookalike.agreement.votes import Votes
 from lookalike.core.arrays import Ints

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
 
-from lookalike.agreement.consensus import MODELS
 from lookalike.agreement.dawid_skene import label_chances
+from lookalike.agreement.majority import MODELS
 from lookalike.agreement.votes import Votes
 from lookalike.core.arrays import Floats
 from lookalike.io.errors import InputError

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from lookalike.bias.evidence.pool import PoolEvidence, Votes
-from lookalike.bias.panels import BATCH, Labelling, macro_auc_on, majority
+from lookalike.bias.panels import BATCH, Labelling, macro_auc_on, panel_labels
 from lookalike.core.arrays import Bools, Floats
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import mean_defined
@@ -72,8 +72,8 @@ def judge_noise(evidence: PoolEvidence, votes: Votes, resampling: Resampling) ->
         resampling: bootstrap samples of the queries; its generator draws labels.
     """
     n_judges = len(votes.annotators)
-    whole = majority(votes, tuple(range(n_judges)))
-    own = [majority(votes, (judge,)) for judge in range(n_judges)]
+    whole = panel_labels(votes, tuple(range(n_judges)))
+    own = [panel_labels(votes, (judge,)) for judge in range(n_judges)]
     found = _on_common(macro_auc_on(evidence, [whole, *own]))
     panel, alone = found[:, 0], found[:, 1:]
     means, _ = mean_defined(panel)

@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 
+from lookalike.agreement.majority import majority
 from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.core.arrays import Bools, Floats
@@ -80,7 +81,7 @@ class PanelAblation:
     is_complete: bool
 
 
-def majority(votes: Votes, members: tuple[int, ...]) -> Labelling:
+def panel_labels(votes: Votes, members: tuple[int, ...]) -> Labelling:
     """Return what the majority of some annotators says; a tie is negative, as in VSD.
 
     Args:
@@ -91,9 +92,10 @@ def majority(votes: Votes, members: tuple[int, ...]) -> Labelling:
         Labels, and where they are missing or rest on a tie.
     """
     is_given = votes.is_given[:, list(members)]
-    n_given = is_given.sum(axis=1)
     n_yes = (votes.answers[:, list(members)] & is_given).sum(axis=1)
-    return Labelling(2 * n_yes > n_given, n_given > 0, (2 * n_yes == n_given) & (n_given > 0))
+    n_no = is_given.sum(axis=1) - n_yes
+    found = majority(n_yes, n_no, "negative")
+    return Labelling(found.is_similar, found.is_decided, (n_yes == n_no) & found.is_decided)
 
 
 def krippendorff_alpha(answers: Bools, is_given: Bools) -> float:
@@ -158,12 +160,12 @@ def panel_ablation(evidence: PoolEvidence, votes: Votes, rng: np.random.Generato
         One row per panel.
     """
     members, is_complete = panels(len(votes.annotators), rng)
-    whole = majority(votes, members[-1])
+    whole = panel_labels(votes, members[-1])
     reference = macro_auc_on(evidence, [whole])[:, 0]
     rows: list[PanelRow] = []
     for at in range(0, len(members), BATCH):
         batch = members[at : at + BATCH]
-        labellings = [majority(votes, m) for m in batch]
+        labellings = [panel_labels(votes, m) for m in batch]
         auc = macro_auc_on(evidence, labellings)
         rows += [
             _row(votes, m, (labelling, whole), (auc[:, i], reference))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lookalike.agreement.consensus import majority
+from lookalike.agreement.majority import majority
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.planning.pool import RankedPool

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from lookalike.agreement.consensus import majority
+from lookalike.agreement.majority import majority
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.planning.pool import RankedPool

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lookalike.agreement.consensus import majority
 from lookalike.agreement.dawid_skene import label_chances
 from lookalike.agreement.grades import NO_GRADE, Scale, median_grades
+from lookalike.agreement.majority import majority
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.io.tables import Qrels
 from lookalike.release.errors import ReleaseError

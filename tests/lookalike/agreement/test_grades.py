@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookalike.agreement.consensus import majority
 from lookalike.agreement.grades import (
     Scale,
     agrees,
@@ -22,6 +21,7 @@ from lookalike.agreement.grades import (
     ordinal_alpha,
     share_within,
 )
+from lookalike.agreement.majority import majority
 
 SCALE = Scale(("no", "a little", "yes", "very"), 2)
 NAN = np.nan

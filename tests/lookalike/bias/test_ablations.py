@@ -11,7 +11,7 @@ from lookalike.bias.attributes import attribute_bias
 from lookalike.bias.depth import depth_ablation
 from lookalike.bias.evidence.pool import Attribute, Votes
 from lookalike.bias.order import order_kept
-from lookalike.bias.panels import krippendorff_alpha, majority, panel_ablation, panels
+from lookalike.bias.panels import krippendorff_alpha, panel_ablation, panel_labels, panels
 from lookalike.bias.subsets import kept_at_depth, kept_without
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import auc_and_ap
@@ -35,7 +35,7 @@ def resampling(n_queries):
 
 def test_golden_votes_have_their_majority_and_alpha():
     votes = votes_from(G8)
-    found = majority(votes, (0, 1, 2))
+    found = panel_labels(votes, (0, 1, 2))
     assert "".join("01"[int(x)] for x in found.labels) == "1101011111"
     assert not found.is_tie.any()
     assert krippendorff_alpha(votes.answers, votes.is_given) == pytest.approx(0.340909, abs=1e-6)
@@ -44,7 +44,7 @@ def test_golden_votes_have_their_majority_and_alpha():
 def test_missing_votes_change_alpha_and_a_tie_is_negative():
     votes = votes_from(G8, G8_MISSING)
     assert krippendorff_alpha(votes.answers, votes.is_given) == pytest.approx(0.273684, abs=1e-6)
-    found = majority(votes, (0, 1, 2))
+    found = panel_labels(votes, (0, 1, 2))
     assert not found.labels[2]
     assert found.is_tie[2]
 
@@ -89,10 +89,10 @@ def test_panel_rows_equal_a_loop_that_relabels_the_pool():
         *combinations(votes.annotators, 2),
         votes.annotators,
     ]
-    whole = majority(votes, (0, 1, 2))
+    whole = panel_labels(votes, (0, 1, 2))
     for row in found.rows:
         members = tuple(votes.annotators.index(a) for a in row.annotators)
-        mine = majority(votes, members)
+        mine = panel_labels(votes, members)
         k = mine.is_labelled
         auc = auc_and_ap(pool.scores[:, k], mine.labels[k], pool.queries[k], 25).auc[:, 0]
         k = whole.is_labelled

@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lookalike.agreement.consensus import (
+from lookalike.agreement.majority import (
     accuracy_by_tie_side,
     accuracy_range,
     accuracy_with_split_ties,
