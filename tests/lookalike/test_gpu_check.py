@@ -1,0 +1,55 @@
+"""`script/gpu-check` runs whole on the processor, and says by its exit status what it found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import gpu_check
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_everything_passes_with_the_processor_as_a_stand_in() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.gpu_check", "--small", "--device", "cpu"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the processor stands in" in done.stdout
+    for line in ("lite0 in float32", "lite0 in bfloat16", "full memory", "two workers", "search",
+                 "training step", "All checks passed"):  # fmt: skip
+        assert line in done.stdout
+
+
+def test_one_wrong_result_fails_the_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    checks = (
+        lambda bench: [gpu_check.Found("search", "x30")],
+        lambda bench: [gpu_check.Found("training step", "1 ms", "the losses are others")],
+    )
+    monkeypatch.setattr(gpu_check, "CHECKS", checks)
+    bench = gpu_check.Bench(torch.device("cpu"), [], is_small=True)
+    assert gpu_check.report(bench) == 1
+    assert "WRONG  training step" in (said := capsys.readouterr().out)
+    assert "1 checks failed" in said
+    monkeypatch.setattr(gpu_check, "CHECKS", checks[:1])
+    assert gpu_check.report(bench) == 0
+
+
+def test_a_device_that_searches_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    by_processor = gpu_check.top_k
+
+    def other(*given: object, device: str, **named: object) -> object:
+        return by_processor(given[0][::-1].copy(), *given[1:], **named)  # type: ignore[index]
+
+    monkeypatch.setattr(gpu_check.gpu, "top_k", other)
+    bench = gpu_check.Bench(torch.device("cpu"), [], is_small=True)
+    [found] = gpu_check.search(bench)
+    assert found.wrong == "the result is not the processor's, bit for bit"
