@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from botocore.exceptions import ConnectionError as NotUp
-from botocore.session import get_session
 from django.core.checks import run_checks
 from django.test import Client
 from PIL import Image as Pillow
@@ -31,7 +23,7 @@ from catalog.images.blobs import (
     read_blob,
     remove_unused_blobs,
 )
-from catalog.images.storage_s3 import ObjectStorageError, client_config
+from catalog.images.storage_s3 import ObjectStorageError
 from catalog.importing.origins import Origin
 from catalog.services import create_catalog, delete_catalog, import_job, import_work
 from catalog.vectors.embeddings import load_vectors
@@ -39,45 +31,16 @@ from config import storage
 from jobs.services import JobProgress, run_here
 from lookalike.backbones.loading import load_backbone
 from pooling.embedding.embed import embed_catalog
+from tests.object_storage import BUCKET, KEYS, client, object_storage
 from tests.pictures import jpeg, write_folder
 
 pytestmark = pytest.mark.django_db
-BUCKET = "pictures"
-KEYS = {"S3_ACCESS_KEY_ID": "test", "S3_SECRET_ACCESS_KEY": "test", "S3_REGION": "us-east-1"}
-
-
-def _client(url: str):
-    return get_session().create_client(
-        "s3",
-        endpoint_url=url,
-        region_name="us-east-1",
-        aws_access_key_id="test",
-        aws_secret_access_key="test",
-        config=client_config(),
-    )
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The address of an S3 server that has one empty bucket."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(300):
-            with suppress(NotUp):
-                _client(url).create_bucket(Bucket=BUCKET)
-                break
-            assert process.poll() is None
-            time.sleep(0.1)
+    with object_storage() as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @pytest.fixture
@@ -101,12 +64,12 @@ def use(settings, data_dir):
 def on_s3(server: str, use) -> Iterator[str]:
     use({"S3_BUCKET": BUCKET, "S3_ENDPOINT_URL": server, "S3_PREFIX": "lookalike", **KEYS})
     yield server
-    for found in _client(server).list_objects_v2(Bucket=BUCKET).get("Contents", []):
-        _client(server).delete_object(Bucket=BUCKET, Key=found["Key"])
+    for found in client(server).list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        client(server).delete_object(Bucket=BUCKET, Key=found["Key"])
 
 
 def _keys(server: str) -> set[str]:
-    found = _client(server).list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    found = client(server).list_objects_v2(Bucket=BUCKET).get("Contents", [])
     return {one["Key"] for one in found}
 
 
@@ -192,7 +155,7 @@ def test_a_model_that_needs_a_path_gets_a_file_fetched_once(
     path = original_on_disk(image.sha256)
     assert path == blob_path(image.sha256, "original")
     assert path.read_bytes() == read_blob(image.sha256, "original")
-    _client(on_s3).delete_object(
+    client(on_s3).delete_object(
         Bucket=BUCKET, Key=f"lookalike/{blob_name(image.sha256, 'original')}"
     )
     assert original_on_disk(image.sha256).exists()
@@ -203,13 +166,11 @@ def test_a_manifest_of_objects_is_imported_and_embedded_where_they_are(
     has_keys: bool, server: str, settings: Any, tmp_path: Path
 ):
     for seed in range(3):
-        _client(server).put_object(Bucket=BUCKET, Key=f"far/a b {seed}.jpg", Body=jpeg(seed))
+        client(server).put_object(Bucket=BUCKET, Key=f"far/a b {seed}.jpg", Body=jpeg(seed))
     if not has_keys:
         anybody = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject"}
         statement = [{**anybody, "Resource": f"arn:aws:s3:::{BUCKET}/*"}]
-        _client(server).put_bucket_policy(
-            Bucket=BUCKET, Policy=json.dumps({"Statement": statement})
-        )
+        client(server).put_bucket_policy(Bucket=BUCKET, Policy=json.dumps({"Statement": statement}))
     settings.REMOTE_S3_BUCKETS, settings.REMOTE_S3_ENDPOINT_URL = [BUCKET], server
     settings.REMOTE_S3_ACCESS_KEY_ID = "test" if has_keys else ""
     settings.REMOTE_S3_SECRET_ACCESS_KEY = "test" if has_keys else ""

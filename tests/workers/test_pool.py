@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import psutil
 import psycopg
@@ -24,38 +23,23 @@ from config.running.processes import MARK
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
+from tests.workers.pools import (
+    SHARDS,
+    SPECS,
+    count_shards,
+    ends_like_the_calm_one,
+    fill,
+    has_ended,
+    holders,
+    jobs,
+    living,
+)
 
 pytestmark = pytest.mark.faults
 N_IMAGES = 1600  # seven shards
-SPECS = ("descriptor:hog-shape", "descriptor:colour-layout")
 PHOTOS = """
 from tests.catalogs import catalog_of_photos
 catalog_of_photos({n}, slug="calm")
-"""
-FILL = """
-from django.db import connection
-from catalog.models import Catalog
-from lookalike.pooling.query_rule import QueryRule
-from pooling.new_pool.requests import PoolRequest
-from pooling.pools.services import create_pool, start_pool
-catalog, is_new = Catalog.objects.get_or_create(slug={slug!r}, defaults={{"name": {slug!r}}})
-if is_new:
-    facts = "sha256, product_id, attributes, width, height, image_format, n_bytes, perceptual_hash"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"insert into catalog_image (catalog_id, uid, created_at, {{facts}})"
-            f" select %s, gen_random_uuid(), now(), {{facts}} from catalog_image"
-            " where catalog_id = (select id from catalog_catalog where slug = 'calm')",
-            [catalog.pk],
-        )
-pool = create_pool(
-    request=PoolRequest(
-        name={slug!r}, catalog=catalog, k=6, rule=QueryRule(n=50),
-        specs={specs!r},
-    ),
-    created_by=None,
-)
-start_pool(pool=pool, owner=None)
 """
 
 
@@ -85,7 +69,7 @@ def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
     fill(site, "killed")
-    wait_until(lambda: n_shards(site, "killed") >= 2)
+    wait_until(lambda: count_shards(site, "killed") >= 2)
     victims = site.processes("--queues device")
     assert victims
     for victim in victims:
@@ -97,7 +81,7 @@ def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
 
 def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
     fill(site, "unheard", SPECS[:1])
-    wait_until(lambda: n_shards(site, "unheard") >= 1)
+    wait_until(lambda: count_shards(site, "unheard") >= 1)
     kill_service(site, "valkey/pid")
     assert not has_ended(site, "unheard")
     ends_like_the_calm_one(site, "unheard", SPECS[:1])
@@ -105,7 +89,7 @@ def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
 
 def test_a_database_killed_in_mid_embedding_is_waited_for(site: Site):
     fill(site, "forgotten", SPECS[:1])
-    wait_until(lambda: n_shards(site, "forgotten") >= 1)
+    wait_until(lambda: count_shards(site, "forgotten") >= 1)
     kill_service(site, "postgres/postmaster.pid")
     wait_until(lambda: is_reachable(site))
     assert not has_ended(site, "forgotten")
@@ -140,7 +124,7 @@ def test_a_shard_damaged_before_the_search_is_made_again(site: Site):
     for merged in (site.data_dir / "embeddings" / "merged").glob("*.npy"):
         merged.unlink()  # of the calm pool: the same vectors, checked while they were whole
     fill(site, "damaged", SPECS[:1])
-    wait_until(lambda: n_shards(site, "damaged") >= 2)
+    wait_until(lambda: count_shards(site, "damaged") >= 2)
     sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
     path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
     whole = path.read_bytes()
@@ -188,48 +172,6 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
     ends_like_the_calm_one(site, slug)
 
 
-def fill(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
-    site.run(FILL.format(slug=slug, specs=specs))
-
-
-def ends_like_the_calm_one(site: Site, slug: str, specs: tuple[str, ...] = SPECS) -> None:
-    wait_until(lambda: has_ended(site, slug))
-    assert {row[0] for row in jobs(site, slug, "state")} == {"succeeded"}
-    assert not asked(site, "select id from pooling_plannedshard")
-    for spec in specs:
-        found = everything(site, slug, spec)
-        assert found == everything(site, "calm", spec)
-        assert (len(found["shards"]), len(found["proposals"])) == (7, 50 * 6)
-    pairs = "select stats->'pairs' from pooling_pool where slug = %s"
-    assert specs != SPECS or asked(site, pairs, slug) == asked(site, pairs, "calm")
-
-
-def jobs(site: Site, slug: str, column: str) -> list[tuple[Any, ...]]:
-    return asked(site, f"select {column} from jobs_job where title like %s", f"% for {slug}")  # noqa: S608
-
-
-def has_ended(site: Site, slug: str) -> bool:
-    states = [row[0] for row in jobs(site, slug, "state")]
-    return bool(states) and not {"queued", "running"} & set(states)
-
-
-def n_shards(site: Site, slug: str) -> int:
-    return len(asked(site, SHARDS, slug))
-
-
-def holders(site: Site) -> list[Any]:
-    """The workers that hold a shard now."""
-    return asked(
-        site,
-        "select distinct w.name from pooling_plannedshard p join jobs_job j on j.id = p.holder_id"
-        " join jobs_worker w on w.id = j.held_by_id where j.state = 'running'",
-    )
-
-
-def living(site: Site) -> list[Any]:
-    return asked(site, "select name from jobs_worker where seen_at > now() - interval '20 s'")
-
-
 def processes_of_second(site: Site) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
@@ -256,30 +198,3 @@ def is_reachable(site: Site) -> bool:
     except psycopg.OperationalError:
         return False
     return True
-
-
-SHARDS = (
-    "select e.spec, s.position, s.sha256 from catalog_embeddingshard s"
-    " join catalog_embeddingset e on e.id = s.embedding_set_id"
-    " join catalog_catalog c on c.id = e.catalog_id where c.slug = %s"
-)
-
-
-def everything(site: Site, slug: str, spec: str) -> dict[str, Any]:
-    """What one model gave a pool, without ids and times: to the last bit."""
-    return {
-        "shards": asked(
-            site, f"{SHARDS} and e.spec = %s and e.is_complete order by 1, 2", slug, spec
-        ),
-        "proposals": asked(
-            site,
-            "select q.sha256, c.sha256, p.rank, p.score from pooling_proposal p"
-            " join pooling_poolsource s on s.id = p.source_id"
-            " join pooling_pool o on o.id = p.pool_id"
-            " join catalog_image q on q.id = p.query_id"
-            " join catalog_image c on c.id = p.candidate_id"
-            " where o.slug = %s and s.spec = %s order by 1, 3",
-            slug,
-            spec,
-        ),
-    }
