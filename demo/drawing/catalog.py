@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +22,7 @@ from demo.drawing.light import LIGHTS
 from demo.drawing.plan import Shot, products, shot
 from demo.drawing.product import Build, Product
 from demo.drawing.scene import backdrop, finished, shadow
+from lookalike.core.cores import available_cores
 
 COLUMNS: Final = (
     "path",
@@ -38,6 +43,7 @@ COLUMNS: Final = (
     "light",
 )
 OVERSAMPLING: Final = 1.5  # pictures are shaded at this many times their size
+PER_WORKER = 16  # products that make a further process worth its start
 PLAN, PICTURE = 0, 1  # what a random stream is for
 
 
@@ -119,7 +125,7 @@ def render_catalog(
         views_per_product: at least 1; pictures of each product.
         seed: at least 0.
         size: side of the square pictures in pixels, at least 64.
-        on_progress: called after each picture with (done, all).
+        on_progress: called after each product with (pictures done, all).
 
     Returns:
         What was rendered.
@@ -133,18 +139,40 @@ def render_catalog(
     folder.mkdir(parents=True, exist_ok=True)
     planned = products(n_products, np.random.default_rng([seed, PLAN]))
     images: list[RenderedImage] = []
-    for number, product in enumerate(planned):
-        for view in range(views_per_product):
-            rng = np.random.default_rng([seed, PICTURE, number, view])
-            taken = shot(KINDS[product.category], view, rng)
-            path = f"{product.category}/{product.product_id}-{view + 1}{_suffix(number, view)}"
-            _save(render_picture(product, taken, size), folder / path)
-            images.append(RenderedImage(path, _row(path, product, taken)))
+    render = partial(_render_product, folder, views_per_product, seed, size)
+    with _workers(n_products) as each:
+        for found in each(render, enumerate(planned)):
+            images += found
             if on_progress:
                 on_progress(len(images), n_products * views_per_product)
     metadata = folder / "metadata.csv"
     _write_metadata(metadata, images)
     return CatalogManifest(folder, metadata, tuple(images), n_products, seed)
+
+
+def _render_product(
+    folder: Path, n_views: int, seed: int, size: int, numbered: tuple[int, Product]
+) -> list[RenderedImage]:
+    number, product = numbered
+    images = []
+    for view in range(n_views):
+        rng = np.random.default_rng([seed, PICTURE, number, view])
+        taken = shot(KINDS[product.category], view, rng)
+        path = f"{product.category}/{product.product_id}-{view + 1}{_suffix(number, view)}"
+        _save(render_picture(product, taken, size), folder / path)
+        images.append(RenderedImage(path, _row(path, product, taken)))
+    return images
+
+
+@contextmanager
+def _workers(n_products: int) -> Iterator[Callable[..., Iterable[list[RenderedImage]]]]:
+    """Give a `map` that draws on all cores, where there is enough to draw."""
+    n_workers = min(available_cores(), n_products // PER_WORKER)
+    if n_workers < 2:
+        yield map
+        return
+    with ProcessPoolExecutor(n_workers, get_context("forkserver")) as pool:
+        yield pool.map
 
 
 def _check(**numbers: tuple[int, int]) -> None:
