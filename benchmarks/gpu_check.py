@@ -83,8 +83,10 @@ def main() -> None:
     if given.photos:
         write_vectors(device, Path(given.photos))
         return
+    if given.small:
+        torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        make_photos(Path(folder), 24 if given.small else 2048)
+        make_photos(Path(folder), 16 if given.small else 2048)
         bench = Bench(device, sorted(Path(folder).glob("*.jpg")), given.small)
         sys.exit(report(bench))
 

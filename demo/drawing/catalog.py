@@ -125,7 +125,7 @@ def render_catalog(
         views_per_product: at least 1; pictures of each product.
         seed: at least 0.
         size: side of the square pictures in pixels, at least 64.
-        on_progress: called after each product with (pictures done, all).
+        on_progress: called for each picture that is done with (done, all).
 
     Returns:
         What was rendered.
@@ -142,9 +142,10 @@ def render_catalog(
     render = partial(_render_product, folder, views_per_product, seed, size)
     with _workers(n_products) as each:
         for found in each(render, enumerate(planned)):
-            images += found
-            if on_progress:
-                on_progress(len(images), n_products * views_per_product)
+            for image in found:
+                images.append(image)
+                if on_progress:
+                    on_progress(len(images), n_products * views_per_product)
     metadata = folder / "metadata.csv"
     _write_metadata(metadata, images)
     return CatalogManifest(folder, metadata, tuple(images), n_products, seed)
