@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.labels import read_negatives, read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.opened import open_release
 
@@ -45,10 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--proposals", "CSV or parquet: query,candidate,model,rank")
     add("--run", "TREC, CSV or parquet; once per model", default=[], action="append")
     add("--families", "CSV or parquet: model,family")
-    add("--votes", "CSV or parquet: query,candidate,annotator,value")
+    add("--votes", "CSV or parquet: query,candidate,annotator,value; or a release's judgements")
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
     add("--attributes", "CSV or parquet: path and one column per --attribute")
-    add("--negatives", "frozen random negatives: labels that are all 0")
+    add("--negatives", "frozen random negatives: labels that are all 0, or a release's")
     parser.add_argument(
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
@@ -143,20 +142,11 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
             products=read_products(arguments.metadata) if arguments.metadata else None,
             votes=read_votes(arguments.votes) if arguments.votes else None,
             attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
-            negatives=_negatives(arguments.negatives),
+            negatives=read_negatives(arguments.negatives) if arguments.negatives else [],
             contamination=arguments.contamination,
             n_candidates=arguments.candidates,
         ),
     )
-
-
-def _negatives(path: Path | None) -> list[tuple[str, str]]:
-    if path is None:
-        return []
-    found = read_qrels(path)
-    if found.labels.any():
-        raise InputError(f"{path}: random negatives are labels that are all 0; one is 1")
-    return [(query, candidate) for query, candidate, _ in found]
 
 
 def _cutoffs(text: str) -> tuple[int, ...] | None:
