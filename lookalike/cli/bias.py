@@ -111,7 +111,9 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
             raise InputError(f"--{name} does not go with --release, which says it itself")
     with open_release(arguments.release) as release:
         report = release.bias_report(seed=arguments.seed, settings=settings)
-        hidden = len(release.hidden_queries)
+        notes = release.caveats
+        if hidden := len(release.hidden_queries):
+            notes.append(f"{hidden} queries with hidden labels are left out")
         return Report(
             title=f"Bias of the pool of {release.title}",
             text=as_text(report),
@@ -121,7 +123,7 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
             },
             table=_table(report),
             findings=report.findings,
-            notes=[f"{hidden} queries with hidden labels are left out"] if hidden else [],
+            notes=notes,
         )
 
 

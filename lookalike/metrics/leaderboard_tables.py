@@ -82,11 +82,11 @@ def table_notes(board: Leaderboard, *, is_simulated: bool = False) -> Iterator[s
             "(paired sign-flip tests, Holm within the column, 5 %)."
         )
     if board.is_any_alone:
-        yield "* may be compared with nobody’s value."
+        yield "Values with * may be compared with nobody’s."
     if board.has_few_queries:
         yield f"{PAGE.dash} is a mean of fewer than {LEAST_QUERIES} queries."
     if queries := list(_queries(board)):
-        yield f"Queries: {', '.join(queries)}."
+        yield f"Queries: {'; '.join(queries)}."
     if orders := list(_orders(board)):
         yield f"Share of bootstrap samples of the queries that keep the order: {', '.join(orders)}."
 

@@ -151,6 +151,7 @@ def test_what_may_not_be_compared_is_neither_ranked_nor_compared_without_a_word(
     page = client.get(address, {**asked, "measure": "P@5"}).content.decode()
     assert "By P@5 these two may not be compared." in page
     assert f"{SPECS[0]} (pooled) is to be compared with nobody: the pool is 4 deep" in page
+    assert "The pool alone can make a difference like that." in page
     page = client.get(address, {**asked, "measure": "macro_roc_auc"}).content.decode()
     assert "may not be compared" not in page
     asked["b"] = model_key(OUTSIDER)

@@ -150,7 +150,7 @@ def test_what_is_taken_away_keeps_apart_what_the_page_keeps_apart_and_explains_i
         "keep the order: new above raw 60%, deep above wide 100%, wide above plain 55%.",
     ):
         assert words in notes
-    assert "* may be compared with nobody" in " ".join(table_notes(board(group=NOBODY)))
+    assert "Values with * may be compared with nobody" in " ".join(table_notes(board(group=NOBODY)))
     rows = list(
         csv.DictReader(io.StringIO(as_csv(numbers_table(found, people, is_simulated=True))))
     )

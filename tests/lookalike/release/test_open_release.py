@@ -17,6 +17,7 @@ from sklearn.metrics import roc_auc_score
 import lookalike as lk
 from lookalike.bias.evidence.files import read_votes as read_vote_table
 from lookalike.cli.main import main
+from tests.lookalike.release.derived import derive_again
 from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.paths import GOLDEN_RELEASES
 
@@ -117,6 +118,25 @@ def test_the_bias_report_is_made_again_by_command_and_in_python(
     [scored] = release.score(release.run(MODEL), ["macro_roc_auc"])
     [row] = [row for row in report.model_rows if row.name == MODEL]
     assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
+
+
+def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaigns = lk.open_release(ZIPS[-1]).info["campaigns"]
+    marked = [campaign | {"is_simulated": True} for campaign in campaigns]
+    simulated = str(derive_again(tmp_path / "small", ZIPS[-1], campaigns=marked))
+    page = tmp_path / "report.html"
+    for words in (
+        ["score", "--release", simulated, "--run", f"{simulated}/runs/{MODEL}.parquet"],
+        ["aggregate", "--release", simulated],
+        ["bias", "--release", simulated, "--bootstraps", "2", "--permutations", "2", "--out", page],
+    ):
+        assert main([str(word) for word in words]) == 0
+        assert "its judgements are simulated" in capsys.readouterr().err
+    assert "its judgements are simulated" in page.read_text()
+    assert main(["aggregate", "--release", str(folder)]) == 0
+    assert "simulated" not in capsys.readouterr().err
 
 
 def test_the_shipped_files_never_give_a_vsd_number_without_products(
