@@ -24,7 +24,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from lookalike.agreement.human_line import HumanLine, human_line  # noqa: E402
 from lookalike.core.arrays import Bools, Floats, Ints  # noqa: E402
+from lookalike.pooling.advice import depth_advice, gains_by_depth  # noqa: E402
+from lookalike.pooling.eds import Proposals  # noqa: E402
 from lookalike.pooling.probe import additions  # noqa: E402
 from lookalike.prevalence import strata  # noqa: E402
 from lookalike.stats.bootstrap import query_counts  # noqa: E402
@@ -244,6 +247,48 @@ def stratum_of(name: str) -> Situation:
     return Situation(name, observe)
 
 
+def deepest_of(name: str) -> Situation:
+    """Return the most that the share of similar pairs of the deepest rank may be: 5 to 30 %."""
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
+        truth = float(np.exp(rng.uniform(np.log(0.05), np.log(0.3))))
+        queries = np.repeat(np.arange(n), 1 + rng.poisson(3, n))
+        chance = rng.beta(3 * truth, 3 * (1 - truth), n)[queries]
+        is_similar = rng.random(queries.size) < chance
+        judged = np.ones(queries.size, np.bool_)
+        first = np.zeros(queries.size, np.int64)
+        scores = first.astype(np.float32)
+        proposals = Proposals(queries, np.arange(queries.size), first, first, scores, n_models=1)
+        gains = gains_by_depth(proposals, judged, is_similar, np.ones(1, np.bool_))
+        found = depth_advice(gains, 0.05)
+        assert found is not None
+        return truth, Interval(0.0, found.upper), UNDEFINED
+
+    return Situation(name, observe)
+
+
+def people_of(name: str) -> Situation:
+    """Return the macro ROC-AUC of three judges, each against the majority of the others."""
+
+    def people(rng: np.random.Generator, n: int, noise: float) -> HumanLine:
+        look = rng.normal(size=(n, 8)) + rng.normal(0, 0.5, n)[:, None]
+        answers = look[..., None] + noise * rng.normal(size=(n, 8, 3)) > 0.3
+        query, pair, judge = np.indices(answers.shape).reshape(3, -1)
+        found = human_line(query, 8 * query + pair, judge, answers.ravel())
+        assert found is not None
+        return found
+
+    @cache
+    def truth(noise: float) -> float:
+        return people(_rng(name), N_TRUTH // 20, noise).auc
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
+        noise = float(rng.choice([0.25, 0.5, 1.0]))
+        return truth(noise), people(rng, n, noise).interval, UNDEFINED
+
+    return Situation(name, observe)
+
+
 def probe_of(name: str) -> Situation:
     """Return the pairs that a model adds, from a probe of some of 100,000 queries."""
     n_all = 100_000
@@ -318,6 +363,8 @@ SITUATIONS = (
     micro_of(1, "self-delta of micro PR-AUC", is_change=True),
     difference_of(rare_changes, "self-delta where four queries in five do not change"),
     share_of("share of an attribute’s value"),
+    people_of("macro ROC-AUC of the judges, each against the others"),
+    deepest_of("similar pairs of the deepest rank, 5 % and more: at most"),
     probe_of("pairs that a model adds, from a probe"),
     prevalence_of("similar pairs of the catalog, 50 labels a query", recall=False),
     prevalence_of("recall of the pool, 50 labels a query", recall=True),

@@ -25,11 +25,12 @@ from evaluation.model_pages.content import (
 )
 from evaluation.model_pages.query_rows import pair_rows
 from evaluation.results.details import load_details
-from evaluation.results.leaderboard import BADGES, HEADINGS, TITLES, model_key
+from evaluation.results.leaderboard import BADGES, HEADINGS, TITLES, comparison, model_key
 from evaluation.results.stored import StoredResult
 from evaluation.results.views import latest_or_404
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
+from lookalike.metrics.leaderboard import NOBODY
 
 MOST_UNIQUE = 24
 
@@ -115,7 +116,7 @@ def _versus(result: StoredResult, measure: str, first: str, second: str) -> dict
         "counts": count_differences(differences),
         "test": as_json(paired_test(result, measure, first, second)),
         "chart": difference_chart(first, second, differences, HEADINGS.get(measure, measure)),
-        "warning": _warning(result, first, second),
+        "warning": _warning(result, measure, first, second),
     }
     try:
         details = load_details(result.row.details_sha256)
@@ -125,16 +126,19 @@ def _versus(result: StoredResult, measure: str, first: str, second: str) -> dict
     return shown
 
 
-def _warning(result: StoredResult, first: str, second: str) -> str:
-    """Return what forbids a plain comparison of two models, "" for two of one kind."""
+def _warning(result: StoredResult, measure: str, first: str, second: str) -> str:
+    """Return what forbids a plain comparison of two models by a measure, "" where nothing does."""
     badges = {model.name: model.badge for model in result.summary.models}
-    if not result.report or badges[first] == badges[second] != "sibling":
+    sides = {name: comparison(result, name, measure) for name in (first, second)}
+    groups = {whom for whom, _ in sides.values()}
+    if len(groups) == 1 and NOBODY not in groups:
         return ""
-    return (
-        f"{first} is {badges[first]}, {second} is {badges[second]}: the pool treats them "
-        "differently. Cut-off measures punish and annotated AUC flatters the one outside it; "
-        "their equal-outsider AUC may be compared."
-    )
+    why = [
+        f"{name} ({badges[name]}) is to be compared with {whom}: {reason}."
+        for name, (whom, reason) in sides.items()
+    ]
+    title = HEADINGS.get(measure, measure)
+    return " ".join([f"By {title} these two may not be compared.", *why])
 
 
 def _chosen(request: HttpRequest, measures: list[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.results.charts import Axis, Chart
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
 from lookalike.bias.model_rows import ModelRow
-from lookalike.bias.words.advice import ColumnAdvice
+from lookalike.bias.words.advice import OUTSIDER_COLUMN, comparable_with
 from lookalike.metrics.leaderboard import (
     ALL,
     Cell,
@@ -21,6 +21,7 @@ from lookalike.metrics.leaderboard import (
     make_leaderboard,
     seen_note,
 )
+from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
@@ -50,11 +51,6 @@ TITLES = {
 }
 HEADINGS = {EQUAL_OUTSIDER: "Equal-outsider AUC", "AP'": "AP′", **TITLES}
 BADGES = {"pooled": "badge-info", "sibling": "badge-warn", "outsider": ""}
-ADVICE_COLUMN = {
-    **dict.fromkeys(CUTOFFS, "P@k, Success@k, MRR@k"),
-    **dict.fromkeys(ANNOTATED, "annotated AUC and AP"),
-    EQUAL_OUTSIDER: "equal-outsider AUC",
-}
 
 
 def model_key(name: str) -> str:
@@ -161,15 +157,15 @@ def _column(result: StoredResult, name: str, *, is_sorted: bool) -> Measured:
     for model in result.summary.models:
         row = result.model_row(model.name)
         entry = _value(model, row, name)
-        advice = _advice(row, name)
+        whom, reason = comparison(result, model.name, name)
         low, high = entry.ends
         cells[model.name] = Cell(
             value=entry.value,
             low=low,
             high=high,
             n_queries=entry.n_defined,
-            comparable_with=advice.comparable_with if advice else ALL,
-            reason=advice.reason if advice else "",
+            comparable_with=whom,
+            reason=reason,
         )
     kept = _kept(result, name) if is_sorted else {}
     return Measured(name, HEADINGS.get(name, name), cells, result.tests(name), kept)
@@ -202,9 +198,18 @@ def _value(model: ModelScores, row: ModelRow | None, name: str) -> MeasureValue:
     return MeasureValue(defined(column.value), column.n_queries, column.interval)
 
 
-def _advice(row: ModelRow | None, name: str) -> ColumnAdvice | None:
-    entries = row.advice if row else ()
-    return next((entry for entry in entries if entry.column == ADVICE_COLUMN.get(name)), None)
+def comparison(result: StoredResult, model: str, measure: str) -> tuple[str, str]:
+    """Return with whom a model may be compared by a measure, and why."""
+    row = result.model_row(model)
+    if row is None or result.report is None:
+        return ALL, ""
+    if measure == EQUAL_OUTSIDER:
+        advice = next(one for one in row.advice if one.column == OUTSIDER_COLUMN)
+        return advice.comparable_with, advice.reason
+    depth = max((one.depth for one in result.report.depths), default=0)
+    k = parse_measure(measure).parameter or 0
+    judged = next((c.judged for c in row.cutoffs if c.k >= k), None)
+    return comparable_with(measure, row.badge, judged, depth)
 
 
 def _falling(value: float | None) -> float:

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.http import Http404, HttpResponse
 
-from lookalike.io.documents import as_csv, as_latex, as_markdown
-from lookalike.metrics.leaderboard import Leaderboard, numbers_table, words_table
+from lookalike.agreement.human_line import HumanLine
+from lookalike.io.documents import as_csv, as_latex, as_markdown, latex_notes
+from lookalike.metrics.leaderboard import Cell, Leaderboard
+from lookalike.metrics.leaderboard_tables import numbers_table, table_notes, words_table
 
-ENDINGS: dict[str, tuple[str, Callable[[Leaderboard], str]]] = {
-    "csv": ("text/csv", lambda board: as_csv(numbers_table(board))),
-    "md": ("text/markdown", lambda board: as_markdown(words_table(board))),
-    "tex": ("application/x-tex", lambda board: as_latex(words_table(board))),
-}
+CONTENT_TYPES = {"csv": "text/csv", "md": "text/markdown", "tex": "application/x-tex"}
 
 
-def leaderboard_response(board: Leaderboard, name: str, ending: str) -> HttpResponse:
+def leaderboard_response(
+    board: Leaderboard,
+    name: str,
+    ending: str,
+    *,
+    human: HumanLine | None = None,
+    is_simulated: bool = False,
+) -> HttpResponse:
     """Return a download of the table as it is sorted.
 
+    Args:
+        board: it.
+        name: what the file's name begins with.
+        ending: csv, md or tex.
+        human: the judges, who stand below the models.
+        is_simulated: whether programs judged, which the file and its name then say.
+
     Raises:
-        Http404: another ending than csv, md or tex.
+        Http404: another ending.
     """
-    if ending not in ENDINGS:
+    if ending not in CONTENT_TYPES:
         raise Http404
-    content_type, written = ENDINGS[ending]
+    people = None if human is None else _people(human)
+    if ending == "csv":
+        text = as_csv(numbers_table(board, people, is_simulated=is_simulated))
+    else:
+        table = words_table(board, people)
+        notes = list(table_notes(board, is_simulated=is_simulated))
+        text = as_latex(table) + latex_notes(notes)
+        if ending == "md":
+            text = "\n".join([as_markdown(table), *notes]) + "\n"
+    mark = "-simulated" if is_simulated else ""
     headers = {
-        "Content-Disposition": f'attachment; filename="{name}-leaderboard.{ending}"',
+        "Content-Disposition": f'attachment; filename="{name}{mark}-leaderboard.{ending}"',
         "Cache-Control": "private, no-store",
     }
-    return HttpResponse(written(board), content_type=content_type, headers=headers)
+    return HttpResponse(text, content_type=CONTENT_TYPES[ending], headers=headers)
+
+
+def _people(human: HumanLine) -> Cell:
+    ends = human.interval
+    low, high = (ends.low, ends.high) if ends.is_defined else (None, None)
+    return Cell(human.auc, low, high, human.n_queries)

@@ -76,8 +76,14 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @of_campaign
 def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> HttpResponse:
     """Download the newest leaderboard, sorted as the page is: csv, md or tex."""
-    board = leaderboard(StoredResult(latest_or_404(campaign)), request.GET.get("by", ""))
-    return leaderboard_response(board, campaign.slug, ending)
+    stored = StoredResult(latest_or_404(campaign))
+    return leaderboard_response(
+        leaderboard(stored, request.GET.get("by", "")),
+        campaign.slug,
+        ending,
+        human=stored.summary.human,
+        is_simulated=stored.summary.is_simulated,
+    )
 
 
 @require_POST

@@ -8,8 +8,10 @@ import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
 from lookalike.stats.grouped_auc import auc_and_ap, mean_defined
-from lookalike.stats.intervals import mean_interval
+from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
+
+CHANCE = 0.5
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def human_line(
     nothing = float("nan")
     return HumanLine(
         auc=float(by_query.mean()) if by_query.size else nothing,
-        interval=mean_interval(by_query),
+        interval=_interval(by_query),
         n_queries=int(by_query.size),
         lowest=float(of_judges.min()) if of_judges.size else nothing,
         highest=float(of_judges.max()) if of_judges.size else nothing,
@@ -84,6 +86,18 @@ def human_line(
         accuracy=float((answers == labels).mean()),
         n_answers=int(answers.size),
     )
+
+
+def _interval(by_query: Floats) -> Interval:
+    """Return the interval over queries.
+
+    One more query, at which judges guess, counts in the spread: where they hardly ever differ, few
+    queries show too little of it.
+    """
+    if np.isin(by_query, (0.0, 1.0)).all():
+        return mean_interval(by_query)
+    error = standard_error(np.append(by_query, CHANCE))
+    return statistic_interval(float(by_query.mean()), error, by_query.size)
 
 
 def _auc_by_judge(queries: Ints, judges: Ints, answers: Bools, labels: Bools) -> Floats:

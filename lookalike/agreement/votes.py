@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from lookalike.core.arrays import Ints
+from lookalike.io.judgements import counted_answers, holds_judgements
 from lookalike.io.numbered_rows import TableError, read_rows
 
 
@@ -42,6 +43,9 @@ class Votes:
 def read_votes(path: str | Path) -> Votes:
     """Return the votes of a CSV file with the columns item, worker, label; others are ignored.
 
+    The judgements of a release (CSV or parquet) are read, too: those that count, an item being the
+    query and the image, a space between.
+
     Raises:
         TableError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
             it twice, or has rows that are too short, leave a field empty, or repeat an
@@ -50,7 +54,7 @@ def read_votes(path: str | Path) -> Votes:
     problems: list[str] = []
     first_row: dict[tuple[str, str], int] = {}
     triples: list[tuple[str, str, str]] = []
-    for row, (item, worker, label) in read_rows(path, ("item", "worker", "label"), problems):
+    for row, (item, worker, label) in _rows(path, problems):
         known = first_row.setdefault((item, worker), row)
         if known != row:
             problems.append(f"row {row}: {worker!r} has voted on {item!r} in row {known} already")
@@ -61,6 +65,14 @@ def read_votes(path: str | Path) -> Votes:
     if problems:
         raise TableError(str(path), problems)
     return make_votes(triples)
+
+
+def _rows(path: str | Path, problems: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    if Path(path).exists() and holds_judgements(path):
+        for row, (query, image, judge, answer) in counted_answers(path):
+            yield row, (f"{query} {image}", judge, answer)
+    else:
+        yield from read_rows(path, ("item", "worker", "label"), problems)
 
 
 def read_truth(path: str | Path) -> dict[str, str]:

@@ -23,7 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type="input",
         nargs="?",
         metavar="VOTES",
-        help="CSV with the columns item,worker,label",
+        help="CSV with the columns item,worker,label, or a release's judgements (CSV, parquet)",
     )
     parser.add_argument(
         "--release",
@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> Report:
             rule = arguments.rule or ("median" if release.scale else "majority")
             votes, tie = release.votes(graded=rule == "median"), arguments.tie or release.tie
             similar_from = release.scale.similar_from if release.scale else None
+            notes += release.caveats
             if n_ruled := release.table("rulings").num_rows:
                 notes.append(
                     f"these are votes alone: rulings decide {n_ruled} labels of the release"

@@ -22,7 +22,10 @@ EXAMPLE = "lookalike agreement votes.csv --json"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
-        "votes", type="input", metavar="VOTES", help="CSV with the columns item,worker,label"
+        "votes",
+        type="input",
+        metavar="VOTES",
+        help="CSV with the columns item,worker,label, or a release's judgements (CSV, parquet)",
     )
     parser.add_argument(
         "--ordinal",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.labels import read_negatives, read_products, read_qrels
 from lookalike.io.runs import read_run
 from lookalike.release.opened import open_release
 
@@ -45,10 +44,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--proposals", "CSV or parquet: query,candidate,model,rank")
     add("--run", "TREC, CSV or parquet; once per model", default=[], action="append")
     add("--families", "CSV or parquet: model,family")
-    add("--votes", "CSV or parquet: query,candidate,annotator,value")
+    add("--votes", "CSV or parquet: query,candidate,annotator,value; or a release's judgements")
     add("--metadata", "products (VSD JSON or CSV path,product_id); their pairs are left out")
     add("--attributes", "CSV or parquet: path and one column per --attribute")
-    add("--negatives", "frozen random negatives: labels that are all 0")
+    add("--negatives", "frozen random negatives: labels that are all 0, or a release's")
     parser.add_argument(
         "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
     )
@@ -112,7 +111,9 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
             raise InputError(f"--{name} does not go with --release, which says it itself")
     with open_release(arguments.release) as release:
         report = release.bias_report(seed=arguments.seed, settings=settings)
-        hidden = len(release.hidden_queries)
+        notes = release.caveats
+        if hidden := len(release.hidden_queries):
+            notes.append(f"{hidden} queries with hidden labels are left out")
         return Report(
             title=f"Bias of the pool of {release.title}",
             text=as_text(report),
@@ -122,7 +123,7 @@ def _of_release(arguments: argparse.Namespace, settings: BiasSettings) -> Report
             },
             table=_table(report),
             findings=report.findings,
-            notes=[f"{hidden} queries with hidden labels are left out"] if hidden else [],
+            notes=notes,
         )
 
 
@@ -143,20 +144,11 @@ def _evidence(arguments: argparse.Namespace) -> PoolEvidence:
             products=read_products(arguments.metadata) if arguments.metadata else None,
             votes=read_votes(arguments.votes) if arguments.votes else None,
             attributes={n: read_attribute(arguments.attributes, n) for n in arguments.attribute},
-            negatives=_negatives(arguments.negatives),
+            negatives=read_negatives(arguments.negatives) if arguments.negatives else [],
             contamination=arguments.contamination,
             n_candidates=arguments.candidates,
         ),
     )
-
-
-def _negatives(path: Path | None) -> list[tuple[str, str]]:
-    if path is None:
-        return []
-    found = read_qrels(path)
-    if found.labels.any():
-        raise InputError(f"{path}: random negatives are labels that are all 0; one is 1")
-    return [(query, candidate) for query, candidate, _ in found]
 
 
 def _cutoffs(text: str) -> tuple[int, ...] | None:

@@ -11,7 +11,7 @@ from lookalike.cli.score_release import named_apart, parse_measures, score_on_re
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.cli.score_vsd_task import score_on_vsd_task
 from lookalike.io.errors import FormatError, InputError
-from lookalike.io.labels import read_products, read_qrels
+from lookalike.io.labels import read_negatives, read_products, read_qrels
 from lookalike.io.named_images import rows_by_image
 from lookalike.io.runs import read_run
 from lookalike.io.tables import Qrels, Run
@@ -26,6 +26,8 @@ from lookalike.metrics.measures import (
     refuse_without_products,
 )
 from lookalike.metrics.scoring import score_runs
+from lookalike.release.format.folder import Folder
+from lookalike.release.format.layout import MANIFEST
 
 DESCRIPTION = (
     f"Score runs against labels. Measures: {', '.join(known_forms())}. "
@@ -104,7 +106,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "judged pairs alone, which have no list otherwise",
     )
     parser.add_argument(
-        "--negatives", type="input", metavar="FILE", help="random negatives: labels that are all 0"
+        "--negatives",
+        type="input",
+        metavar="FILE",
+        help="random negatives: labels that are all 0, or a release's",
     )
     parser.add_argument(
         "--contamination",
@@ -145,7 +150,7 @@ def run(arguments: argparse.Namespace) -> Report:
             mode=arguments.mode,
             missing=arguments.missing,
             trec=arguments.trec,
-            negatives=_negatives(arguments.negatives),
+            negatives=read_negatives(arguments.negatives) if arguments.negatives else None,
             contamination=arguments.contamination,
             without_list=() if arguments.complete else None,
         )
@@ -157,7 +162,11 @@ def run(arguments: argparse.Namespace) -> Report:
         text=as_text(arguments.qrels, qrels, scored, by_query=arguments.by_query),
         data=as_json(arguments, arguments.qrels, arguments.run, qrels, scored),
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=[*list_notes(scored), *_product_notes(arguments, qrels, products)],
+        notes=[
+            *list_notes(scored),
+            *_product_notes(arguments, qrels, products),
+            *_release_notes(arguments.qrels),
+        ],
     )
 
 
@@ -207,6 +216,18 @@ def _product_notes(
         )
 
 
+def _release_notes(labels: Path) -> Iterator[str]:
+    """Say where the labels are those of a release that its board does not count in full."""
+    folder = labels.resolve().parent.parent
+    if labels.stem != "labels" or not (folder / MANIFEST).is_file():
+        return
+    if n_drawn := len(Folder(folder).below_pool):
+        yield (
+            f"{n_drawn} pairs of this release were drawn below its pool; its board does not count "
+            f"them, nor does --release {folder}"
+        )
+
+
 def _check_products(
     arguments: argparse.Namespace, qrels: Qrels, products: Mapping[str, str] | None
 ) -> None:
@@ -223,12 +244,3 @@ def _check_products(
             f"{qrels.candidate_ids[0]!r}, this file {next(iter(products), '')!r}); of a release, "
             "csv/images.csv and data/images.parquet know image_id, too, and --release all of it"
         )
-
-
-def _negatives(path: Path | None) -> list[tuple[str, str]] | None:
-    if path is None:
-        return None
-    found: Qrels = read_qrels(path)
-    if found.labels.any():
-        raise InputError(f"{path}: random negatives are labels that are all 0; one is 1")
-    return [(query, candidate) for query, candidate, _ in found]

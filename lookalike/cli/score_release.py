@@ -80,6 +80,7 @@ def report_on_release(
 
 
 def _release_notes(release: Release, scored: Sequence[Scored]) -> Iterator[str]:
+    yield from release.caveats
     if hidden := len(release.hidden_queries):
         yield (
             f"labels of {hidden} queries are hidden; they count on the release's site alone, "

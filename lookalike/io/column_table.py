@@ -12,6 +12,8 @@ from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.parquet import MAGIC, n_values
 
+MOST_OF_A_HEADER = 2**16  # bytes
+
 
 class ColumnTable:
     """The wanted columns of a CSV or parquet file, and errors that name the place in it.
@@ -52,6 +54,19 @@ class ColumnTable:
     def refused(self, line: int, reason: str) -> FormatError:
         """Return the error for one line."""
         return FormatError(self.path, line, reason, unit=self.unit)
+
+
+def column_names(path: str | Path) -> list[str]:
+    """Return the columns that a parquet file or the first line of a CSV file names.
+
+    Nothing that is wrong with the file is refused here.
+    """
+    try:
+        return list(pq.read_schema(path).names)
+    except pa.ArrowException:
+        with Path(path).open("rb") as file:
+            line = file.readline(MOST_OF_A_HEADER).decode("utf-8-sig", "replace")
+        return [name.strip() for name in line.split(",")]
 
 
 def _csv_rows(

@@ -6,7 +6,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lookalike.io.writers import write_csv
@@ -19,12 +19,13 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "–": "--",
     "′": "$'$",
+    "’": "'",
 }
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; None and NaN are undefined."""
+    """Rows under a header; None and NaN are undefined. A row of one cell alone is a heading."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
@@ -47,7 +48,10 @@ def as_markdown(table: Table) -> str:
     | a\\|b | 0.2500 |
     """
     lines = [table.header, ["---"] * len(table.header)]
-    lines += [[_text(cell).replace("|", "\\|") for cell in row] for row in table.rows]
+    for row in table.rows:
+        cells = [_text(cell).replace("|", "\\|") for cell in row]
+        is_heading = len(cells) == 1 < len(table.header)
+        lines.append([f"**{cells[0]}**", *[""] * (len(table.header) - 1)] if is_heading else cells)
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -70,13 +74,23 @@ def as_latex(table: Table) -> str:
     \\bottomrule
     \\end{tabular}
     """
+    width = len(table.header)
+    lines = [[_latex_text(_text(cell)) for cell in row] for row in [table.header, *table.rows]]
     head, *rows = (
-        " & ".join(_latex_text(_text(cell)) for cell in row) + r" \\"
-        for row in [table.header, *table.rows]
+        rf"\multicolumn{{{width}}}{{l}}{{\emph{{{cells[0]}}}}} \\"
+        if len(cells) == 1 < width
+        else " & ".join(cells) + r" \\"
+        for cells in lines
     )
     columns = "l" + "r" * (len(table.header) - 1)
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+    begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule"]
+    return "\n".join([*begin, *rows, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def latex_notes(notes: Iterable[str]) -> str:
+    """Return sentences in small print, to stand below a LaTeX table."""
+    text = " ".join(map(_latex_text, notes))
+    return f"\\par\\smallskip\\noindent{{\\footnotesize {text}}}\n"
 
 
 def _html_row(tag: str, cells: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lookalike.io.column_table import ColumnTable, column_names
 from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.json_text import read_json
@@ -48,6 +49,24 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
     else:
         rows = trec_qrels_rows(path)
     return labels_from(path, rows, min_rel=min_rel)
+
+
+def read_negatives(path: str | Path) -> list[tuple[str, str]]:
+    """Return the pairs in a file of random negatives: labels that are all 0, or pairs alone.
+
+    A release has them as pairs, a CSV or parquet file with query_id and image_id.
+
+    Raises:
+        FormatError: as `read_qrels`, or a label that is 1.
+        OSError: if the file cannot be opened.
+    """
+    names = column_names(path)
+    if "label" not in names and {"query_id", "image_id"} <= set(names):
+        return [(q, c) for _, (q, c) in ColumnTable(path, ("query_id", "image_id"))]
+    found = read_qrels(path)
+    if found.labels.any():
+        raise FormatError(path, None, "random negatives are labels that are all 0; one is 1")
+    return [(query, candidate) for query, candidate, _ in found]
 
 
 def read_products(path: str | Path) -> dict[str, str]:

@@ -15,7 +15,6 @@ from lookalike.io.tables import Row, Run, scores_from
 
 Format = Literal["parquet", "json", "csv", "trec"]
 GZIP = b"\x1f\x8b"
-PACKED = "it is packed by gzip; unpack it (the command reads it as it is if its name ends in .gz)"
 PACKED = (
     "it is packed by gzip; unpack it (the command takes it as it is where its name ends in .gz)"
 )

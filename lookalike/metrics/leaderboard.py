@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lookalike.io.documents import Table
 from lookalike.metrics.uncertainty import ALPHA, significance_letters
 from lookalike.stats.intervals import LEAST_QUERIES
 from lookalike.stats.significance import PairedTest
-from lookalike.stats.text_tables import PAGE
 
 ALL, NOBODY = "all models", "nobody"
-_PARTS = ("low", "high", "n_queries", "letters", "comparable_with")
 
 
 @dataclass(frozen=True)
@@ -218,39 +215,6 @@ def make_leaderboard(
             lines.append(Line(by_name[name], [cells[name] for cells in marked], kept))
         sections.append(Section(_title(group) if len(groups) > 1 else "", lines))
     return Leaderboard(columns, sections)
-
-
-def numbers_table(board: Leaderboard) -> Table:
-    """Return a leaderboard as numbers: value, ends, queries and letters in columns of their own."""
-    header = ["model", "part_in_pool"]
-    for column in board.columns:
-        header += [column.name, *(f"{column.name} {part}" for part in _PARTS)]
-    rows: list[list[str | float | int | None]] = []
-    for line in board.lines:
-        row: list[str | float | int | None] = [line.model.name, line.model.badge]
-        for cell in line.cells:
-            row += [cell.shown, cell.low, cell.high, cell.n_queries, cell.letters]
-            row.append(cell.comparable_with)
-        rows.append(row)
-    return Table(header, rows)
-
-
-def words_table(board: Leaderboard) -> Table:
-    """Return a leaderboard to be read: "0.812 [0.744, 0.871] a" in each cell."""
-    header = ["Model", "Part in the pool", *(column.title for column in board.columns)]
-    rows = [
-        [line.model.name, line.model.badge, *(_in_words(cell) for cell in line.cells)]
-        for line in board.lines
-    ]
-    return Table(header, rows)
-
-
-def _in_words(cell: Cell) -> str:
-    if cell.shown is None:
-        return PAGE.dash
-    ends = "" if cell.low is None else f"[{cell.low:.3f}, {cell.high:.3f}]"
-    star = "*" if cell.is_alone else ""
-    return " ".join(filter(None, [f"{cell.shown:.4f}{star}", ends, cell.letters]))
 
 
 def _groups(cells: Mapping[str, Cell]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ not the same as different.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy.special import betaincinv
 
 from lookalike.core.arrays import Ints
 from lookalike.pooling.eds import Proposals
+from lookalike.stats.intervals import independent_pairs
 
 SECONDS_PER_HOUR = 3600
 CONFIDENCE = 0.95
@@ -28,11 +29,14 @@ class Gain:
         n_pairs: how many there are.
         n_judged: of these, with a label.
         n_positive: of these, similar.
+        n_independent: as many judged pairs of as many queries would tell as much; None where it is
+            not known how pairs of one query agree.
     """
 
     n_pairs: int
     n_judged: int
     n_positive: int
+    n_independent: float | None = field(default=None, compare=False)
 
     def per_hour(self, seconds_per_pair: float, n_judges: int) -> float:
         """Return positives found per hour of all experts; NaN before anything is judged.
@@ -88,8 +92,8 @@ def gains_by_model(
     every, alone = [], []
     for model in range(proposals.n_models):
         mine = proposals.model == model
-        every.append(_gain(mine, is_judged, is_positive))
-        alone.append(_gain(mine & is_alone, is_judged, is_positive))
+        every.append(_gain(mine, is_judged, is_positive, proposals.query))
+        alone.append(_gain(mine & is_alone, is_judged, is_positive, proposals.query))
     return every, alone
 
 
@@ -123,7 +127,7 @@ def gains_by_depth(
     one_of_each[np.unique(pair, return_index=True)[1]] = True
     deepest = int(best[best < nowhere].max(initial=-1))
     return [
-        _gain(one_of_each & (best[pair] == rank), is_judged, is_positive)
+        _gain(one_of_each & (best[pair] == rank), is_judged, is_positive, proposals.query)
         for rank in range(deepest + 1)
     ]
 
@@ -132,7 +136,8 @@ def depth_advice(gains: list[Gain], least: float) -> DepthAdvice | None:
     """Say whether the deepest judged rank still pays.
 
     The bound is the exact one of Clopper and Pearson (Biometrika 1934), one-sided, on the share
-    of positives among the pairs that only the deepest judged rank brought. Further ranks bring
+    of positives among the pairs that only the deepest judged rank brought, of as many independent
+    pairs as these of several queries are worth. Further ranks bring
     fewer still wherever a model's scores mean anything, so a bound below `least` says stop. With
     few judged pairs the bound is near 1 and nothing is said.
 
@@ -152,10 +157,11 @@ def depth_advice(gains: list[Gain], least: float) -> DepthAdvice | None:
     if not judged:
         return None
     last = gains[judged[-1]]
-    n_different = last.n_judged - last.n_positive
+    n = last.n_judged if last.n_independent is None else last.n_independent
+    positive = n * last.n_positive / last.n_judged
     upper = 1.0
-    if n_different:
-        upper = float(betaincinv(last.n_positive + 1, n_different, CONFIDENCE))
+    if last.n_positive < last.n_judged:
+        upper = float(betaincinv(positive + 1, n - positive, CONFIDENCE))
     return DepthAdvice(judged[-1] + 1, last, upper, least)
 
 
@@ -171,9 +177,11 @@ def _pairs(proposals: Proposals, is_judged: Mask, is_positive: Mask) -> tuple[In
     return pair.reshape(-1), counts
 
 
-def _gain(chosen: Mask, is_judged: Mask, is_positive: Mask) -> Gain:
+def _gain(chosen: Mask, is_judged: Mask, is_positive: Mask, query: Ints) -> Gain:
+    judged = chosen & is_judged
     return Gain(
         n_pairs=int(chosen.sum()),
-        n_judged=int((chosen & is_judged).sum()),
-        n_positive=int((chosen & is_judged & is_positive).sum()),
+        n_judged=int(judged.sum()),
+        n_positive=int((judged & is_positive).sum()),
+        n_independent=independent_pairs(is_positive[judged], query[judged], CONFIDENCE),
     )

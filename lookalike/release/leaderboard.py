@@ -7,28 +7,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lookalike.bias.outsiders import POOLED
-from lookalike.bias.words.advice import POOLED_ONLY, annotated_advice
+from lookalike.bias.words.advice import OF_THE_POOL, comparable_with
 from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import (
-    ALL,
-    NOBODY,
     Cell,
     Entrant,
     Leaderboard,
     Measured,
     make_leaderboard,
 )
-from lookalike.metrics.measures import ON_JUDGED, parse_measure
+from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.uncertainty import order_probabilities
+from lookalike.release.format.folder import Folder
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.grouped_auc import common_queries
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
 from lookalike.stats.significance import paired_tests
 
 N_BOOTSTRAPS = 1000
-UNJUDGED = "what the pool did not hold counts as a miss"
-_COVERAGE = ("judged", "hole")
 
 
 @dataclass(frozen=True)
@@ -50,33 +46,54 @@ class ReleaseScores:
 
 
 def release_leaderboard(
-    scores: Iterable[ReleaseScores], columns: Sequence[tuple[str, str]], by: str = ""
+    scores: Iterable[ReleaseScores],
+    columns: Sequence[tuple[str, str]],
+    by: str = "",
+    *,
+    depth: int,
 ) -> Leaderboard:
     """Return the models of a release, and what was submitted to it.
 
-    Cut-off measures may be compared among models that built the pool, annotated AUC and AP' among
-    these or among outsiders. Intervals and tests are over the queries that are defined for all
-    models; their random numbers are the same each time.
+    Cut-off measures may be compared among models that built the pool, as far as it is deep;
+    annotated AUC and AP' among these or among outsiders. Intervals and tests are over the queries
+    that are defined for all models; their random numbers are the same each time.
 
     Args:
         scores: the models.
         columns: (measure, title).
         by: the measure to sort by.
+        depth: of the pool, see `pool_depth`.
     """
     scores = list(scores)
-    measured = [_column(scores, name, title, is_sorted=name == by) for name, title in columns]
+    measured = [
+        _column(scores, name, title, depth, is_sorted=name == by) for name, title in columns
+    ]
     return make_leaderboard([entry.model for entry in scores], measured, by)
 
 
-def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted: bool) -> Measured:
+def pool_depth(folder: Folder) -> int:
+    """Return the deepest rank of a release's pool; of several pools, that of the shallowest.
+
+    0 without a pool.
+    """
+    deepest: dict[str, int] = {}
+    for pool, rank in folder.rows("pool", "pool", "rank"):
+        deepest[pool] = max(rank, deepest.get(pool, 0))
+    return min(deepest.values(), default=0)
+
+
+def _column(
+    scores: Sequence[ReleaseScores], name: str, title: str, depth: int, *, is_sorted: bool
+) -> Measured:
     names = [entry.model.name for entry in scores if name in entry.by_query]
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
     measure = parse_measure(name)
-    is_coverage = measure.family in _COVERAGE  # of the pool, not of the models
+    is_coverage = measure.family in OF_THE_POOL
     cells = {}
     for entry in scores:
-        group, reason = comparable_with(name, entry.model.badge)
+        judged = entry.values.get(f"judged@{measure.parameter}")
+        group, reason = comparable_with(name, entry.model.badge, judged, depth)
         interval = UNDEFINED
         if name in entry.by_query and not is_coverage:
             interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
@@ -99,20 +116,3 @@ def _column(scores: Sequence[ReleaseScores], name: str, title: str, *, is_sorted
     kept = order_probabilities(names, values, draws) if is_sorted else {}
     tests = paired_tests(name, names, values, flips, is_yes_no=measure.is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
-
-
-def comparable_with(measure: str, badge: str) -> tuple[str, str]:
-    """Return with whom a value may be compared, and why.
-
-    >>> comparable_with("P@5", "outsider")
-    ('nobody', 'what the pool did not hold counts as a miss')
-    >>> comparable_with("judged@5", "outsider")
-    ('all models', '')
-    """
-    parsed = parse_measure(measure)
-    if parsed.family in _COVERAGE:
-        return ALL, ""
-    if parsed.is_area or parsed.family in ON_JUDGED:
-        advice = annotated_advice(badge)
-        return advice.comparable_with, advice.reason
-    return (POOLED_ONLY, "") if badge == POOLED else (NOBODY, UNJUDGED)

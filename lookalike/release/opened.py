@@ -34,6 +34,7 @@ from lookalike.release.submitted import Judged
 ANSWERS = {"similar": 1, "different": 0}
 
 NOT_APART = "compares images of one product, too"
+SIMULATED = "its judgements are simulated: programs with stated error rates gave them, not experts"
 ADVICE = "take a fresh copy; `lookalike verify` names all that differs"
 
 
@@ -76,6 +77,12 @@ class Release(Folder):
         """Return the scores of a model; see `Folder`."""
         self._check(f"runs/{model_id}.parquet")
         return super().run(model_id)
+
+    @property
+    def caveats(self) -> list[str]:
+        """What has to stand beside every number that is made of it."""
+        is_simulated = any(campaign["is_simulated"] for campaign in self.info["campaigns"])
+        return [f"{self.title}: {SIMULATED}"] if is_simulated else []
 
     def labels(self, rule: str = "label") -> Qrels:
         """Return the labels that models are compared by.

@@ -98,6 +98,37 @@ def share_interval(is_part: Bools, queries: Ints, level: float = 0.95) -> Interv
     return statistic_interval(share, standard_error(beyond), n_pairs.size, level)
 
 
+def independent_pairs(is_part: Bools, queries: Ints, level: float = 0.95) -> float:
+    """Return how many independent pairs would tell a share as surely as these pairs of queries.
+
+    Source: Korn and Graubard (Survey Methodology 1998), the pairs over their design effect, with t
+    for as many pairs over t for as many queries. One more query of average size, half of it part
+    of the share, counts in the spread: few parts would hide that they come together.
+
+    Args:
+        is_part: shape (n_pairs,), of which the share is.
+        queries: shape (n_pairs,), the query of each.
+        level: of the one-sided bound that is made of it.
+
+    Returns:
+        At most n_pairs.
+    """
+    n = is_part.size
+    if n < FEWEST_DIFFERENT:
+        return float(n)
+    _, codes = np.unique(queries, return_inverse=True)
+    n_pairs = np.bincount(codes)
+    mean = n_pairs.mean()
+    parts = np.append(np.bincount(codes, weights=is_part), mean / 2)
+    n_pairs = np.append(n_pairs, mean)
+    share = float(parts.sum() / n_pairs.sum())
+    error = standard_error((parts - share * n_pairs) / mean)
+    if not error > _SAME:
+        return float(n)
+    ratio = stdtrit(n - 1, level) / stdtrit(n_pairs.size - 1, level)
+    return float(min(n, share * (1.0 - share) * (ratio / error) ** 2))
+
+
 def difference_intervals(
     differences: ArrayLike, counts: Floats, level: float = 0.95, *, is_yes_no: bool = False
 ) -> list[Interval]:

@@ -16,7 +16,7 @@ from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
 from lookalike.release.human_line import release_human_line
-from lookalike.release.leaderboard import ReleaseScores, release_leaderboard
+from lookalike.release.leaderboard import ReleaseScores, pool_depth, release_leaderboard
 from lookalike.stats.text_tables import PAGE
 from releases.models import Release, Submission
 from releases.site.queries import Person, visible_submissions
@@ -48,7 +48,8 @@ def leaderboard(
     made: Leaderboard | None = caches["process"].get(key)
     if made is None:
         scores = _hidden(release, submitted) if hidden else _public(release, submitted)
-        made = release_leaderboard(scores, columns, by)
+        depth = pool_depth(Folder(files_folder(release)))
+        made = release_leaderboard(scores, columns, by, depth=depth)
         caches["process"].set(key, made)
     return made
 

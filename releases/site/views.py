@@ -47,7 +47,9 @@ from releases.site.queries import (
 from releases.site.signing import signature_of
 from releases.storage import files_folder
 
-BOARD = ("nDCG@5", "vsd_hr@5", "Success@5", "P@5", "judged@5", "AP'", "macro_roc_auc")
+BOARD = (
+    *("nDCG@5", "vsd_hr@5", "Success@5", "P@5", "P_all@5", "judged@5", "AP'", "macro_roc_auc"),
+)
 
 
 def board_measures(release: Release) -> tuple[str, ...]:
@@ -134,8 +136,14 @@ def _board(request: HttpRequest, release: Release, *, hidden: bool) -> Leaderboa
 def leaderboard_file(request: HttpRequest, slug: str, version: str, ending: str) -> HttpResponse:
     """Download the leaderboard, sorted as the page is: csv, md or tex."""
     release = release_or_404(request.user, slug, version)
-    board = _board(request, release, hidden=_asks_hidden(request, release))
-    return leaderboard_response(board, f"{slug}-{version}", ending)
+    hidden = _asks_hidden(request, release)
+    return leaderboard_response(
+        _board(request, release, hidden=hidden),
+        f"{slug}-{version}",
+        ending,
+        human=None if hidden else human(release),
+        is_simulated=page_facts(release).is_simulated,
+    )
 
 
 def _grouped(files: list[FileLine]) -> list[tuple[str, list[FileLine]]]:

@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import ir_measures
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -14,17 +13,16 @@ from django.test import Client
 from accounts.models import Role, User
 from catalog.models import Catalog, Image
 from lookalike.cli.main import main
-from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.pooling.query_rule import QueryRule
 from lookalike.release.opened import open_release
 from pooling.campaign.services import open_pool_campaign
 from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from releases.models import Release
-from releases.storage import archive_path, files_folder, releases_folder
+from releases.storage import files_folder, releases_folder
 from tests.catalogs import filled
-from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.paths import shared
+from tests.releases.every_way import check_every_way
 from tests.worlds import World, answer_all, close_world, freeze_now, request_for
 
 LITE0 = "timm:tf_efficientnet_lite0"
@@ -68,74 +66,11 @@ def luma(transactional_db: None, tmp_path: Path) -> Release:
 
 @pytest.mark.daily
 def test_command_python_page_api_hand_and_ir_measures_agree_on_luma(
-    luma: Release, client: Client, capsys: pytest.CaptureFixture[str]
+    luma: Release, client: Client, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    folder, source = files_folder(luma), str(archive_path(luma))
-    release = open_release(folder)
-    assert main(["evaluate", LITE0, "--release", source, "--json"]) == 0
-    [evaluated] = json.loads(capsys.readouterr().out)["runs"]
-    board = client.get("/releases/small/1.0.0/").context["board"]
-    client.force_login(User.objects.create_user("rhea", role=Role.RESEARCHER))
-    sent = client.get("/api/v1/releases/small/1.0.0/files/results.json")
-    served = {one["id"]: one["measures"] for one in json.loads(sent.getvalue())["models"]}
-    assert len(release.qrels()) > 200
-    for model in luma.results["models"]:
-        name = next(one["name"] for one in luma.entrants if one["id"] == model["id"])
-        path = folder / f"runs/{model['id']}.parquet"
-        [scored] = release.score(path)
-        assert main(["score", "--release", source, "--run", str(path), "--json"]) == 0
-        printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
-        [line] = [line for line in board.lines if line.model.name == name]
-        page = {c.name: cell.value for c, cell in zip(board.columns, line.cells, strict=True)}
-        by_hand = measures(folder, run_of(path))
-        assert by_hand.keys() & page.keys() >= {"P@5", "vsd_hr@5", "macro_roc_auc"}
-        for measure, entry in model["measures"].items():
-            wanted = pytest.approx(entry["value"], abs=1e-9)
-            ways = [scored.outcomes[measure].value, printed[measure]["value"]]
-            ways += [of[measure] for of in (page, by_hand) if measure in of]
-            ways.append(served[model["id"]][measure]["value"])
-            if name == LITE0:
-                ways.append(evaluated["measures"][measure]["value"])
-            assert ways == [wanted] * len(ways), (name, measure)
-        products = release.product_of
-        lists = {
-            query: {c: s for c, s in of.items() if products[c] != products[query]}
-            for query, of in release.run(model["id"]).by_query().items()
-        }
-        qrels = release.labels()
-        theirs = {"P@5": ir_measures.P @ 5, "MRR@5": ir_measures.RR @ 5}
-        means = ir_measures.calc_aggregate(theirs.values(), qrels.by_query(), lists)
-        for measure, at in theirs.items():
-            entry = model["measures"][measure]
-            mean = float(means[at]) * len(qrels.query_ids) / entry["n_queries"]
-            assert entry["value"] == pytest.approx(mean, abs=1e-9)
-
-    slug = luma.info["campaigns"][0]["slug"]
-    call_command("evaluate", slug)
-    of_campaign = client.get(f"/results/{slug}/?by=vsd_hr@5").context["board"]
-    assert shown_of(board)["order"] == shown_of(of_campaign)["order"]
-    common = shown_of(board).keys() & shown_of(of_campaign).keys()
-    assert common >= {"vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc"}
-    for column in common:
-        assert shown_of(board)[column] == shown_of(of_campaign)[column], column
-
-
-def shown_of(board: Leaderboard) -> dict[str, object]:
-    """What a table shows of each model by column: value, interval, n, letters; how order holds."""
-    shown: dict[str, object] = {
-        column.name: {
-            line.model.name: (
-                f"{cell.value:.4f} {cell.low:.3f} {cell.high:.3f}" if cell.low else cell.value,
-                cell.n_queries,
-                cell.letters,
-                cell.is_best,
-            )
-            for line in board.lines
-            for cell in [line.cells[at]]
-        }
-        for at, column in enumerate(board.columns)
-    }
-    return shown | {"order": [(line.model.name, line.kept) for line in board.lines]}
+    assert len(open_release(files_folder(luma)).qrels()) > 200
+    call_command("evaluate", luma.info["campaigns"][0]["slug"])
+    check_every_way(luma, [LITE0], client=client, capsys=capsys, cache=tmp_path / "cache")
 
 
 @pytest.mark.daily

@@ -10,6 +10,9 @@ import numpy as np
 from lookalike.core.arrays import Ints
 from lookalike.io.column_table import ColumnTable
 from lookalike.io.errors import FormatError
+from lookalike.io.judgements import counted_answers, holds_judgements
+
+ANSWERS = {"different": 0, "similar": 1}
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,8 @@ def read_votes(path: str | Path) -> VoteTable:
     """Return the answers in a CSV or parquet file with query, candidate, annotator, value.
 
     Args:
-        path: the file; further columns are ignored.
+        path: the file; further columns are ignored. Of the judgements of a release, those that
+            count.
 
     Returns:
         The answers.
@@ -121,8 +125,9 @@ def read_votes(path: str | Path) -> VoteTable:
     rows: list[tuple[str, str, str, int]] = []
     seen: dict[tuple[str, str, str], int] = {}
     table = ColumnTable(path, ("query", "candidate", "annotator", "value"))
-    for line, (query, candidate, annotator, text) in table:
-        value = _whole(text)
+    is_shipped = holds_judgements(path)
+    for line, (query, candidate, annotator, text) in counted_answers(path) if is_shipped else table:
+        value = ANSWERS.get(text) if is_shipped else _whole(text)
         if value is None or value not in (0, 1):
             raise table.refused(line, f"value {text!r} is neither 0 nor 1")
         first = seen.setdefault((query, candidate, annotator), line)

@@ -17,9 +17,13 @@ from lookalike.bias.outsiders import (
     undeclared_relatives,
 )
 from lookalike.metrics.leaderboard import ALL, NOBODY
+from lookalike.metrics.measures import ON_JUDGED, parse_measure
 
 JUDGED_FLOOR = 0.8
 POOLED_ONLY, OUTSIDERS_ONLY = "pooled models", "outsiders"
+CUTOFF_COLUMN = "P@k, Success@k, MRR@k"
+OUTSIDER_COLUMN, FAMILY_COLUMN = "equal-outsider AUC", "family-matched AUC"
+OF_THE_POOL = ("judged", "hole", "P_max")  # measures that tell of the pool, not of the model
 UNRELATED = "models without relatives"
 
 
@@ -47,7 +51,7 @@ class ColumnAdvice:
     """One column of one model.
 
     Attributes:
-        column: such as "p@k, success@k, mrr@k".
+        column: such as `CUTOFF_COLUMN`.
         comparable_with: "pooled models", "outsiders", "models without relatives", "all models"
             or "nobody".
         reason: why, in one sentence.
@@ -138,28 +142,45 @@ _BADGE_NOTES = {
 }
 
 
+def cutoff_advice(badge: str, k: int, judged: float, depth: int) -> tuple[str, str]:
+    """Return with whom a measure of the first k images may be compared, and why.
+
+    Only models whose first k all went to the judges are treated alike, which those that built the
+    pool are as far as it is deep.
+
+    Args:
+        badge: the model's part in the pool.
+        k: the cut-off.
+        judged: the model's mean judged@k.
+        depth: of the pool.
+
+    >>> cutoff_advice("pooled", 5, 0.95, 4)
+    ('nobody', 'the pool is 4 deep, so what stands at rank 5 was judged by chance only')
+    """
+    if judged < JUDGED_FLOOR:
+        return NOBODY, f"of its first {k} only {judged:.0%} are judged"
+    if badge != POOLED:
+        return NOBODY, "what the pool did not hold counts as a miss; compare the bounds"
+    if k > depth:
+        by_chance = f"what stands at rank {k} was judged by chance only"
+        return NOBODY, f"the pool is {depth} deep, so {by_chance}"
+    return POOLED_ONLY, f"the pool is {depth} deep, so its first {k} went to the judges"
+
+
 def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow], depth: int) -> ColumnAdvice:
-    column = "P@k, Success@k, MRR@k"
     if not cutoffs:
-        return ColumnAdvice(column, NOBODY, "there are no top lists to compute them from")
-    best = max(cutoffs, key=lambda c: c.judged)
-    if best.judged < JUDGED_FLOOR:
-        reason = f"even of its first {best.k} only {best.judged:.0%} are judged"
-        return ColumnAdvice(column, NOBODY, reason)
-    if badge == POOLED:
-        fair = [c.k for c in cutoffs if c.judged >= JUDGED_FLOOR and c.k <= depth]
-        if not fair:
-            reason = f"the pool is {depth} deep, and nobody's candidates below that were all judged"
-            return ColumnAdvice(column, NOBODY, reason)
+        return ColumnAdvice(CUTOFF_COLUMN, NOBODY, "there are no top lists to compute them from")
+    of_k = {c.k: cutoff_advice(badge, c.k, c.judged, depth) for c in cutoffs}
+    if fair := [k for k, (whom, _) in of_k.items() if whom == POOLED_ONLY]:
         beyond = f"below the pool's depth of {depth} its candidates were judged by chance only"
-        return ColumnAdvice(column, POOLED_ONLY, f"up to k = {max(fair)}; {beyond}")
-    return ColumnAdvice(
-        column, NOBODY, "what the pool did not hold counts as a miss; compare the bounds"
-    )
+        return ColumnAdvice(CUTOFF_COLUMN, POOLED_ONLY, f"up to k = {max(fair)}; {beyond}")
+    best = max(cutoffs, key=lambda c: c.judged)
+    even = "even " if best.judged < JUDGED_FLOOR else ""
+    return ColumnAdvice(CUTOFF_COLUMN, NOBODY, even + of_k[best.k][1])
 
 
 def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
-    column = "equal-outsider AUC"
+    column = OUTSIDER_COLUMN
     if len(evidence.generators) == 1:
         return [ColumnAdvice(column, NOBODY, "without its only model the pool is empty")]
     fair = "every model is judged on labels that its own proposals did not make"
@@ -171,7 +192,7 @@ def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
         if model in related
         else ColumnAdvice(column, UNRELATED, fair)
     )
-    family = "family-matched AUC"
+    family = FAMILY_COLUMN
     twins = [pair for *pair, _ in undeclared_relatives(evidence) if model in pair]
     if twins:
         reason = f"{' and '.join(twins[0])} propose the same images, but as different families"
@@ -202,3 +223,27 @@ def annotated_advice(badge: str) -> ColumnAdvice:
     if badge == SIBLING:
         return ColumnAdvice(column, NOBODY, "its family's negatives are among the labels")
     return ColumnAdvice(column, OUTSIDERS_ONLY, "no outsider's own negatives are labelled")
+
+
+def comparable_with(measure: str, badge: str, judged: float | None, depth: int) -> tuple[str, str]:
+    """Return with whom a value may be compared, and why.
+
+    Args:
+        measure: its name; with a cut-off, where it counts ranks.
+        badge: the model's part in the pool.
+        judged: the model's mean judged@k of that cut-off, None where it is not known.
+        depth: of the pool.
+
+    >>> comparable_with("P@5", "pooled", 1.0, 6)[0], comparable_with("P@5", "pooled", 1.0, 4)[0]
+    ('pooled models', 'nobody')
+    >>> comparable_with("judged@5", "outsider", 0.3, 6)
+    ('all models', '')
+    """
+    parsed = parse_measure(measure)
+    if parsed.needs_negatives or parsed.family in OF_THE_POOL:
+        return ALL, ""
+    if parsed.is_area or parsed.family in ON_JUDGED:
+        advice = annotated_advice(badge)
+        return advice.comparable_with, advice.reason
+    known = 1.0 if judged is None else judged
+    return cutoff_advice(badge, int(parsed.parameter or 1), known, depth)

@@ -13,7 +13,14 @@ from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.outsiders import POOLED, undeclared_relatives
 from lookalike.bias.subsets import FAMILY, UNIQUES
+from lookalike.bias.words.advice import (
+    CUTOFF_COLUMN,
+    FAMILY_COLUMN,
+    OUTSIDER_COLUMN,
+    POOLED_ONLY,
+)
 from lookalike.bias.words.titles import measure_title
+from lookalike.metrics.leaderboard import ALL
 
 SMALL_POOL = 4
 
@@ -32,13 +39,22 @@ def findings(
 
 def _on_columns(rows: Sequence[ModelRow]) -> Iterator[str]:
     n_pooled = sum(row.badge == POOLED for row in rows)
-    if 0 < n_pooled < len(rows):
-        yield (
-            f"{n_pooled} of {len(rows)} models built the pool. Compare P@k, Success@k and MRR@k "
-            "among those only, annotated AUC and AP among the others only, and all of them by "
-            "the equal-outsider AUC (family-matched where models are related) or the AUC on "
-            "random negatives."
+    if not 0 < n_pooled < len(rows):
+        return
+    groups: dict[str, set[str]] = {}
+    for one in (one for row in rows for one in row.advice):
+        groups.setdefault(one.column, set()).add(one.comparable_with)
+    cutoffs = "Compare P@k, Success@k and MRR@k among those only, up to the pool's depth,"
+    if POOLED_ONLY not in groups[CUTOFF_COLUMN]:
+        cutoffs = (
+            "P@k, Success@k and MRR@k may be compared with nobody's: too few of the first images "
+            "went to the judges. Compare"
         )
+    fair = [name for name in (OUTSIDER_COLUMN, FAMILY_COLUMN) if groups.get(name) == {ALL}]
+    yield (
+        f"{n_pooled} of {len(rows)} models built the pool. {cutoffs} annotated AUC and AP within "
+        f"each group, and all of them by the {' or the '.join([*fair, 'AUC on random negatives'])}."
+    )
 
 
 def _on_self_deltas(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
@@ -96,9 +112,11 @@ def _on_agreement(leave_out: Sequence[LeaveOut]) -> Iterator[str]:
         return
     rho, n = [a.spearman.value for a in orders], [a.n_queries for a in orders]
     queries = f"{min(n)} to {max(n)}" if min(n) < max(n) else f"{n[0]}"
+    least, most = f"{min(rho):.2f}", f"{max(rho):.2f}"
+    correlation = least if least == most else f"{least} to {most}"
     yield (
         f"The order of all {orders[0].n_models} models by macro ROC-AUC with one left out has a "
-        f"Spearman correlation of {min(rho):.2f} to {max(rho):.2f} with the order on all "
+        f"Spearman correlation of {correlation} with the order on all "
         f"labels ({queries} queries; no "
         "interval covers it). That does not clear the pool, because it is the model left out that "
         "moves."

@@ -134,6 +134,31 @@ def test_cells_carry_advice_and_no_value_or_interval_below_ten_queries(result: R
             assert (cell.shown, cell.letters, cell.is_best) == (None, "", False), name
 
 
+def test_what_may_not_be_compared_is_neither_ranked_nor_compared_without_a_word(
+    result: Result, client: Client, researcher: User
+) -> None:
+    for row in result.bias["model_rows"]:  # all that the pool proposed, which is 4 deep, is judged
+        for cutoff in row["cutoffs"]:
+            cutoff["judged"] = 1.0
+        if row["badge"] == "pooled":
+            row["advice"][0]["comparable_with"] = "pooled models"
+    result.save()
+    board = leaderboard(StoredResult(result), "P@5")
+    assert {line.cells[board.sorted_at].comparable_with for line in board.lines} == {"nobody"}
+    client.force_login(researcher)
+    asked = {"a": model_key(SPECS[0]), "b": model_key(SPECS[1])}
+    address = f"/results/{result.campaign.slug}/compare/"
+    page = client.get(address, {**asked, "measure": "P@5"}).content.decode()
+    assert "By P@5 these two may not be compared." in page
+    assert f"{SPECS[0]} (pooled) is to be compared with nobody: the pool is 4 deep" in page
+    assert "The pool alone can make a difference like that." in page
+    page = client.get(address, {**asked, "measure": "macro_roc_auc"}).content.decode()
+    assert "may not be compared" not in page
+    asked["b"] = model_key(OUTSIDER)
+    page = client.get(address, {**asked, "measure": "macro_roc_auc"}).content.decode()
+    assert f"{OUTSIDER} (outsider) is to be compared with outsiders" in page
+
+
 def test_cells_carry_the_stored_interval(result: Result) -> None:
     for model in result.summary["models"]:
         model["measures"]["P@5"]["interval"] = {"low": 0.1, "high": 0.4}

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from lookalike.agreement.human_line import human_line
+from lookalike.stats.intervals import mean_interval
 
 
 def test_each_judge_is_scored_by_the_majority_of_the_others() -> None:
@@ -42,6 +43,20 @@ def test_each_judge_is_scored_by_the_majority_of_the_others() -> None:
     np.testing.assert_allclose(line.accuracy, np.mean(hits))
     assert (line.n_queries, line.n_judges, line.n_answers) == (n_queries, n_judges, len(hits))
     assert line.interval.low < line.auc < line.interval.high
+
+
+def test_the_interval_of_judges_who_hardly_differ_is_not_that_of_the_queries_seen_alone() -> None:
+    pairs = np.repeat(np.arange(80), 3)
+    judges, queries = np.tile(np.arange(3), 80), np.repeat(np.arange(20), 12)
+    answers = np.repeat(np.arange(80) % 2 == 0, 3)
+    answers[0] = not answers[0]  # in one query of twenty a judge differs once
+    line = human_line(queries, pairs, judges, answers)
+    assert line is not None
+    values = [1.0] * 19 + [line.auc * 20 - 19]
+    assert line.interval.low < mean_interval(values).low - 0.02
+    agreed = human_line(queries, pairs, judges, np.repeat(np.arange(80) % 2 == 0, 3))
+    assert agreed is not None
+    assert agreed.interval == mean_interval([1.0] * 20)
 
 
 def test_one_judge_alone_has_no_others() -> None:

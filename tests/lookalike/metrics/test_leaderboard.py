@@ -15,9 +15,8 @@ from lookalike.metrics.leaderboard import (
     Leaderboard,
     Measured,
     make_leaderboard,
-    numbers_table,
-    words_table,
 )
+from lookalike.metrics.leaderboard_tables import numbers_table, table_notes, words_table
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
 
@@ -130,3 +129,31 @@ def test_the_table_is_taken_away_as_numbers_and_as_words() -> None:
     assert rows[2]["macro_roc_auc comparable_with"] == "pooled models"
     assert "| deep | pooled | 0.9000 [0.600, 0.990] b |" in as_markdown(words_table(found))
     assert r"deep & pooled & 0.9000 [0.600, 0.990] b \\" in as_latex(words_table(found))
+
+
+def test_what_is_taken_away_keeps_apart_what_the_page_keeps_apart_and_explains_its_signs() -> None:
+    people = Cell(0.91, 0.88, 0.94, 40)
+    found = board({("deep", "wide"): 0.001, ("deep", "plain"): 0.001})
+    in_markdown = as_markdown(words_table(found, people)).splitlines()
+    assert in_markdown[2] == "| **Comparable with each other: outsiders** |  |  |"
+    assert in_markdown[5] == "| **Comparable with each other: pooled models** |  |  |"
+    assert in_markdown[-1].endswith("of the others | people | 0.9100 [0.880, 0.940] |")
+    heading = r"\multicolumn{3}{l}{\emph{Comparable with each other: outsiders}} \\"
+    assert heading in as_latex(words_table(found, people))
+    notes = " ".join(table_notes(found, is_simulated=True))
+    for words in (
+        "The judgements are simulated",
+        "95 % intervals over queries",
+        "Models that share a letter",
+        "Holm within the column",
+        "Queries: ROC-AUC 40.",
+        "keep the order: new above raw 60%, deep above wide 100%, wide above plain 55%.",
+    ):
+        assert words in notes
+    assert "Values with * may be compared with nobody" in " ".join(table_notes(board(group=NOBODY)))
+    rows = list(
+        csv.DictReader(io.StringIO(as_csv(numbers_table(found, people, is_simulated=True))))
+    )
+    assert [row["order_holds"] for row in rows] == ["0.6", "", "0.999", "0.55", "", ""]
+    assert (rows[-1]["part_in_pool"], rows[-1]["macro_roc_auc"]) == ("people", "0.91")
+    assert {row["judges"] for row in rows} == {"simulated"}

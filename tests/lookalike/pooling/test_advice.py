@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from lookalike.pooling.advice import Gain, depth_advice, gains_by_depth, gains_by_model
 from tests.lookalike.pooling.cases import proposals_of
@@ -88,6 +88,20 @@ def test_it_says_stop_only_when_enough_was_judged_and_takes_the_deepest_judged_r
     assert all_positive.upper == 1
     assert depth_advice([none], 0.05) is None
     assert depth_advice([], 0.05) is None
+
+
+def test_pairs_of_one_query_that_agree_tell_less_than_as_many_of_several():
+    rows = [(query, 10 * query + place, 0, 0) for query in range(50) for place in range(4)]
+    judged, ranks = np.ones(200, bool), np.ones(3, bool)
+    bounds = []
+    for positive in (np.arange(200) % 20 == 0, np.arange(200) < 10):  # ten apart, or together
+        advice = depth_advice(gains_by_depth(proposals_of(rows), judged, positive, ranks), 0.05)
+        assert advice is not None
+        assert advice.gain == Gain(200, 200, 10)
+        bounds.append(advice.upper)
+    exact = beta.ppf(0.95, 11, 190)
+    assert bounds[0] == pytest.approx(exact, abs=0.01)
+    assert bounds[1] > exact + 0.03
 
 
 def test_a_deep_sample_by_chance_does_not_say_that_a_greater_depth_would_not_pay():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 Scores = dict[str, dict[str, float]]
 
@@ -25,8 +25,53 @@ def run_of(path: Path) -> Scores:
 
 
 def measures(folder: Path, scores: Scores) -> dict[str, float]:
-    """P@5, MRR@5, vsd_hr@5, macro and micro ROC-AUC, of a run that scores every labelled pair."""
+    """Every measure of a board of yes-no labels, of a run that scores every labelled pair."""
     product = {row["image_id"]: row["product_id"] for row in rows(folder / "data/images.parquet")}
+    labels = labels_of(folder, product)
+    found: dict[str, list[float]] = defaultdict(list)
+    truths: list[int] = []
+    values: list[float] = []
+    for query, judged in labels.items():
+        of = scores[query]
+        listed = [
+            image
+            for _, image in sorted((-score, image) for image, score in of.items())
+            if image != query and not (product[query] and product[image] == product[query])
+        ]
+        top = [judged.get(image) for image in listed[:5]]
+        found["judged@5"].append(1 - top.count(None) / len(top))
+        found["hole@5"].append(top.count(None) / len(top))
+        found["P_all@5"].append(top.count(1) / 5)
+        truth, score = list(judged.values()), [of[image] for image in judged]
+        truths += truth
+        values += score
+        if not any(truth):
+            continue
+        firsts = {product[image] or image: image for image in reversed(listed)}
+        unique = [image for image in listed if firsts[product[image] or image] == image]
+        for k in (5, 9):
+            ranks = [r for r, image in enumerate(unique[:k], 1) if judged.get(image) == 1]
+            found[f"vsd_hr@{k}"].append(len(ranks) / k)
+            found[f"vsd_mrr@{k}"].append(
+                sum(1 / rank for rank in ranks) / sum(1 / rank for rank in range(1, k + 1))
+            )
+        found["P@5"].append(top.count(1) / 5)
+        found["P_max@5"].append((top.count(1) + top.count(None)) / 5)
+        found["MRR@5"].append(1 / (top.index(1) + 1) if 1 in top else 0.0)
+        found["Success@1"].append(top[0] == 1)
+        found["Success@5"].append(1 in top)
+        found["AP'"].append(average_precision_score(truth, score))
+        if not all(truth):
+            found["macro_roc_auc"].append(roc_auc_score(truth, score))
+            found["macro_pr_auc"].append(average_precision_score(truth, score))
+    means = {name: float(np.mean(of)) for name, of in found.items()}
+    means["micro_roc_auc"] = float(roc_auc_score(truths, values))
+    means["micro_pr_auc"] = float(average_precision_score(truths, values))
+    return means
+
+
+def labels_of(folder: Path, product: dict[str, str]) -> dict[str, dict[str, int]]:
+    """Return the label of each pair that models are compared by, by query and image."""
     pool = {(row["query_id"], row["image_id"]) for row in rows(folder / "data/pool.parquet")}
     drawn = {
         (row["query_id"], row["image_id"])
@@ -39,28 +84,4 @@ def measures(folder: Path, scores: Scores) -> dict[str, float]:
         own = product[query] and product[query] == product[image]
         if row["label"] is not None and not own and (query, image) not in drawn - pool:
             labels[query][image] = row["label"]
-    found: dict[str, list[float]] = defaultdict(list)
-    truths: list[int] = []
-    values: list[float] = []
-    for query, judged in labels.items():
-        of = scores[query]
-        listed = [
-            image
-            for _, image in sorted((-score, image) for image, score in of.items())
-            if image != query and not (product[query] and product[image] == product[query])
-        ]
-        firsts = {product[image] or image: image for image in reversed(listed)}
-        unique = [image for image in listed if firsts[product[image] or image] == image]
-        truth, score = list(judged.values()), [of[image] for image in judged]
-        truths += truth
-        values += score
-        if not any(truth):
-            continue
-        hits = [judged.get(image) == 1 for image in listed[:5]]
-        found["P@5"].append(sum(hits) / 5)
-        found["MRR@5"].append(1 / (hits.index(True) + 1) if any(hits) else 0.0)
-        found["vsd_hr@5"].append(sum(judged.get(image) == 1 for image in unique[:5]) / 5)
-        if not all(truth):
-            found["macro_roc_auc"].append(float(roc_auc_score(truth, score)))
-    means = {name: float(np.mean(of)) for name, of in found.items()}
-    return means | {"micro_roc_auc": float(roc_auc_score(truths, values))}
+    return labels

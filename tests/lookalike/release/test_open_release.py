@@ -12,9 +12,12 @@ import ir_measures
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import lookalike as lk
+from lookalike.bias.evidence.files import read_votes as read_vote_table
 from lookalike.cli.main import main
+from tests.lookalike.release.derived import derive_again
 from tests.lookalike.release.scored_by_hand import measures, run_of
 from tests.paths import GOLDEN_RELEASES
 
@@ -57,6 +60,8 @@ def test_command_python_board_and_hand_agree(
             assert found.value == pytest.approx(entry["value"], abs=1e-9), name
             assert printed[name]["value"] == found.value
             assert found.n_defined == entry["n_queries"]
+        assert by_hand.keys() >= board[model["id"]].keys()
+        [scored] = release.score(path, list(by_hand))
         for name, value in by_hand.items():
             assert scored.outcomes[name].value == pytest.approx(value, abs=1e-9), name
 
@@ -115,6 +120,25 @@ def test_the_bias_report_is_made_again_by_command_and_in_python(
     assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
 
 
+def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaigns = lk.open_release(ZIPS[-1]).info["campaigns"]
+    marked = [campaign | {"is_simulated": True} for campaign in campaigns]
+    simulated = str(derive_again(tmp_path / "small", ZIPS[-1], campaigns=marked))
+    page = tmp_path / "report.html"
+    for words in (
+        ["score", "--release", simulated, "--run", f"{simulated}/runs/{MODEL}.parquet"],
+        ["aggregate", "--release", simulated],
+        ["bias", "--release", simulated, "--bootstraps", "2", "--permutations", "2", "--out", page],
+    ):
+        assert main([str(word) for word in words]) == 0
+        assert "its judgements are simulated" in capsys.readouterr().err
+    assert "its judgements are simulated" in page.read_text()
+    assert main(["aggregate", "--release", str(folder)]) == 0
+    assert "simulated" not in capsys.readouterr().err
+
+
 def test_the_shipped_files_never_give_a_vsd_number_without_products(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,8 +176,75 @@ def test_a_release_that_knows_no_product_refuses_vsd_measures(folder: Path) -> N
             release.score(release.run(MODEL), [measure])
 
 
+def test_labels_that_the_board_does_not_count_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with zipfile.ZipFile(ZIPS[-1]) as archive:
+        archive.extractall(tmp_path)
+        [unpacked] = tmp_path.iterdir()
+    run = ["--run", f"{unpacked}/runs/{MODEL}.parquet", "--measures", "P@5", "--missing", "worst"]
+    n_drawn = len(lk.open_release(unpacked).below_pool)
+    assert n_drawn
+    assert main(["score", "--qrels", f"{unpacked}/data/labels.parquet", *run]) == 0
+    note = f"note: {n_drawn} pairs of this release were drawn below its pool"
+    assert note in capsys.readouterr().err
+    assert main(["score", "--qrels", f"{unpacked}/data/qrels.parquet", *run]) == 0
+    assert note not in capsys.readouterr().err
+
+
 def test_a_shipped_pool_is_read_as_proposals(folder: Path) -> None:
     assert lk.read_proposals(folder / "data/pool.parquet").generators
+
+
+@pytest.mark.parametrize("table", ["data/judgements.parquet", "csv/judgements.csv"])
+def test_shipped_judgements_are_read_as_the_votes_that_count(
+    folder: Path, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = lk.open_release(folder)
+    assert main(["aggregate", str(folder / table), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == release.aggregate()
+    assert main(["agreement", str(folder / table), "--json"]) == 0
+    frozen = release.json("statistics.json")["agreement"]
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["ac1"] == pytest.approx(frozen["gwet_ac1"], abs=1e-9)
+    votes = read_vote_table(folder / table)
+    assert sorted((q, c, votes.annotators[a], v) for q, c, a, v in votes.rows) == sorted(
+        (q, c, a, int(word == "similar"))
+        for q, c, a, word in release.rows(
+            "judgements", "query_id", "image_id", "annotator", "answer"
+        )
+    )
+
+
+def test_answers_that_do_not_count_are_no_votes(folder: Path, tmp_path: Path) -> None:
+    whole = folder / "csv/judgements.csv"
+    path = tmp_path / "judgements.csv"
+    path.write_text(whole.read_text().replace(",True,", ",False,", 3))
+    assert len(lk.read_votes(path).item_of) == len(lk.read_votes(whole).item_of) - 3
+    assert len(read_vote_table(path).rows) == len(read_vote_table(whole).rows) - 3
+
+
+def test_shipped_negatives_are_read_as_random_negatives(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["score", "--qrels", f"{folder}/data/labels.parquet", "--json",
+             "--run", f"{folder}/runs/{MODEL}.parquet", "--missing", "worst",
+             "--negatives", f"{folder}/data/negatives.parquet",
+             "--measures", "macro_roc_auc_random"]  # fmt: skip
+    assert main(words) == 0
+    printed = json.loads(capsys.readouterr().out)["runs"][0]["measures"]
+    release = lk.open_release(folder)
+    of, labels = release.run(MODEL).by_query(), release.labels().by_query()
+    drawn = list(release.rows("negatives", "query_id", "image_id"))
+    areas = []
+    for query in labels:
+        similar = [c for c, label in labels[query].items() if label]
+        others = [c for q, c in drawn if q == query]
+        if similar and others:
+            truth = [1] * len(similar) + [0] * len(others)
+            scores = [of[query].get(c, -9.0) for c in (*similar, *others)]
+            areas.append(roc_auc_score(truth, scores))
+    assert printed["macro_roc_auc_random"]["value"] == pytest.approx(np.mean(areas), abs=1e-9)
 
 
 def test_a_run_of_the_judged_pairs_alone_has_no_ranks(tmp_path: Path) -> None:
