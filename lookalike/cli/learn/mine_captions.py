@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> Report:
         captions, n_further = read_captions(path)
         parsed = list(parse_captions(captions))
         if n_further:
-            notes.append(f"{n_further:,} further captions of images that have one were left out")
+            notes.append(f"left out: {n_further:,} captions of images that have another")
     if arguments.relations:
         write_parsed(parsed, arguments.relations)
     ratings = read_concreteness(arguments.concreteness) if arguments.concreteness else None

@@ -224,4 +224,4 @@ def _phrasal_preposition(noun: Token) -> str:
     behind = [child for child in noun.children if child.dep_ == "prep" and child.text == "of"]
     if not behind or not any(child.dep_ == "pobj" for child in behind[0].children):
         return ""
-    return noun.doc[before.i : behind[0].i + 1].text
+    return str(noun.doc[before.i : behind[0].i + 1].text)

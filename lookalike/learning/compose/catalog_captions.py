@@ -100,9 +100,9 @@ def same_value_triplets(
         alike.setdefault(row[2:], []).append(row.image)
     found = []
     for rng in _numbered(n, seed):
-        row = rows[rng.integers(len(rows))]
+        row = rows[int(rng.integers(len(rows)))]
         images = alike[row[2:]]
-        target = images[rng.integers(len(images))]
+        target = images[int(rng.integers(len(images)))]
         if target != row.image:
             found.append((row.image, target, phrases.same.format(column_of[row.relation])))
     return found

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lookalike.conditional.template_scores import Baseline, baseline_queries, unit
 from lookalike.core.arrays import Bools, Float32s, Floats
@@ -141,6 +142,6 @@ class BagComposer:
         return scores
 
 
-def _cosines(query: np.ndarray, candidates: Float32s) -> Floats:  # type: ignore[type-arg]
+def _cosines(query: NDArray[np.floating], candidates: Float32s) -> Floats:
     found: Floats = unit(candidates) @ unit(query)
     return found

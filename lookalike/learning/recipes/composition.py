@@ -123,10 +123,10 @@ def _gains(found: Mapping[tuple[str, str, str], Sequence[float]], rows: Sequence
     notes = []
     for row in rows:
         for name in (COMBINER, WITH_SAME):
-            pair = found.get((row, name, "R@1")), found.get((row, BOTH, "R@1"))
-            if pair[0] is None or pair[1] is None or len(pair[0]) < 2:
+            ours, theirs = (found.get((row, one, "R@1"), ()) for one in (name, BOTH))
+            if not theirs or len(ours) < 2:
                 continue
-            gain = np.subtract(*pair)
+            gain = np.subtract(ours, theirs)
             error = float(gain.std(ddof=1) / len(gain) ** 0.5)
             notes.append(f"{row}, R@1 of {name} less {BOTH}: {gain.mean():+.2f}, "
                          f"standard error {error:.2f}")  # fmt: skip

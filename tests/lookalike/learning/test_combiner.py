@@ -41,7 +41,7 @@ def drawn(n: int = 300) -> tuple[np.ndarray, np.ndarray, ComposedTriplets]:
     codes = rng.integers(0, 4, (n, 2))
     images = EYE[codes[:, 0]] + EYE[4 + codes[:, 1]]
     images = (images + 0.1 * rng.standard_normal(images.shape)).astype(np.float32)
-    rows = []
+    rows: list[tuple[int, int, int]] = []
     while len(rows) < 400:
         one, other = rng.integers(n, size=2)
         if codes[one, 0] == codes[other, 0] and codes[one, 1] != codes[other, 1]:
