@@ -56,8 +56,11 @@ CONDITIONAL = {
 LEARN = {
     "text-space": "let texts find pictures, from a catalog's own attributes",
     "notion": "turn prompts into a projection of vectors",
+    "mine-captions": "triplets of images and conditions, from captions",
+    "combiner": "join an image and a condition in one query, from such triplets",
     "score-triplets": "how well notions cover triplets of several attributes",
     "score-templates": "answer templates of conditional retrieval by notions",
+    "score-composed": "answer templates, CIRR or MIT-States by an image and a text together",
     "score-notions": "how well notions tell an attribute's values apart",
 }
 VSD = {

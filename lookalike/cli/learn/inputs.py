@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lookalike.backbones.errors import BackboneError
+from lookalike.core.arrays import Float32s
 from lookalike.io.errors import InputError
-from lookalike.learning.language.encoders import FORMS, TextEncoder, load_encoder
+from lookalike.learning.language.encoders import FORMS, TextEncoder, encode_prompts, load_encoder
 from lookalike.learning.lit.space import TextSpace
 
 
@@ -30,6 +32,20 @@ class Reader:
 
     encoder: TextEncoder
     space: TextSpace | None
+
+    def read(self, texts: Sequence[str]) -> Float32s:
+        """Return the vectors of texts where pictures are, shape (n, dim).
+
+        Raises:
+            Refused: the encoder knows no word of one of them.
+        """
+        vectors = encode_prompts(self.encoder, texts)
+        return vectors if self.space is None else self.space.texts.apply(vectors)
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from any other that reads."""
+        return self.encoder.fingerprint if self.space is None else self.space.texts.fingerprint
 
 
 def reader(arguments: argparse.Namespace) -> Reader:

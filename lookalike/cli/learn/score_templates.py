@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from lookalike.cli.learn.template_rows import template_rows
 from lookalike.cli.output import Report
-from lookalike.conditional.formats.genecis import TASKS, read_genecis
+from lookalike.conditional.formats.genecis import TASKS
 from lookalike.conditional.template_scores import CUTOFFS, TemplateScore
-from lookalike.conditional.types import RetrievalTemplate, Task
 from lookalike.io.documents import Table
 from lookalike.io.errors import InputError
-from lookalike.io.vectors import read_vectors
 from lookalike.learning.conditions.composer import NotionComposer, score_composer
 from lookalike.learning.notions.closed_forms import raw
 from lookalike.learning.projection import Layers
@@ -47,25 +46,17 @@ def run(arguments: argparse.Namespace) -> Report:
     Raises:
         InputError, Refused: files or conditions that cannot be used.
     """
-    entries = read_genecis(arguments.templates, Task(arguments.task) if arguments.task else None)
-    if entries.malformed:
-        first = entries.malformed[0]
-        raise InputError(f"{arguments.templates}: entry {first.index}: {first.reason}")
-    templates = entries.templates
-    if any(view.box is not None for one in templates for _, view in one.views()):
-        raise InputError(f"{arguments.templates} shows parts of images; vectors are of whole ones")
-    held = read_vectors(arguments.vectors)
-    row_of = {name: row for row, name in enumerate(held.ids)}
-    rows = [_rows(arguments, one, row_of) for one in templates]
+    found = template_rows(arguments.templates, arguments.task, arguments.vectors)
+    templates, rows = found.templates, found.rows
     notions = {name: Layers.load(path) for name, path in arguments.notion}
     known = {one.condition for one in templates}
     if unasked := [name for name in notions if name not in known]:
         some = ", ".join(sorted(known)[:8])
         raise InputError(f"no template has the condition {unasked[0]!r}; there is {some}")
-    as_they_are = raw(held.vectors.shape[1])
+    as_they_are = raw(found.vectors.shape[1])
     scores = {
         name: score_composer(
-            composer, held.vectors, tasks=[one.task for one in templates], rows=rows,
+            composer, found.vectors, tasks=[one.task for one in templates], rows=rows,
             conditions=[one.condition for one in templates],
             answers=[len(one.gallery) for one in templates],
         )
@@ -75,15 +66,6 @@ def run(arguments: argparse.Namespace) -> Report:
         )
     }  # fmt: skip
     return _report(arguments, scores, sum(one.condition in notions for one in templates))
-
-
-def _rows(
-    arguments: argparse.Namespace, template: RetrievalTemplate, row_of: dict[str, int]
-) -> list[int]:
-    views = [template.reference, *template.candidates(len(template.gallery))]
-    if absent := [view.image for view in views if view.image not in row_of]:
-        raise InputError(f"{arguments.vectors} has no vector of {absent[0]!r}")
-    return [row_of[view.image] for view in views]
 
 
 def _report(arguments: argparse.Namespace, scores: dict[str, TemplateScore], n_with: int) -> Report:

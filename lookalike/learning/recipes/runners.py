@@ -13,6 +13,8 @@ from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.recipes.recipe import Published, Recipe
 
 KINDS = {  # imported when asked for: a runner loads torch
+    "composed": "lookalike.learning.recipes.composed",
+    "composition": "lookalike.learning.recipes.composition",
     "conditions": "lookalike.learning.recipes.conditions",
     "notions": "lookalike.learning.recipes.notions",
 }
