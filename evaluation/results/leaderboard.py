@@ -73,6 +73,9 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
     missing = {EQUAL_OUTSIDER} if not result.report else set()
     missing |= {*CUTOFFS} - {*result.row.settings["measures"]}  # without grades, or products
     names = [name for name in COLUMNS if name not in missing]
+    if known := result.summary.rounds:
+        names = list(result.row.settings["measures"])  # those that have an estimate
+        by = by if by in names else known.measure
     if by not in names:
         is_mixed = any(model.badge != "pooled" for model in result.summary.models)
         by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
@@ -86,8 +89,14 @@ def coverage_table(result: StoredResult) -> Leaderboard:
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
     n_queries = result.summary.labels.n_queries
+    has_pages = result.summary.rounds is None  # of models, with plain values of each query
     models = [
-        Entrant(model.name, model.badge, _notes(model, n_queries), model_key(model.name))
+        Entrant(
+            model.name,
+            model.badge,
+            _notes(model, n_queries),
+            model_key(model.name) if has_pages else "",
+        )
         for model in result.summary.models
     ]
     return make_leaderboard(

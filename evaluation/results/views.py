@@ -15,6 +15,7 @@ from evaluation.access import of_campaign
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.models import Result
 from evaluation.results.leaderboard import (
+    TITLES,
     area_lines,
     coverage_table,
     interval_chart,
@@ -65,10 +66,16 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "without_list": [m.name for m in stored.summary.models if not m.has_list],
             "chart": interval_chart(board, stored.intervals),
             "human": stored.summary.human,
-            "areas": area_lines(stored),
-            "share_within": share_within(stored),
-            "coverage": coverage_table(stored),
+            "rounds": stored.summary.rounds,
         }
+        if stored.summary.rounds is None:
+            context |= {
+                "areas": area_lines(stored),
+                "share_within": share_within(stored),
+                "coverage": coverage_table(stored),
+            }
+        else:
+            context["not_for"] = [TITLES.get(one, one) for one in stored.summary.rounds.not_for]
     return render(request, "evaluation/results.html", context)
 
 
@@ -76,8 +83,11 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @of_campaign
 def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> HttpResponse:
     """Download the newest leaderboard, sorted as the page is: csv, md or tex."""
-    board = leaderboard(StoredResult(latest_or_404(campaign)), request.GET.get("by", ""))
-    return leaderboard_response(board, campaign.slug, ending)
+    stored = StoredResult(latest_or_404(campaign))
+    known = stored.summary.rounds
+    name = f"{campaign.slug}-{100 * known.judged:.0f}-percent" if known else campaign.slug
+    board = leaderboard(stored, request.GET.get("by", ""))
+    return leaderboard_response(board, name, ending)
 
 
 @require_POST
