@@ -48,6 +48,11 @@ TITLES = {
     "judged@5": "Judged@5",
     "hole@5": "Holes@5",
 }
+IN_PART = (
+    "Dots are estimates, lines their intervals: they tell what another draw of queries and of the "
+    "pairs judged would change. Overlapping lines are no test; what is claimed of the order stands "
+    "on the page of rounds."
+)
 HEADINGS = {EQUAL_OUTSIDER: "Equal-outsider AUC", "AP'": "AP′", **TITLES}
 BADGES = {"pooled": "badge-info", "sibling": "badge-warn", "outsider": ""}
 ADVICE_COLUMN = {
@@ -111,10 +116,10 @@ def _notes(model: ModelScores, n_queries: int) -> list[str]:
     return notes if model.has_list else [*notes, NO_LIST]
 
 
-def interval_chart(board: Leaderboard, method: str) -> Chart | None:
+def interval_chart(board: Leaderboard, method: str, *, in_part: bool = False) -> Chart | None:
     """Return the sorted column as dots with intervals, made by one of `METHODS`.
 
-    None where no value of it is shown.
+    None where no value of it is shown. A pool that is judged `in_part` has estimates.
     """
     at = board.sorted_at
     if all(line.cells[at].shown is None for line in board.lines):
@@ -129,7 +134,9 @@ def interval_chart(board: Leaderboard, method: str) -> Chart | None:
         key="leaderboard-chart",
         kind="intervals",
         title=f"{title} with 95 % intervals",
-        about=f"Dots are means over queries, lines their intervals ({METHODS[method]}). "
+        about=IN_PART
+        if in_part
+        else f"Dots are means over queries, lines their intervals ({METHODS[method]}). "
         f"{WHAT_VARIES} Overlapping lines are no test; the letters of the table are.",
         x=Axis(title),
         y=Axis("Model"),

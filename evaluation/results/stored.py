@@ -190,6 +190,7 @@ class RoundsSummary:
         recall: of the similar pairs of the pool, the share found, at least.
         share_needed: of the pool that will about be judged when the wish is met; NaN where
             judging all of it will hardly do, or nothing that can be foretold was wished.
+        labels: SHA-256 of those that were looked at.
     """
 
     n_rounds: int
@@ -207,6 +208,7 @@ class RoundsSummary:
     half_width: float = math.nan
     recall: float = math.nan
     share_needed: float = math.nan
+    labels: str = ""
 
     @property
     def is_planned(self) -> bool:

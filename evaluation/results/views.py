@@ -64,7 +64,9 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "board": board,
             "sorted_by": board.columns[board.sorted_at].name,
             "without_list": [m.name for m in stored.summary.models if not m.has_list],
-            "chart": interval_chart(board, stored.intervals),
+            "chart": interval_chart(
+                board, stored.intervals, in_part=stored.summary.rounds is not None
+            ),
             "human": stored.summary.human,
             "rounds": stored.summary.rounds,
         }

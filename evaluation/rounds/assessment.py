@@ -76,7 +76,12 @@ def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT
         known = _known(plan, found, labels, np.random.default_rng([seed, len(rounds)]))
     except Refused as problem:
         raise InputError(problem.message) from problem
-    known = replace(known, not_for=tuple(not_for), n_left_out=int(is_left_out.sum()))
+    known = replace(
+        known,
+        not_for=tuple(not_for),
+        n_left_out=int(is_left_out.sum()),
+        labels=inputs.hashes["labels"],
+    )
     return Assessment(
         inputs={
             **inputs.hashes,

@@ -27,7 +27,7 @@ class RoundsForm(CampaignForm):
     """Who shall judge a pool, by which rules, and what each round draws."""
 
     share = _percent(
-        "% of the pool in each round", "Judging all takes 100 divided by it.", initial=20
+        "% of the pool in each round", "At 20 five rounds judge all of it.", initial=20
     )
     n_looks = forms.IntegerField(
         min_value=1,
@@ -76,6 +76,7 @@ class RoundsForm(CampaignForm):
     def __init__(self, *args: Any, pool: Pool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         del self.fields["asking_order"]  # what is likely is drawn more often as it is
+        self.fields["seed"].help_text = "Of the draws, and of the judges’ shuffled orders."
         depths = pool.sources.filter(done_at__isnull=False).values_list("k", flat=True)
         depth = min(depths, default=pool.k)
         names = [f"P@{depth}", *BOARD] if depth < 5 else list(BOARD)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from annotation.models import Serving
 from annotation.queries.numbers import members_at_work
 from evaluation.models import RoundPlan
+from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.progress import RoundProgress, next_round_problem, unfinished_problem
 from evaluation.rounds.services import is_met, look_of
@@ -113,7 +114,8 @@ def _wishes(plan: RoundPlan, look: RoundsSummary) -> list[Wish]:
     if plan.width is not None:
         is_narrow = look.half_width <= plan.width
         now = f"± {_shown(look.half_width)}"
-        wishes.append(Wish(f"No {plan.measure} off by more than ± {plan.width:g}", is_narrow, now))
+        name = HEADINGS.get(plan.measure, plan.measure)
+        wishes.append(Wish(f"No {name} off by more than ± {plan.width:g}", is_narrow, now))
     if plan.recall is not None:
         now = "–" if math.isnan(look.recall) else f"at least {PAGE.share(look.recall)}"
         title = f"{PAGE.share(plan.recall, 0)} of the similar pairs found"

@@ -14,10 +14,12 @@ from accounts.models import User
 from annotation.bulk import copy_rows
 from annotation.errors import CampaignError
 from annotation.models import Campaign
+from annotation.queries.labels import labels
 from annotation.services import add_questions
 from audit.actions import Action
 from audit.services import record
 from evaluation.models import Round, RoundPair, RoundPlan
+from evaluation.results.inputs import label_digest
 from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.drawing import PairPool, check_pool, draw, pair_pool
 from evaluation.rounds.progress import next_round_problem, rounds_progress, unfinished_problem
@@ -199,8 +201,8 @@ def stop_rounds(*, campaign: Campaign, by: User) -> RoundPlan:
     """End judging, and keep for good what was known after the last round.
 
     Raises:
-        Refused: it was stopped before, a round is being judged, or nobody has looked at what is
-            known since.
+        Refused: it was stopped before, a round is being judged, nobody has looked at what is
+            known since, or labels have changed since then.
     """
     plan = RoundPlan.objects.select_for_update(of=("self",)).select_related("campaign").get(
         campaign=campaign
@@ -212,7 +214,9 @@ def stop_rounds(*, campaign: Campaign, by: User) -> RoundPlan:
         raise Refused("", problem)
     look = rounds[-1].row.look
     if not look:
-        raise Refused("", "Nobody has looked at what is known since the last round: evaluate.")
+        raise Refused("", "Nobody has looked at what is known since the last round.")
+    if look["labels"] != label_digest(labels(plan.campaign)):
+        raise Refused("", "Labels have changed since somebody looked: look again.")
     plan.claim = {**look, "round": rounds[-1].row.number}
     plan.stopped_at, plan.stopped_by = timezone.now(), by
     plan.save(update_fields=["claim", "stopped_at", "stopped_by"])

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, signed_in
 from evaluation.models import RoundPlan
+from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.queries import latest_job, latest_result
 from evaluation.results.stored import RoundsSummary
 from evaluation.rounds.forms import RoundsForm
@@ -65,6 +66,7 @@ def rounds(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": plan.campaign,
         "plan": plan,
         "page": rounds_page(plan, progress),
+        "measure": HEADINGS.get(plan.measure, plan.measure),
         "number": number,
         "result": latest_result(plan.campaign),
         "job": job if job and (job.is_open or job.error) else None,

@@ -25,11 +25,13 @@ from accounts.first_admin.services import make_admin
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.tokens.services import create_token
 from annotation.models import Campaign, Comment, Question
+from annotation.queries.labels import labels
 from annotation.services import create_campaign, open_campaign
 from audit.models import Entry
 from catalog.models import Catalog, EmbeddingSet, ProductMerge
 from conditional.models import TripletQuestion, TripletSet
 from evaluation.models import RoundPlan, Run
+from evaluation.results.inputs import label_digest
 from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import TextSpace
@@ -294,7 +296,8 @@ def stop_in_rounds(scene: Scene) -> None:
         answer_all(plan.campaign, judge, same_colour)
     plan.rounds.update(look={"n_rounds": 1, "n_pairs": 9, "judged": 0.5, "depth": 4, "not_for": [],
                              "n_left_out": 0, "n_found": 1, "n_similar": 2.0, "measure": "AP'",
-                             "alpha": 0.05, "n_looks": 3})  # fmt: skip
+                             "alpha": 0.05, "n_looks": 3,
+                             "labels": label_digest(labels(plan.campaign))})  # fmt: skip
     scene.post("evaluation:stop_rounds", plan.campaign.slug)
 
 

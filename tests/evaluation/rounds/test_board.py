@@ -172,7 +172,7 @@ def test_the_page_says_what_each_round_took_and_what_is_missing(world, chief):
     page = chief.get(address).content.decode()
     assert "after round 1 of 3 planned" in page
     assert "hardly do" in page or "hours of all judges" in page
-    assert "No AP&#x27; off by more than ± 0.01" in page
+    assert "No AP′ off by more than ± 0.01" in page
     reply = chief.post(f"{address}2/open/")
     assert reply.status_code == 302
     job = Job.objects.filter(task="evaluation.tasks.look").latest("created_at")
@@ -204,6 +204,20 @@ def test_a_stop_keeps_what_was_claimed_and_no_round_comes_after_it(world, admin,
         next_round(campaign)
     with pytest.raises(Refused, match="stopped already"):
         stop_rounds(campaign=campaign, by=admin)
+
+
+def test_a_stop_does_not_claim_what_was_known_of_other_labels(world, admin):
+    campaign = judged(world, opened(world))
+    looked(campaign)
+    query, candidate = min(drawn(campaign, 1))
+    question = Question.objects.get(campaign=campaign, query=query, candidate=candidate)
+    images = {image.pk: image for image in world.images}
+    other = "different" if same_colour(images[query], images[candidate]) else "similar"
+    adjudicate(campaign=campaign, question_uid=question.uid, answer=other, reason="no", by=admin)
+    with pytest.raises(Refused, match="Labels have changed since somebody looked"):
+        stop_rounds(campaign=campaign, by=admin)
+    looked(campaign)
+    assert stop_rounds(campaign=campaign, by=admin).claim["round"] == 1
 
 
 def test_beyond_the_looks_planned_nothing_is_claimed(world, chief):

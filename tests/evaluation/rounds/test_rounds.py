@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
 from accounts.models import Role, User
@@ -106,6 +107,26 @@ def test_a_round_is_not_opened_twice(world):
         Round.objects.create(plan=row.plan, number=2, n_known=0, n_open=1, n_drawn=1, guess="")
     assert Round.objects.count() == 2
     job.delete()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_open_a_round_at_once_one_does():
+    world = world_of_rounds()
+    campaign = judged(world, opened(world))
+
+    def open_second(_: int) -> str:
+        try:
+            open_round(campaign=campaign, number=2, by=None)
+        except Refused as problem:
+            return problem.message
+        finally:
+            connection.close()
+        return "opened"
+
+    with ThreadPoolExecutor(2) as pool:
+        told = sorted(pool.map(open_second, range(2)))
+    assert told == ["Round 2 was opened already.", "opened"]
+    assert asked(campaign) == drawn(campaign, 1) | drawn(campaign, 2)
 
 
 def order_of(campaign: Campaign, judge: User) -> list[tuple[int, int]]:
