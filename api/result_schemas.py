@@ -93,7 +93,16 @@ class ResultWhole(ResultOut):
     settings: dict[str, Any] = Field(description="Measures, seed, number of bootstraps.")
     inputs: dict[str, str] = Field(description="SHA-256 of labels, votes, pool and each model.")
     left_out: list[dict[str, str]] = Field(description="Runs that were not scored, and why.")
+    rounds: dict[str, Any] | None = Field(
+        None,
+        description="Where rounds have judged the pool in part, so that all measures are "
+        "estimates: the share judged, and what is claimed. Null where plain measures stand.",
+    )
     models: list[ScoredModel] = Field(validation_alias="summary.models")
+
+    @staticmethod
+    def resolve_rounds(result: Result) -> Any:
+        return result.summary.get("rounds")
 
     @staticmethod
     def resolve_left_out(result: Result) -> Any:

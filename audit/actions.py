@@ -49,6 +49,8 @@ class Action(TextChoices):
     GUIDELINES_READ = "guidelines_read"
     COMMENT_ANSWERED = "comment_answered"
     QUESTIONS_ADDED = "questions_added"
+    ROUND_OPENED = "round_opened"
+    ROUNDS_STOPPED = "rounds_stopped"
     PANEL_ADDED = "panel_added"
     PANEL_REMOVED = "panel_removed"
     PANEL_RESTORED = "panel_restored"

@@ -124,6 +124,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "look-at-rounds": {
+        "task": "evaluation.look_at_rounds",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "look-for-notices": {
         "task": "notices.look",
         "schedule": 60.0,

@@ -128,6 +128,87 @@ class SampledPair(models.Model):
         ]
 
 
+class RoundPlan(models.Model):
+    """How a campaign is judged in rounds. Judging cannot read it."""
+
+    campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="round_plan")
+    share = models.FloatField(help_text="Of the pool's pairs, about what each round draws.")
+    floor = models.FloatField(
+        null=True, blank=True, help_text="Least probability of an open pair; none: by the share."
+    )
+    seed = models.PositiveBigIntegerField(help_text="Of every round's draw.")
+    measure = models.CharField(max_length=40, help_text="Order and width are those of it.")
+    alpha = models.FloatField(default=0.05, help_text="Chance of any wrong claim at any look.")
+    n_looks = models.PositiveSmallIntegerField(help_text="Looks planned, one after each round.")
+    alike = models.FloatField(default=0.0, help_text="A difference that does not matter.")
+    orders = models.BooleanField(default=False, help_text="Wished: the order of the models.")
+    width = models.FloatField(null=True, blank=True, help_text="Wished: half an interval.")
+    recall = models.FloatField(null=True, blank=True, help_text="Wished: share found, at least.")
+    opens_itself = models.BooleanField(
+        default=False, help_text="A round is opened when one is done, until the wish is met."
+    )
+    stopped_at = models.DateTimeField(null=True, blank=True)
+    stopped_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    claim = models.JSONField(default=dict, blank=True, help_text="What was known at the stop.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"Rounds of {self.campaign}"
+
+
+class Round(models.Model):
+    """One draw of a campaign's pairs: a fact that estimates need for good."""
+
+    plan = models.ForeignKey(
+        RoundPlan, on_delete=models.CASCADE, related_name="rounds", db_index=False
+    )
+    number = models.PositiveSmallIntegerField(help_text="From 1.")
+    n_known = models.PositiveIntegerField(help_text="Labels that were known before.")
+    n_open = models.PositiveIntegerField(help_text="Pairs that could be drawn.")
+    n_drawn = models.PositiveIntegerField()
+    guess = models.CharField(max_length=40, help_text="The label model and its version.")
+    look = models.JSONField(default=dict, blank=True, help_text="What was known after it.")
+    opened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    opened_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["plan", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["plan", "number"], name="one_round_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"Round {self.number} of {self.plan.campaign}"
+
+
+class RoundPair(models.Model):
+    """A pair that was open when a round was drawn. Written by COPY, never changed."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="pairs", db_index=False)
+    query = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    candidate = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    probability = models.FloatField(help_text="That it was drawn.")
+    is_drawn = models.BooleanField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["round", "query", "candidate"], name="one_probability_per_pair"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(probability__gt=0, probability__lte=1),
+                name="probability_is_a_chance",
+            ),
+        ]
+
+
 class ClassScore(models.Model):
     """How well an embedding set tells the values of a column apart; scoring again replaces it."""
 

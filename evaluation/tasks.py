@@ -1,9 +1,10 @@
-"""Celery tasks: evaluate campaigns, check runs, draw pairs below a pool, score classes."""
+"""Celery tasks: evaluate campaigns, check runs, draw pairs below a pool or for a round, plan."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from celery import shared_task
 from django.utils.module_loading import import_string
 
 from annotation.models import Campaign
@@ -12,6 +13,7 @@ from evaluation.classes.services import TASK as CLASSES_TASK
 from evaluation.classes.services import score_embedding_set
 from evaluation.plan.services import PLAN_TASK
 from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
+from evaluation.rounds.services import LOOK_TASK
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
 from jobs.job_task import job_task, serve
@@ -55,6 +57,19 @@ def draw_sample(progress: JobProgress) -> dict[str, Any]:
 def plan(progress: JobProgress) -> dict[str, Any]:
     """Try the designs out that a job asks about."""
     return serve("evaluation.plan.making.make_plan", progress)
+
+
+@job_task(LOOK_TASK)
+def look(progress: JobProgress) -> dict[str, Any]:
+    """Look at what is known after a round, and open the next one if that is asked for."""
+    return serve("evaluation.rounds.looking.look", progress)
+
+
+@shared_task(name="evaluation.look_at_rounds")
+def look_at_rounds() -> int:
+    """Queue looks after rounds that are done."""
+    found: int = import_string("evaluation.rounds.looking.look_at_rounds")()
+    return found
 
 
 @job_task(CLASSES_TASK)

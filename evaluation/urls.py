@@ -8,6 +8,7 @@ from evaluation.classes import views as classes_views
 from evaluation.model_pages import views as model_views
 from evaluation.plan import views as plan_views
 from evaluation.results import views
+from evaluation.rounds import views as rounds_views
 from evaluation.runs import views as runs_views
 from evaluation.without_judge import views as without_judge_views
 
@@ -29,6 +30,13 @@ urlpatterns = [
     path("results/<slug:slug>/compare/", model_views.compare, name="compare"),
     path("results/<slug:slug>/bias/", bias_report_views.bias, name="bias"),
     path("results/<slug:slug>/below/", below_pool_views.below, name="below"),
+    path("pools/<slug:slug>/rounds/", rounds_views.new_rounds, name="new_rounds"),
+    path("results/<slug:slug>/rounds/", rounds_views.rounds, name="rounds"),
+    path(
+        "results/<slug:slug>/rounds/<int:number>/open/", rounds_views.open_next, name="open_round"
+    ),
+    path("results/<slug:slug>/rounds/look/", rounds_views.look, name="look"),
+    path("results/<slug:slug>/rounds/stop/", rounds_views.stop, name="stop_rounds"),
     path("results/<slug:slug>/without/<int:number>/", without_judge_views.without, name="without"),
     path("results/<slug:slug>/runs/", runs_views.runs, name="runs"),
     path("results/<slug:slug>/runs/<uuid:uid>/delete/", runs_views.delete, name="delete_run"),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import annotation.attention
+import evaluation.attention
 import jobs.attention
 import pooling.attention
 from accounts.attention import Attention
 
 # One more app, or one more function of an app, is one more entry.
-SOURCES = (jobs.attention.attention, annotation.attention.attention, pooling.attention.attention)
+SOURCES = (
+    jobs.attention.attention,
+    annotation.attention.attention,
+    pooling.attention.attention,
+    evaluation.attention.attention,
+)
 
 
 def attention_lines() -> list[Attention]:

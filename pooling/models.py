@@ -293,6 +293,9 @@ class PoolCampaign(models.Model):
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="campaign_links")
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="+")
+    in_rounds = models.BooleanField(
+        default=False, db_default=False, help_text="It asks what rounds draw, not the whole pool."
+    )
     opened_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

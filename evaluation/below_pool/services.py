@@ -36,6 +36,11 @@ def sampling_problem(campaign: Campaign) -> str:
     """Return why no pairs can be drawn below a campaign's pool, "" if they can."""
     if not PoolCampaign.objects.filter(campaign=campaign).exists():
         return "The campaign judges no pool, so there is nothing below it to draw from."
+    if PoolCampaign.objects.filter(campaign=campaign, in_rounds=True).exists():
+        return (
+            "The campaign is judged in rounds: its labels are no plain sample of the pool, which "
+            "these estimates need."
+        )
     if Sample.objects.filter(campaign=campaign).exists():
         return "A sample was drawn already. It is frozen: two would change each other’s chances."
     if campaign.state == CampaignState.CLOSED:

@@ -40,6 +40,8 @@ MOST_UNIQUE = 24
 def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     """One model: its measures, curves, best and worst queries, and what only it found."""
     result = StoredResult(latest_or_404(campaign))
+    if result.summary.rounds:
+        return _in_rounds(request, campaign, result)
     scores = find_model(result, key)
     if scores is None:
         raise Http404
@@ -65,6 +67,12 @@ def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
     return render(request, "evaluation/model.html", context)
 
 
+def _in_rounds(request: HttpRequest, campaign: Campaign, result: StoredResult) -> HttpResponse:
+    """Say that values of single queries wait until all is judged."""
+    context = {"campaign": campaign, "result": result.row, "rounds": result.summary.rounds}
+    return render(request, "evaluation/in_rounds.html", context)
+
+
 def _pictures(result: StoredResult, name: str, measure: str) -> dict[str, Any]:
     """Return what needs the stored scores, or the reason why it cannot be shown."""
     try:
@@ -85,6 +93,8 @@ def _pictures(result: StoredResult, name: str, measure: str) -> dict[str, Any]:
 def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Two models, chosen by ?a= and ?b=: per-query differences with pictures."""
     result = StoredResult(latest_or_404(campaign))
+    if result.summary.rounds:
+        return _in_rounds(request, campaign, result)
     names = [model.name for model in result.summary.models]
     by_key = {model_key(name): name for name in names}
     measures = measures_by_query(result)

@@ -64,7 +64,7 @@ class PlanForm(forms.Form):
         initial="100",
         max_length=200,
         label="% of the pairs that are judged",
-        help_text="Less than 100: in rounds, drawn by the command “lookalike rounds”.",
+        help_text="Less than 100: in rounds, which draw the pairs that tell most.",
     )
     measure = forms.ChoiceField(choices=[(name, name) for name in BOARD], initial="P@5")
     width = forms.FloatField(

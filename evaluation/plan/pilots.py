@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from annotation.models import Campaign
 from evaluation.results.inputs import models_on, read_inputs
+from evaluation.rounds.progress import is_judged_in_part
 from evaluation.runs.evaluated_models import read_models
 from jobs.services import JobError
 from lookalike.core.errors import Refused
@@ -19,6 +20,11 @@ def pilot_of(campaign: Campaign, progress: Progress) -> Pilot:
     Raises:
         JobError: it lacks a pool, labels, models or queries that are judged whole.
     """
+    if is_judged_in_part(campaign):
+        raise JobError(
+            f"“{campaign}” cannot be a pilot: rounds have judged a part of it, and the queries "
+            "that are judged whole are no fair sample of it."
+        )
     try:
         inputs = read_inputs(campaign)
         if inputs.pool is None or inputs.proposals is None:

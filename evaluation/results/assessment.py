@@ -60,8 +60,8 @@ class Assessment:
     Attributes:
         inputs: SHA-256 of each input by name.
         settings: measures, seed, number of bootstraps.
-        report: None for a campaign without a pool.
-        details: arrays for the pages.
+        report: None for a campaign without a pool, or judged in part.
+        details: arrays for the pages; None for a campaign judged in part.
     """
 
     inputs: dict[str, str]
@@ -69,13 +69,15 @@ class Assessment:
     summary: Summary
     report: BiasReport | None
     by_query: QueryValues
-    details: Details
+    details: Details | None
 
 
 def assess(
     campaign: Campaign, *, seed: int = 0, n_bootstraps: int = 1000, progress: Progress = SILENT
 ) -> Assessment:
     """Return every measure of every model on a campaign's labels.
+
+    A pool that rounds have judged in part is for `evaluation.rounds.assessment` instead.
 
     Args:
         campaign: with at least one decided label.

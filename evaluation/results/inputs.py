@@ -152,18 +152,19 @@ def read_inputs(campaign: Campaign, *, without: PanelMember | None = None) -> Ev
         sources=sources,
         vote_table=_vote_table(campaign, cast, images),
         hashes={
-            "labels": _label_digest(table),
+            "labels": label_digest(table),
             "votes": _digest(
                 cast.query_ids, cast.candidate_ids, cast.annotator_ids, cast.is_similar
             ),
-            "all labels": _label_digest(all_labels),
+            "all labels": label_digest(all_labels),
             **({"pool": _digest(stored.model, stored.query, stored.candidate, stored.rank)}
                if stored else {}),
         },
     )  # fmt: skip
 
 
-def _label_digest(table: LabelTable) -> str:
+def label_digest(table: LabelTable) -> str:
+    """Return the SHA-256 of labels: another one where any has changed."""
     grades = () if table.grades is None else (table.grades,)
     return _digest(
         table.query_ids, table.candidate_ids, table.is_similar, table.is_decided, *grades

@@ -49,6 +49,11 @@ TITLES = {
     "judged@5": "Judged@5",
     "hole@5": "Holes@5",
 }
+IN_PART = (
+    "Dots are estimates, lines their intervals: they tell what another draw of queries and of the "
+    "pairs judged would change. Overlapping lines are no test; what is claimed of the order stands "
+    "on the page of rounds."
+)
 HEADINGS = {EQUAL_OUTSIDER: "Equal-outsider AUC", "AP'": "AP′", **TITLES}
 BADGES = {"pooled": "badge-info", "sibling": "badge-warn", "outsider": ""}
 
@@ -69,6 +74,9 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
     missing = {EQUAL_OUTSIDER} if not result.report else set()
     missing |= {*CUTOFFS} - {*result.row.settings["measures"]}  # without grades, or products
     names = [name for name in COLUMNS if name not in missing]
+    if known := result.summary.rounds:
+        names = list(result.row.settings["measures"])  # those that have an estimate
+        by = by if by in names else known.measure
     if by not in names:
         is_mixed = any(model.badge != "pooled" for model in result.summary.models)
         by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
@@ -82,8 +90,14 @@ def coverage_table(result: StoredResult) -> Leaderboard:
 
 def _table(result: StoredResult, names: Sequence[str], by: str) -> Leaderboard:
     n_queries = result.summary.labels.n_queries
+    has_pages = result.summary.rounds is None  # of models, with plain values of each query
     models = [
-        Entrant(model.name, model.badge, _notes(model, n_queries), model_key(model.name))
+        Entrant(
+            model.name,
+            model.badge,
+            _notes(model, n_queries),
+            model_key(model.name) if has_pages else "",
+        )
         for model in result.summary.models
     ]
     return make_leaderboard(
@@ -98,10 +112,10 @@ def _notes(model: ModelScores, n_queries: int) -> list[str]:
     return notes if model.has_list else [*notes, NO_LIST]
 
 
-def interval_chart(board: Leaderboard, method: str) -> Chart | None:
+def interval_chart(board: Leaderboard, method: str, *, in_part: bool = False) -> Chart | None:
     """Return the sorted column as dots with intervals, made by one of `METHODS`.
 
-    None where no value of it is shown.
+    None where no value of it is shown. A pool that is judged `in_part` has estimates.
     """
     at = board.sorted_at
     if all(line.cells[at].shown is None for line in board.lines):
@@ -116,7 +130,9 @@ def interval_chart(board: Leaderboard, method: str) -> Chart | None:
         key="leaderboard-chart",
         kind="intervals",
         title=f"{title} with 95 % intervals",
-        about=f"Dots are means over queries, lines their intervals ({METHODS[method]}). "
+        about=IN_PART
+        if in_part
+        else f"Dots are means over queries, lines their intervals ({METHODS[method]}). "
         f"{WHAT_VARIES} Overlapping lines are no test; the letters of the table are.",
         x=Axis(title),
         y=Axis("Model"),

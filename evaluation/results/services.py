@@ -60,7 +60,7 @@ def store_result(*, campaign: Campaign, assessment: Assessment, job: Job | None)
         summary=as_json(assessment.summary),
         bias=as_json(assessment.report) if assessment.report else {},
         by_query=as_json(assessment.by_query),
-        details_sha256=store_details(assessment.details),
+        details_sha256=store_details(assessment.details) if assessment.details else "",
     )
 
 

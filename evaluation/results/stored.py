@@ -160,6 +160,67 @@ class SampleEstimates:
         return self.stratified is not None and not math.isnan(self.stratified.pool_recall)
 
 
+@dataclass(frozen=True)
+class NeighboursKnown:
+    """What is claimed of two models beside each other; see `stopping.Neighbours`."""
+
+    upper: str
+    lower: str
+    difference: float
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundsSummary:
+    """What is known of a pool that rounds have judged in part.
+
+    Attributes:
+        n_rounds: drawn so far, all of them done.
+        n_pairs: of the pool.
+        judged: share of them that has a label.
+        depth: to which the pool holds every model's list.
+        not_for: measures of the board without an estimate.
+        n_left_out: labels of pairs that no round drew, which no estimate uses.
+        n_found: similar pairs found.
+        n_similar: estimate of all that the pool holds.
+        measure: that the rules to stop look at.
+        alpha, n_looks: chance of any wrong claim, over so many looks.
+        neighbours: by falling value; none are claimed beyond the looks planned.
+        half_width: of the widest interval; NaN where one model has none.
+        recall: of the similar pairs of the pool, the share found, at least.
+        share_needed: of the pool that will about be judged when the wish is met; NaN where
+            judging all of it will hardly do, or nothing that can be foretold was wished.
+        labels: SHA-256 of those that were looked at.
+    """
+
+    n_rounds: int
+    n_pairs: int
+    judged: float
+    depth: int
+    not_for: tuple[str, ...]
+    n_left_out: int
+    n_found: int
+    n_similar: float
+    measure: str
+    alpha: float
+    n_looks: int
+    neighbours: tuple[NeighboursKnown, ...] = ()
+    half_width: float = math.nan
+    recall: float = math.nan
+    share_needed: float = math.nan
+    labels: str = ""
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether this look is one of those over which the error was shared out."""
+        return self.n_rounds <= self.n_looks
+
+    @property
+    def order_is_known(self) -> bool:
+        """Whether every two neighbours are settled; never of one model."""
+        return bool(self.neighbours) and all(two.verdict != "open" for two in self.neighbours)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """What the leaderboard shows; what came with later versions has a default.
@@ -169,6 +230,7 @@ class Summary:
         tests: paired tests of some measures.
         sample: None without a sample below the pool.
         human: the judges against each other; None where no pair has a majority of others.
+        rounds: where the pool is judged in part, by rounds: all measures are estimates then.
     """
 
     labels: LabelCounts
@@ -179,12 +241,14 @@ class Summary:
     models: tuple[ModelScores, ...]
     sample: SampleEstimates | None = None
     human: HumanLine | None = None
+    rounds: RoundsSummary | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it ready to be stored; without a sample, nothing is said of one."""
+        """Return it ready to be stored; of a sample and of rounds that are none, nothing is."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
-        if self.sample is None:
-            del named["sample"]
+        for name in ("sample", "rounds"):
+            if named[name] is None:
+                del named[name]
         return {name: as_json(part) for name, part in named.items()}
 
 

@@ -15,6 +15,7 @@ from evaluation.access import of_campaign
 from evaluation.exports import FORMATS, export_pieces, file_name
 from evaluation.models import Result
 from evaluation.results.leaderboard import (
+    TITLES,
     area_lines,
     coverage_table,
     interval_chart,
@@ -63,12 +64,20 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "board": board,
             "sorted_by": board.columns[board.sorted_at].name,
             "without_list": [m.name for m in stored.summary.models if not m.has_list],
-            "chart": interval_chart(board, stored.intervals),
+            "chart": interval_chart(
+                board, stored.intervals, in_part=stored.summary.rounds is not None
+            ),
             "human": stored.summary.human,
-            "areas": area_lines(stored),
-            "share_within": share_within(stored),
-            "coverage": coverage_table(stored),
+            "rounds": stored.summary.rounds,
         }
+        if stored.summary.rounds is None:
+            context |= {
+                "areas": area_lines(stored),
+                "share_within": share_within(stored),
+                "coverage": coverage_table(stored),
+            }
+        else:
+            context["not_for"] = [TITLES.get(one, one) for one in stored.summary.rounds.not_for]
     return render(request, "evaluation/results.html", context)
 
 
@@ -77,9 +86,11 @@ def results(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def leaderboard_file(request: HttpRequest, campaign: Campaign, ending: str) -> HttpResponse:
     """Download the newest leaderboard, sorted as the page is: csv, md or tex."""
     stored = StoredResult(latest_or_404(campaign))
+    known = stored.summary.rounds
+    name = f"{campaign.slug}-{100 * known.judged:.0f}-percent" if known else campaign.slug
     return leaderboard_response(
         leaderboard(stored, request.GET.get("by", "")),
-        campaign.slug,
+        name,
         ending,
         human=stored.summary.human,
         is_simulated=stored.summary.is_simulated,

@@ -10,6 +10,7 @@ from typing import Any
 from accounts.models import User
 from annotation.models import Campaign, PanelMember
 from annotation.queries.labels import LabelTable, labels
+from evaluation.rounds.progress import is_judged_in_part
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
 from lookalike.io.errors import InputError
@@ -80,9 +81,14 @@ def rank_without_judge(progress: JobProgress) -> dict[str, Any]:
     """Do the job: score every model on the labels with all judges, and without one.
 
     Raises:
-        JobError: one of both has no label, or there is no model.
+        JobError: one of both has no label, there is no model, or rounds have judged a part.
     """
     member = PanelMember.objects.select_related("campaign").get(pk=progress.job.arguments["member"])
+    if is_judged_in_part(member.campaign):
+        raise JobError(
+            "The campaign is judged in part, by rounds: without a judge some pairs drawn would "
+            "have no label, and plain measures would take what was drawn for all there is."
+        )
     try:
         now = _values(member.campaign, None, progress)
         then = _values(member.campaign, member, progress)

@@ -18,6 +18,7 @@ from lookalike.release.format.tables import TableWriter, column_values, named, w
 from lookalike.release.labelling import collect_votes, excluded_columns, label_columns, pair_keys
 from lookalike.release.mteb_tables import has_mteb, write_mteb
 from lookalike.release.random_negatives import negative_columns, own_product, product_codes
+from lookalike.release.rounds import estimated_results, judged_share
 from lookalike.release.scoring import compute_results, result_columns
 from lookalike.release.statistics import compute_statistics
 from lookalike.release.strata import compute_strata
@@ -42,7 +43,10 @@ def derive(
     release = Folder(folder)
     _derive_tables(release)
     progress.note("Scoring models")
-    results = compute_results(release, progress=progress)
+    if judged_share(release) < 1:
+        results = estimated_results(release)
+    else:
+        results = compute_results(release, progress=progress)
     with TableWriter(folder / TABLES["results"].path, TABLES["results"].schema) as writer:
         for block in result_columns(results):
             writer.add(block)

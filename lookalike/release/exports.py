@@ -24,6 +24,7 @@ from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import RULES
 from lookalike.release.format.tables import column_values, named, rows_of
 from lookalike.release.labelling import pair_keys
+from lookalike.release.rounds import judged_share
 
 RUN_DEPTH = 100
 POOL_ALONE = 3  # the schema version from which the list for xinfAP holds the pool alone
@@ -44,6 +45,8 @@ def text_files(folder: Folder) -> dict[str, Pieces]:
         "trec/qrels.txt": partial(_trec_qrels, rule="label"),
         "trec/qrels.xinfap.txt": _xinfap,
     }
+    if judged_share(folder) < 1:  # it takes what is not labelled for a plain sample
+        del writers["trec/qrels.xinfap.txt"]
     for rule in RULES:
         writers[f"trec/qrels.{rule}.txt"] = partial(_trec_qrels, rule=rule)
     if folder.info.get("schema_version", 1) >= NAMES_IN_TSV:

@@ -35,6 +35,7 @@ class ReleaseScores:
         model: it.
         values: by measure, None where undefined.
         n_queries: by measure, how many queries the value is the mean of; None where not told.
+        ends: by measure, of intervals that came with the values.
         by_query: by measure, shape (n_queries,) in the order of the release's queries, NaN where
             undefined; empty where only the means are told.
     """
@@ -42,6 +43,7 @@ class ReleaseScores:
     model: Entrant
     values: Mapping[str, float | None]
     n_queries: Mapping[str, int | None] = field(default_factory=dict)
+    ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     by_query: Mapping[str, Floats] = field(default_factory=dict)
 
 
@@ -97,10 +99,13 @@ def _column(
         interval = UNDEFINED
         if name in entry.by_query and not is_coverage:
             interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
+        low, high = (interval.low, interval.high) if interval.is_defined else (None, None)
+        if name in entry.ends:
+            low, high = entry.ends[name]
         cells[entry.model.name] = Cell(
             value=entry.values.get(name),
-            low=interval.low if interval.is_defined else None,
-            high=interval.high if interval.is_defined else None,
+            low=low,
+            high=high,
             n_queries=entry.n_queries.get(name),
             comparable_with=group,
             reason=reason,

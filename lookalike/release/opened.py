@@ -29,6 +29,7 @@ from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.manifest import Manifest, make_entry, read_manifest
 from lookalike.release.format.tables import rows_of
+from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.submitted import Judged
 
 ANSWERS = {"similar": 1, "different": 0}
@@ -119,7 +120,9 @@ class Release(Folder):
         Raises:
             InputError: what is wrong with a file, with its line or row, an unknown measure, or one
                 that needs products without any.
+            ReleaseError: rounds have judged a part of the pool.
         """
+        self._refuse_part()
         asked = [parse_measure(name) for name in measures or ()]
         refuse_without_products(
             [measure for measure in asked if measure.name not in self.info["measures"]],
@@ -187,8 +190,9 @@ class Release(Folder):
         """Return the report on the pool's bias, over queries with public labels.
 
         Raises:
-            ReleaseError: the release has no pool.
+            ReleaseError: the release has no pool, or one that rounds have judged in part.
         """
+        self._refuse_part()
         rank_of: dict[tuple[str, str, str], int] = {}
         for *pair, model, rank in self.rows("pool", "query_id", "image_id", "model_id", "rank"):
             key = (pair[0], pair[1], model)
@@ -217,6 +221,10 @@ class Release(Folder):
             extras=extras,
         )
         return bias_report(evidence, np.random.default_rng(seed), settings)
+
+    def _refuse_part(self) -> None:
+        if judged_share(self) < 1:
+            raise ReleaseError(f"{self.source}: {IN_PART}")
 
     def _votes(self, label: str = "answer") -> list[tuple[str, str, str, Any]]:
         """Query, candidate, judge and answer, or grade, of each vote that counts."""

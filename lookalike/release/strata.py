@@ -39,7 +39,8 @@ def compute_strata(folder: Folder) -> list[dict[str, Any]]:
     the pool every pair was put to the judges, so its inclusion probability is the share that has
     a label. Strata below the pool have the sizes that they had when they were drawn; where labels
     are hidden, the size of the public part is not known: there N is null, and the probability is
-    that of the draw, times the share of the public pairs drawn that have a label.
+    that of the draw, times the share of the public pairs drawn that have a label. Of a pool that
+    is judged in rounds it is null: each pair has its own in each round, in the table rounds.
     """
     if folder.info.get("schema_version", 1) < KNOWS_CAMPAIGNS:
         return _strata_by_name(folder)
@@ -50,7 +51,11 @@ def compute_strata(folder: Folder) -> list[dict[str, Any]]:
     for campaign in folder.info["campaigns"]:
         slug = campaign["slug"]
         pool = counted[slug, POOL]
-        strata.append({"campaign": slug, **_stratum(POOL, pool.n_asked, pool.n_labelled)})
+        row = _stratum(POOL, pool.n_asked, pool.n_labelled)
+        if campaign.get("rounds"):  # each pair has a chance of its own in each round
+            n_pool = len(set(folder.rows("pool", "query_id", "image_id")))
+            row |= {"N": n_pool, "inclusion_probability": None}
+        strata.append({"campaign": slug, **row})
         for stratum in drawn.get(slug, ()):
             of = counted[slug, stratum["name"]]
             row = _stratum(stratum["name"], stratum["n_pairs"], of.n_labelled)

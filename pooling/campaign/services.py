@@ -43,6 +43,7 @@ def open_pool_campaign(
     owner: User | None = None,
     is_draft: bool = False,
     rules: Mapping[str, Any] | None = None,
+    first_round: Sequence[tuple[int, int]] | None = None,
 ) -> Campaign:
     """Put every pair of a pool to a panel and let the judging begin.
 
@@ -55,6 +56,7 @@ def open_pool_campaign(
         is_draft: do not open it yet, so that its rules and its gold can be set before the
             judges' queues are drawn.
         rules: further ones, as `change_settings` takes them.
+        first_round: the pairs to begin with where the pool is judged in rounds; None: all.
 
     Raises:
         Refused: the pool is still being filled or has nothing to judge, a member of the
@@ -63,7 +65,7 @@ def open_pool_campaign(
     """
     if pool.state == PoolState.FILLING:
         raise Refused("pool", f"“{pool}” is still being filled; wait for it or cancel the rest.")
-    pairs = pool_pairs(pool)
+    pairs = pool_pairs(pool) if first_round is None else list(first_round)
     if not pairs:
         raise Refused("pool", f"“{pool}” has no pairs: none of its models has proposed any.")
     check_panel(panel)
@@ -89,7 +91,9 @@ def open_pool_campaign(
                 notion=asked_notion(notion, notion_model),
                 owner=owner,
             )
-            PoolCampaign.objects.create(pool=pool, campaign=campaign)
+            PoolCampaign.objects.create(
+                pool=pool, campaign=campaign, in_rounds=first_round is not None
+            )
             campaign = change_settings(campaign=campaign, by=owner, **(rules or {}))
             return campaign if is_draft else open_campaign(campaign=campaign, by=owner)
     except CampaignError as problem:

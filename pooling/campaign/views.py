@@ -25,7 +25,7 @@ def name(request: HttpRequest) -> HttpResponse:
     return name_check_page(request, campaign_name(typed) if typed.strip() else None)
 
 
-def _initial(pool: Pool) -> dict[str, str]:
+def suggested_campaign(pool: Pool) -> dict[str, str]:
     """Return what the form begins with: a pool made with one notion most likely asks about it."""
     specs = set(pool.sources.values_list("spec", flat=True))
     learned = [one for one in learned_notions() if one.spec in specs]
@@ -40,7 +40,7 @@ def _initial(pool: Pool) -> dict[str, str]:
 def new_campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask for a panel and its rules, and keep a draft; to open it, all is confirmed first."""
     pool = get_object_or_404(pools_for_pages(), slug=slug)
-    form = CampaignForm(request.POST or None, initial=_initial(pool))
+    form = CampaignForm(request.POST or None, initial=suggested_campaign(pool))
     if request.method == "POST" and form.is_valid():
         try:
             campaign = open_pool_campaign(

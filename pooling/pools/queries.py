@@ -134,9 +134,12 @@ def without_campaign(pools: Iterable[Pool]) -> list[Pool]:
 
 
 def unasked_by_campaign(pool: Pool) -> list[tuple[Campaign, int]]:
-    """Return the campaigns of a pool that do not ask all of its pairs, with how many they miss."""
+    """Return the campaigns of a pool that do not ask all of its pairs, with how many they miss.
+
+    Those judged in rounds are not meant to.
+    """
     n_pairs = int(pool.stats.get("pairs", 0))
-    campaigns = [link.campaign for link in pool.campaign_links.all()]
+    campaigns = [link.campaign for link in pool.campaign_links.all() if not link.in_rounds]
     gaps = [(campaign, n_pairs - campaign.n_questions) for campaign in campaigns]
     return [(campaign, gap) for campaign, gap in gaps if gap > 0]
 

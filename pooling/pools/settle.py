@@ -49,12 +49,15 @@ def settle_pool(*, pool: Pool) -> int:
 def open_new_pairs(*, pool: Pool) -> dict[str, int]:
     """Put the pairs that a pool's campaigns do not ask yet to their panels.
 
+    A campaign that is judged in rounds takes none: its next round draws from them.
+
     Returns:
         How many were new, by the slug of each campaign that got any.
     """
     pairs = pool_pairs(pool)
     opened = {}
-    for link in pool.campaign_links.select_related("campaign").order_by("id"):
+    links = pool.campaign_links.filter(in_rounds=False)
+    for link in links.select_related("campaign").order_by("id"):
         if link.campaign.state != CampaignState.CLOSED:
             n_opened = add_questions(campaign=link.campaign, pairs=pairs)
             if n_opened:

@@ -76,6 +76,8 @@ def measured_pace(campaign: Campaign) -> tuple[float, int]:
 def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
     """Return what the newest campaign of a pool has found, None before any pair has a label.
 
+    Campaigns that are judged in rounds are left out.
+
     Where its labels are hidden, it is None for all but admins: sums of them would tell them.
 
     Args:
@@ -83,7 +85,8 @@ def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
         seconds: of one judge for a pair, where the campaign has no measured times.
         person: who looks.
     """
-    link = pool.campaign_links.select_related("campaign").order_by("-id").first()
+    links = pool.campaign_links.filter(in_rounds=False)  # what rounds draw is no plain sample
+    link = links.select_related("campaign").order_by("-id").first()
     if link is None or (link.campaign.labels_hidden and not person.is_admin):
         return None
     table = labels(link.campaign)

@@ -27,7 +27,12 @@ from lookalike.release.derive import derive
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import write_archive
 from lookalike.release.format.folder import Folder, write_json
-from lookalike.release.format.layout import MANIFEST, SCHEMA_VERSION, SIGNATURE
+from lookalike.release.format.layout import (
+    MANIFEST,
+    SCHEMA_VERSION,
+    SIGNATURE,
+    WITH_ROUNDS,
+)
 from lookalike.release.format.manifest import make_entry, make_manifest
 from lookalike.release.format.tables import write_table
 from lookalike.release.labelling import collect_votes, label_columns, make_qrels
@@ -38,6 +43,7 @@ from releases.freeze.conditional import write_templates, write_triplets
 from releases.freeze.hidden_labels import percent_hidden, require_enough
 from releases.freeze.model_scores import list_models, read_findings, write_runs
 from releases.freeze.requests import FreezeRequest, parse_version
+from releases.freeze.rounds import check_rounds, pairs_to_score, write_rounds
 from releases.freeze.scope import Scope, read_scope
 from releases.freeze.tables import (
     write_images,
@@ -57,6 +63,7 @@ def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
     Raises:
         ReleaseError: the request cannot be met; the message says why.
     """
+    check_rounds(request)
     files = folder / "files"
     (files / "data").mkdir(parents=True)
     hidden = folder / "hidden"
@@ -69,7 +76,8 @@ def build(request: FreezeRequest, folder: Path, progress: Progress) -> None:
         progress.note("Scoring models on hidden labels")
         _derive_hidden(Folder(files), hidden)
     progress.note("Hashing files")
-    manifest = make_manifest(files, request.slug, request.version)
+    schema_version = Folder(files).info["schema_version"]
+    manifest = make_manifest(files, request.slug, request.version, schema_version)
     (files / MANIFEST).write_text(manifest.text(), encoding="utf-8", newline="")
     if settings.SIGNING_KEY:
         _sign(files, request, settings.SIGNING_KEY)
@@ -95,9 +103,12 @@ def _write_frozen(request: FreezeRequest, files: Path, hidden: Path, progress: P
         progress.note("Reading pairs and proposals")
         pairs = write_pairs(view, scope, files)
         write_pool(view, scope, files, {entrant.name: entrant.id for entrant in reversed(entrants)})
+        rounds = write_rounds(view, scope, files)
+        if rounds:
+            pairs = pairs_to_score(view, scope, pairs)
         progress.note("Reading judgements")
         moment = {
-            **_info(request, scope, pools_of_campaigns(view, scope.campaign_ids)),
+            **_info(request, scope, pools_of_campaigns(view, scope.campaign_ids), rounds),
             "samples": _samples(view, scope),
             **_write_answers(view, scope, request, files, hidden),
         }
@@ -202,17 +213,23 @@ def _measures(scope: Scope) -> list[str]:
     return known_measures((*MEASURES, *(GRADED_MEASURES if scope.scale else ())), products)
 
 
-def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> dict[str, Any]:
+def _info(
+    request: FreezeRequest,
+    scope: Scope,
+    pool_of: Mapping[int, str],
+    rounds: Mapping[int, dict[str, Any]],
+) -> dict[str, Any]:
     """Return what release.json holds.
 
     Args:
         request: what is asked for.
         scope: what it is about.
         pool_of: slug of the pool by id of the campaign that judges it.
+        rounds: what is to be said of rounds, by id of the campaign.
     """
     lockfile = make_entry(ROOT / "constraints.txt").sha256
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": WITH_ROUNDS if rounds else SCHEMA_VERSION,
         "name": request.slug,
         "title": request.title,
         "version": request.version,
@@ -225,7 +242,11 @@ def _info(request: FreezeRequest, scope: Scope, pool_of: Mapping[int, str]) -> d
             "images": request.image_terms,
             "with_images": request.with_images,
         },
-        "campaigns": [_campaign_entry(row, pool_of.get(row.id, "")) for row in scope.campaigns],
+        "campaigns": [
+            _campaign_entry(row, pool_of.get(row.id, ""))
+            | ({"rounds": rounds[row.id]} if row.id in rounds else {})
+            for row in scope.campaigns
+        ],
         "pools": [_pool_entry(pool) for pool in scope.pools],
         "tie_rule": scope.tie_rule,
         "exclude_same_product": scope.excludes,

@@ -18,9 +18,10 @@ from annotation.queries.frozen_rows import (
 )
 from catalog.frozen_rows import FrozenImage, NearDuplicates, near_duplicates
 from evaluation.below_pool.frozen_rows import frozen_draws
+from evaluation.rounds.frozen_rows import frozen_round_pairs
 from jobs.work.snapshot import Snapshot
 from lookalike.core.arrays import Ints
-from lookalike.release.format.layout import TABLES
+from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.tables import ROWS, TableWriter, named, write_table
 from pooling.pools.frozen_rows import frozen_proposals, frozen_sources
 from releases.freeze.scope import Images, Scope
@@ -109,6 +110,22 @@ def write_pairs(view: Snapshot, scope: Scope, folder: Path) -> tuple[Ints, Ints]
     return pairs["query"].to_numpy(), pairs["image"].to_numpy()
 
 
+def write_round_pairs(view: Snapshot, scope: Scope, folder: Path) -> None:
+    """Write every pair that was open in a round with the chance that it was drawn."""
+    pairs = frozen_round_pairs(view, scope.campaign_ids)
+    slugs = _texts(pairs["campaign"], scope.slugs)
+    rows = _Rows(scope, pairs)
+    order = rows.by_pair()
+    by_round = np.lexsort((pairs["round"].to_numpy()[order], slugs.indices.to_numpy()[order]))
+    rows.write(
+        folder,
+        "rounds",
+        order[by_round],
+        campaign=slugs,
+        **{name: pairs[name] for name in ("round", "probability", "is_drawn")},
+    )
+
+
 def write_pool(view: Snapshot, scope: Scope, folder: Path, model_ids: dict[str, str]) -> None:
     """Write who proposed what at which rank."""
     sources = frozen_sources(view, scope.pool_ids)
@@ -190,7 +207,7 @@ class _Rows:
     def write(self, folder: Path, table: str, order: Ints, **columns: Any) -> None:
         """Write rows in an order, a block in memory at a time."""
         texts = pa.array(self._images.names, pa.string())
-        held = TABLES[table].graded() if "grade" in columns else TABLES[table]
+        held = ALL_TABLES[table].graded() if "grade" in columns else ALL_TABLES[table]
         with TableWriter(folder / held.path, held.schema) as writer:
             for start in range(0, order.size, ROWS):
                 rows = order[start : start + ROWS]

@@ -21,6 +21,7 @@ from lookalike.release.errors import ReleaseError
 from lookalike.release.format.archive import is_release, unpacked
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MANIFEST, has_sets
+from lookalike.release.rounds import judged_share
 from lookalike.release.verify import verify_unpacked
 from pooling.models import PoolCampaign
 from releases.importing.campaign import (
@@ -105,6 +106,11 @@ def import_any(
         if folder.info["hidden_percent"]:
             raise ReleaseError(
                 "The release keeps labels back, so it cannot be continued elsewhere."
+            )
+        if judged_share(folder) < 1:
+            raise ReleaseError(
+                "Rounds have judged a part of the release’s pool, so it cannot be continued "
+                "elsewhere: further rounds would need the site that drew them."
             )
         with transaction.atomic():
             made = _import(folder, slug, catalog, query_catalog, progress)

@@ -72,12 +72,17 @@ def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[Relea
             entrant,
             _named(model["measures"], "value"),
             _named(model["measures"], "n_queries"),
+            {
+                name: (one["low"], one["high"])
+                for name, one in model["measures"].items()
+                if "low" in one
+            },
             by_query.get(model["id"], {}),
         )
     for one in submitted:
         values = {name: np.array(row, np.float64) for name, row in one.by_query.items()}
         means = _named(one.results, "value"), _named(one.results, "n_queries")
-        yield ReleaseScores(_entrant(one), *means, values)
+        yield ReleaseScores(_entrant(one), *means, by_query=values)
 
 
 def _hidden(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:

@@ -98,7 +98,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "labels": release.statistics["labels"]["label"],
         "hidden": hidden,
         "board": board,
-        "human": None if hidden else human(release),
+        "human": None if hidden or facts.in_part else human(release),
         "sorted_by": board.columns[board.sorted_at].name,
         "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),

@@ -17,6 +17,7 @@ from lookalike.io.errors import InputError, message_with_names
 from lookalike.metrics.match import Missing
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
+from lookalike.release.rounds import IN_PART
 from lookalike.release.submitted import Judged
 from releases.models import Release, Submission
 from releases.site.queries import DAILY_QUOTA, SCORE_TASK, is_reader, quota
@@ -55,6 +56,8 @@ def submit(
     """
     if not is_reader(owner):
         raise ReleaseError("Only researchers and admins submit runs.")
+    if "judged" in release.results:
+        raise ReleaseError(f"No run can be submitted: {IN_PART}.")
     if name in {model["name"] for model in release.entrants}:
         raise ReleaseError(f"“{name}” is on the leaderboard already. Choose another name.")
     if problem := file_problem(str(file.name)):

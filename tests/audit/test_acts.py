@@ -25,11 +25,13 @@ from accounts.first_admin.services import make_admin
 from accounts.models import AccessToken, Role, Scope, User
 from accounts.tokens.services import create_token
 from annotation.models import Campaign, Comment, Question
-from annotation.services import create_campaign
+from annotation.queries.labels import labels
+from annotation.services import create_campaign, open_campaign
 from audit.models import Entry
 from catalog.models import Catalog, EmbeddingSet, ProductMerge
 from conditional.models import TripletQuestion, TripletSet
-from evaluation.models import Run
+from evaluation.models import RoundPlan, Run
+from evaluation.results.inputs import label_digest
 from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import TextSpace
@@ -100,6 +102,8 @@ UNRECORDED = {
     "overview": SHOWS,
     "evaluation:below": ENQUEUES,
     "evaluation:classes": ENQUEUES,
+    "evaluation:open_round": ENQUEUES + "; the round itself is recorded by `open_round`",
+    "evaluation:look": ENQUEUES,
     "evaluation:plan": ENQUEUES,
     "evaluation:without": ENQUEUES,
     "pooling:pool": SHOWS,
@@ -186,7 +190,7 @@ class Scene:
             "ada", role=Role.ADMIN, is_superuser=True, password=PASSWORD
         )
         self.browser = signed_in(self.admin)
-        self.world: World = build_world()
+        self.world: World = build_world(n_queries=10)
         self.campaign: Campaign = self.world.campaign
         self.pia = User.objects.create_user("pia", email="pia@example.org")
 
@@ -275,6 +279,26 @@ def run_of(scene: Scene) -> Run:
 
 def token_of(scene: Scene) -> AccessToken:
     return create_token(owner=scene.admin, name="t", scopes=[Scope.READ], days=1)[0]
+
+
+def in_rounds(scene: Scene, name: str) -> None:
+    panel = [judge.pk for judge in scene.world.judges]
+    fields = {"seed": 1, "tie_rule": "negative", "answers": "binary", "share": 30, "n_looks": 3}
+    scene.post("evaluation:new_rounds", scene.world.pool.slug, name=name, panel=panel,
+               measure="AP'", **fields)  # fmt: skip
+
+
+def stop_in_rounds(scene: Scene) -> None:
+    in_rounds(scene, "Stopped")
+    plan = RoundPlan.objects.get(campaign__slug="stopped")
+    open_campaign(campaign=plan.campaign)
+    for judge in scene.world.judges:
+        answer_all(plan.campaign, judge, same_colour)
+    plan.rounds.update(look={"n_rounds": 1, "n_pairs": 9, "judged": 0.5, "depth": 4, "not_for": [],
+                             "n_left_out": 0, "n_found": 1, "n_similar": 2.0, "measure": "AP'",
+                             "alpha": 0.05, "n_looks": 3,
+                             "labels": label_digest(labels(plan.campaign))})  # fmt: skip
+    scene.post("evaluation:stop_rounds", plan.campaign.slug)
 
 
 def make_token(scene: Scene) -> None:
@@ -449,6 +473,8 @@ def codes(scene: Scene) -> None:
 
 Step = tuple[Callable[[Scene], object], str]
 STEPS: dict[str, Step] = {
+    "evaluation:new_rounds": (lambda s: in_rounds(s, "By rounds"), "round_opened"),
+    "evaluation:stop_rounds": (stop_in_rounds, "rounds_stopped"),
     "account_login": (
         lambda s: Client().post("/accounts/login/", {"login": "ada", "password": PASSWORD}),
         "signed_in",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +36,7 @@ from tests.catalogs import embedding_set_of, pool_over
 from tests.clients import Browser, signed_in
 from tests.conditional.cases import built_set, make_catalog
 from tests.e2e.pages import overflow, serious_problems
+from tests.evaluation.rounds.cases import RULES, judged, looked, opened, world_of_rounds
 from tests.learning.spaces import stored_space
 from tests.routes import routes
 from tests.worlds import SPECS, close_world, evaluated_world, freeze_now, request_for
@@ -120,6 +122,9 @@ def values(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> I
     draft = create_campaign(name="Draft", slug="draft", pairs=pairs, panel=[judge])
     campaigns: list[Campaign] = [asked, draft, world.campaign, *kinds]
     question = asked.questions.all()[0]
+    of_rounds = world_of_rounds()
+    in_rounds = judged(of_rounds, opened(of_rounds, replace(RULES, width=0.05)))
+    looked(in_rounds)
     with files_of_pictures():
         yield {
             "annotation": {
@@ -148,7 +153,9 @@ def values(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> I
                 "slug": [space.slug, world.catalog.slug], "head": [space.notions.all()[0].slug],
             },
             "evaluation": {
-                "slug": [world.campaign.slug, world.catalog.slug, asked.slug], "number": [1],
+                "slug": [world.campaign.slug, world.catalog.slug, asked.slug, in_rounds.slug,
+                         of_rounds.pool.slug],
+                "number": [1],
                 "key": [model_key(SPECS[0])], "name": ["csv"], "ending": ["csv"],
                 "uid": [uuid.uuid4()],
             },

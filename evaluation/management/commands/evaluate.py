@@ -50,6 +50,10 @@ def table_lines(result: dict[str, Any]) -> list[str]:
         f"{labels['n_decided']} labelled pairs of {labels['n_pairs']}, "
         f"{labels['n_queries']} queries, {labels['prevalence']:.1%} similar."
     ]
+    if known := result.get("rounds"):
+        lines.append(
+            f"Judged in rounds: {known['judged']:.0%} of the pool. All values are estimates."
+        )
     if result["is_simulated"]:
         lines.append("These judgements are simulated.")
     width = max((len(model["name"]) for model in result["models"]), default=5)

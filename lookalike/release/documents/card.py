@@ -87,7 +87,7 @@ def _body(facts: Facts) -> str:
 {counts["n_queries"]:,} queries over {counts["n_images"]:,} images, judged by {facts.judges}:
 {counts["n_votes"]:,} votes on {counts["n_pairs"]:,} pairs that {n_pooled} models proposed.
 {labels["n_decided"]:,} pairs have a label, {percent(labels["share_similar"])} of them similar.
-{_grades(facts)}
+{facts.in_part and f"{chr(10)}**{facts.in_part}**{chr(10)}"}{_grades(facts)}
 ## Use
 
 ```python

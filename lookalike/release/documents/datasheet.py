@@ -143,6 +143,8 @@ def _composition(facts: Facts) -> Iterator[str]:
 def _proposers(facts: Facts) -> Iterator[str]:
     yield "## Who proposed the pairs"
     yield from pool_sentences(facts)
+    if facts.in_part:
+        yield facts.in_part
     measures = facts.results["measures"]
     shown = [
         name

@@ -81,6 +81,18 @@ class Facts:
         return any(one["is_simulated"] for one in self.info["campaigns"])
 
     @property
+    def in_part(self) -> str:
+        """What is to be known of a pool that rounds have judged in part; "" of any other."""
+        if "judged" not in self.results:
+            return ""
+        return (
+            f"Judged {percent(self.results['judged'])} of the pool, in rounds that drew pairs with "
+            "unequal probabilities (data/rounds.parquet). All measures are estimates that make up "
+            "for it, with intervals that hold the draw; a plain mean over the labels says nothing "
+            "of the pool."
+        )
+
+    @property
     def judges(self) -> str:
         """Who judged, for a sentence."""
         n = self.statistics["n_judges"]

@@ -14,9 +14,10 @@ from lookalike.release.conditional.layout import TEMPLATE_TABLES, TRIPLET_TABLES
 from lookalike.release.format.columns import TYPES, Column, Table
 
 SCHEMA_VERSION = 5
+WITH_ROUNDS = 6  # of a release with a campaign that is judged in rounds
 # 1 knows no templates and no triplets; 2 no campaigns' pools and strata; 3 no tables for MTEB;
-# 4 no grades
-READABLE = (1, 2, 3, 4, 5)
+# 4 no grades; 5 no rounds
+READABLE = (1, 2, 3, 4, 5, 6)
 MANIFEST = "MANIFEST.json"
 SIGNATURE = f"{MANIFEST}.minisig"
 MTEB_PATHS = ("mteb/corpus.parquet", "mteb/queries.parquet")
@@ -132,7 +133,22 @@ TABLES = {
     )
 }  # fmt: skip
 
-ALL_TABLES = {**TABLES, **TEMPLATE_TABLES, **TRIPLET_TABLES}
+ROUNDS = Table(
+    "rounds", "A pair that was open when a round of judging was drawn, and the chance that it was "
+    "drawn: estimates need it.", ("campaign", "round", "query_id", "image_id"), (
+        Column("campaign", "text", "Slug of the campaign."),
+        Column("round", "int32", "Number of the round, from 1."),
+        _QUERY, _IMAGE,
+        Column("probability", "float64", "That the round drew it, in (0, 1]."),
+        Column("is_drawn", "bool", "Whether it did, and so put it to the judges."),
+    ),
+)  # fmt: skip
+ALL_TABLES = {**TABLES, ROUNDS.name: ROUNDS, **TEMPLATE_TABLES, **TRIPLET_TABLES}
+
+
+def has_rounds(info: Mapping[str, Any]) -> bool:
+    """Whether a campaign of a release was judged in rounds."""
+    return any(campaign.get("rounds") for campaign in info["campaigns"])
 
 
 def has_sets(info: Mapping[str, Any]) -> bool:
@@ -143,6 +159,8 @@ def has_sets(info: Mapping[str, Any]) -> bool:
 def list_tables(info: Mapping[str, Any]) -> list[Table]:
     """Return the tables of the release whose release.json is given."""
     tables = [table.graded() if info.get("grades") else table for table in TABLES.values()]
+    if has_rounds(info):
+        tables.append(ROUNDS)
     if info.get("template_sets"):
         tables += TEMPLATE_TABLES.values()
     if info.get("triplet_sets"):
@@ -168,7 +186,8 @@ FILES = {
     "guidelines.json": "Every version of what judges were told, with its date.",
     "statistics.json": "Counts, ties and agreement, computed from the tables.",
     "strata.json": "Strata of each campaign with their sizes N and n, and inclusion probabilities.",
-    "results.json": "Every measure of every model, computed from runs and labels.",
+    "results.json": "Every measure of every model, computed from runs and labels; where rounds "
+    "have judged a part of the pool, `judged` says which share, and all values are estimates.",
     "bias.json": "Findings of the report on the pool’s bias, where one was made and no labels are "
     "hidden.",
     "runs/MODEL.parquet": "Scores of a model: the head of each list and every pair judged.",
@@ -185,7 +204,8 @@ FILES = {
     "dawid_skene.",
     "trec/qrels.xinfap.txt": "For xinfAP over the pool: topic numbers are positions in queries "
     "plus 1, the stratum is 0, -1 marks a pair without a label. Pairs drawn below the pool are "
-    "left out, since nothing here names the rest of their strata.",
+    "left out, since nothing here names the rest of their strata. Not where rounds have judged a "
+    "part of the pool.",
     "trec/images.tsv": "Name and path of each image, as ir_datasets reads documents.",
     "trec/queries.tsv": "Name and path of each query, as ir_datasets reads queries.",
     "trec/runs/MODEL.txt": "The first 100 of each list of a model, as a TREC run; of an uploaded "

@@ -64,12 +64,14 @@ def _text(content: object) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def make_manifest(folder: Path, release: str, version: str) -> Manifest:
+def make_manifest(
+    folder: Path, release: str, version: str, schema_version: int = SCHEMA_VERSION
+) -> Manifest:
     """Hash every file of a folder, the manifest itself and its signature left out."""
     files = {path: make_entry(folder / path) for path in sorted(paths_in(folder))}
     for path in (MANIFEST, SIGNATURE):
         files.pop(path, None)
-    return Manifest(release, version, files)
+    return Manifest(release, version, files, schema_version)
 
 
 def paths_in(folder: Path) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Campaigns judged in rounds: what is drawn, what is known, when it is enough."""

@@ -1,0 +1,242 @@
+"""Evaluate a pool that rounds have judged in part: estimates, never plain measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from catalog.curation.services import omitted_ids
+from evaluation.models import RoundPlan
+from evaluation.models import Run as UploadedRun
+from evaluation.results.assessment import GRADED, MEASURES, Assessment
+from evaluation.results.inputs import (
+    EmbeddedModel,
+    EvaluationInputs,
+    model_family,
+    models_on,
+    read_inputs,
+)
+from evaluation.results.stored import (
+    LabelCounts,
+    LeftOut,
+    MeasureValue,
+    ModelScores,
+    NeighboursKnown,
+    QueryValues,
+    RoundsSummary,
+    Summary,
+    defined,
+)
+from evaluation.rounds.progress import rounds_progress, stored_draws, unfinished_problem
+from evaluation.runs.model_runs import ranking_task
+from lookalike.core.arrays import Floats
+from lookalike.core.errors import Refused
+from lookalike.core.progress import SILENT, Progress
+from lookalike.io.errors import InputError
+from lookalike.io.tables import Run
+from lookalike.metrics.pairs_scored import ScoredPairs
+from lookalike.planning.estimates import Estimates, estimate, undrawn
+from lookalike.planning.measures import needed_depth
+from lookalike.planning.missing import share_needed
+from lookalike.planning.pool_files import NamedPool, named_pool
+from lookalike.planning.stopping import Looks, stop_advice
+from lookalike.release.exports import RUN_DEPTH
+from lookalike.stats.intervals import METHOD
+from pooling.models import Pool
+from pooling.pools.queries import pool_pairs
+
+NOT_POOLED = "candidates of it were never put to the judges, so nothing can be estimated for it"
+
+
+def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT) -> Assessment:
+    """Return an estimate of every measure that has one, for the pool's models.
+
+    Args:
+        plan: of a campaign that lacks labels of its pool.
+        seed: of what is foretold.
+        progress: told which step begins.
+
+    Raises:
+        InputError: a round is not done, no model has vectors, or no estimate is valid; why.
+    """
+    if unfinished := unfinished_problem(rounds_progress(plan)):
+        raise InputError(unfinished)
+    inputs = read_inputs(plan.campaign)
+    models = _pooled_models(inputs)
+    named = _ranked_pool(inputs, models, progress)
+    progress.note("Estimating measures")
+    labels = named.labels(inputs.qrels)
+    rounds = stored_draws(plan, _places(inputs, named))
+    is_left_out = undrawn(labels, rounds)
+    labels[is_left_out] = np.nan
+    names, not_for = board_measures(inputs, named.pool.depth)
+    try:
+        found = estimate(named.pool, labels, rounds, [*names, plan.measure])
+        known = _known(plan, found, labels, np.random.default_rng([seed, len(rounds)]))
+    except Refused as problem:
+        raise InputError(problem.message) from problem
+    known = replace(
+        known,
+        not_for=tuple(not_for),
+        n_left_out=int(is_left_out.sum()),
+        labels=inputs.hashes["labels"],
+    )
+    return Assessment(
+        inputs={
+            **inputs.hashes,
+            **{f"model {model.name}": model.images.fingerprint for model in models},
+        },
+        settings={
+            "measures": [one.name for one in found.measures],
+            "seed": seed,
+            "n_bootstraps": 0,
+            "intervals": METHOD,
+        },
+        summary=_summary(inputs, found, labels, known),
+        report=None,
+        by_query=QueryValues(),
+        details=None,
+    )
+
+
+def board_measures(inputs: EvaluationInputs, depth: int) -> tuple[list[str], list[str]]:
+    """Return the measures of the board that have an estimate in a pool so deep, and the others."""
+    graded = () if inputs.qrels.grades is None else GRADED
+    estimated: list[str] = []
+    others: list[str] = []
+    for name in (*MEASURES, *graded):
+        try:
+            has_estimate = needed_depth(name) <= depth
+        except InputError:
+            has_estimate = False
+        (estimated if has_estimate else others).append(name)
+    return estimated, others
+
+
+def _pooled_models(inputs: EvaluationInputs) -> list[EmbeddedModel]:
+    """Return the models that have built the pool and have vectors."""
+    if inputs.pool is None or inputs.proposals is None:
+        raise InputError(f"“{inputs.campaign}” has no pool any more")
+    proposers = set(inputs.proposals.generators)
+    models = [one for one in models_on(inputs.pool, inputs.sources) if one.name in proposers]
+    if not models:
+        raise InputError("no model that has built the pool has vectors: embed its catalog")
+    return models
+
+
+def _ranked_pool(
+    inputs: EvaluationInputs, models: list[EmbeddedModel], progress: Progress
+) -> NamedPool:
+    """Rank the catalog by every model, and return what it says of the pool's pairs."""
+    pool = inputs.pool
+    assert pool is not None  # noqa: S101 - else it has no models
+    assert inputs.proposals is not None  # noqa: S101 - likewise
+    pairs = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
+    without = sorted(omitted_ids(pool.catalog, pool.created_at) - set(pairs.ravel().tolist()))
+    task = ranking_task(pool, inputs.images, pairs[:, 0], pairs[:, 1], without)
+    runs: list[Run] = []
+    for model in models:
+        progress.update(len(runs), len(models) + 1, f"Ranking the catalog by {model.name}")
+        runs.append(task.run_of(model, depth=RUN_DEPTH))
+    try:
+        return named_pool(inputs.proposals, runs, products=inputs.products)
+    except Refused as problem:
+        raise InputError(problem.message) from problem
+
+
+def _places(inputs: EvaluationInputs, named: NamedPool) -> dict[tuple[int, int], int]:
+    """Return where each pair of the pool stands, by image ids."""
+    pool = inputs.pool
+    assert isinstance(pool, Pool)  # noqa: S101 - as above
+    ids = np.array(pool_pairs(pool), np.int64).reshape(-1, 2)
+    names = zip(inputs.images.named(ids[:, 0]), inputs.images.named(ids[:, 1]), strict=True)
+    place = {pair: at for at, pair in enumerate(named.pairs)}
+    return {
+        (query, candidate): place[pair]
+        for (query, candidate), pair in zip(ids.tolist(), names, strict=True)
+    }
+
+
+def _known(
+    plan: RoundPlan, found: Estimates, labels: Floats, rng: np.random.Generator
+) -> RoundsSummary:
+    """Return what may be claimed, and what is missing."""
+    n_rounds = plan.rounds.count()
+    known = RoundsSummary(
+        n_rounds=n_rounds,
+        n_pairs=found.pool.n_pairs,
+        judged=found.judged,
+        depth=found.pool.depth,
+        not_for=(),
+        n_left_out=0,
+        n_found=int(np.nansum(labels)),
+        n_similar=float(found.labels.sum()),
+        measure=plan.measure,
+        alpha=plan.alpha,
+        n_looks=plan.n_looks,
+    )
+    if not known.is_planned:
+        return known
+    looks = Looks(plan.alpha, plan.n_looks)
+    advice = stop_advice(found, labels, plan.measure, looks, alike=plan.alike)
+    return replace(
+        known,
+        neighbours=tuple(
+            NeighboursKnown(two.upper, two.lower, two.difference, two.verdict)
+            for two in advice.neighbours
+        ),
+        half_width=float(np.max(advice.widths)),
+        recall=advice.recall,
+        share_needed=share_needed(
+            found, labels, plan.measure, looks,
+            rng=rng, width=plan.width, orders=plan.orders, alike=plan.alike,
+        ),
+    )  # fmt: skip
+
+
+def _summary(
+    inputs: EvaluationInputs, found: Estimates, labels: Floats, known: RoundsSummary
+) -> Summary:
+    others = models_on(inputs.pool, inputs.sources) if inputs.pool else []
+    left_out = [model.name for model in others if model.name not in found.pool.models]
+    left_out += UploadedRun.objects.filter(campaign=inputs.campaign).values_list("name", flat=True)
+    return Summary(
+        labels=_label_counts(inputs, labels),
+        is_simulated=inputs.campaign.is_simulated,
+        left_out=tuple(LeftOut(name, NOT_POOLED) for name in left_out),
+        models=tuple(_model(found, m, inputs) for m in range(len(found.pool.models))),
+        rounds=known,
+    )
+
+
+def _model(found: Estimates, m: int, inputs: EvaluationInputs) -> ModelScores:
+    name = found.pool.models[m]
+    return ModelScores(
+        name=name,
+        family=model_family(name),
+        badge="pooled",
+        coverage=ScoredPairs(len(inputs.qrels), len(inputs.qrels)),
+        measures={
+            one.name: MeasureValue(defined(float(one.values[m])), None, one.intervals()[m])
+            for one in found.measures
+        },
+    )
+
+
+def _label_counts(inputs: EvaluationInputs, labels: Floats) -> LabelCounts:
+    """Return the counts of the labels that estimates rest on."""
+    n_decided, n_positive = int((~np.isnan(labels)).sum()), int(np.nansum(labels))
+    table = inputs.table
+    return LabelCounts(
+        n_pairs=labels.size,
+        n_judged=len(table),
+        n_unjudged=labels.size - len(table),
+        n_decided=n_decided,
+        n_positive=n_positive,
+        n_negative=n_decided - n_positive,
+        n_tied=int(((table.n_similar == table.n_different) & (table.n_similar > 0)).sum()),
+        n_queries=len(inputs.qrels.query_ids),
+        prevalence=n_positive / max(n_decided, 1),
+        tie_rule=inputs.campaign.tie_rule,
+    )
