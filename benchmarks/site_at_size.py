@@ -322,7 +322,12 @@ def upload_run(campaign: Campaign, ids: Any, drawn: Any, shown: Any) -> None:
         for candidate, score in zip(row, rng.random(len(row)), strict=True)
     )
     run = Scores.of("uploaded", rows)
-    Run.objects.create(campaign=campaign, name=run.name, sha256=store_run(run), missing="worst")
+    Run.objects.create(
+        campaign=campaign, name=run.name, sha256=store_run(run), missing="worst",
+        coverage={
+            "n_rows": shown.size, "n_scored": shown.size, "n_pairs": shown.size, "share": 1.0
+        },
+    )  # fmt: skip
 
 
 def values_of(campaign: Campaign, catalog: Catalog, sets: list[EmbeddingSet]) -> Values:
