@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar, cast
 
 from django.core.cache import cache
@@ -10,14 +10,13 @@ from django.urls import reverse
 from redis import RedisError
 
 from accounts.attention import Attention, Urgency
-from annotation.models import Campaign, CampaignState, PanelMember, Stage
+from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Stage
 from annotation.queries.comments import open_comments
-from annotation.queries.guidelines import guideline_in_force
 from annotation.queries.numbers import campaign_numbers
-from annotation.queries.reviewing.adjudication import contested
+from annotation.queries.reviewing.adjudication import contested_ids
 from annotation.queries.reviewing.careless import flagged_judges
 
-SECONDS = 120  # that a look at all answers of a campaign is kept
+SECONDS = 120  # that a look at all answers of a campaign is kept: the overview asks all the time
 T = TypeVar("T")
 AT_WORK = (CampaignState.OPEN, CampaignState.PAUSED)
 
@@ -26,25 +25,32 @@ def attention() -> Iterator[Attention]:
     """Yield what is the matter with campaigns that are at work, and drafts."""
     campaigns = list(Campaign.objects.filter(state__in=AT_WORK))
     yield from _questions()
+    lines = [
+        _flagged(campaigns),
+        _not_qualified(campaigns),
+        _contested(campaigns),
+        _without_guidelines(campaigns),
+    ]
     for campaign in campaigns:
-        yield from _flagged(campaign)
-        yield from _not_qualified(campaign)
-        yield from _contested(campaign)
-        if not guideline_in_force(campaign.pk).text.strip():
-            yield _line(campaign, "No guidelines", "Judges are told nothing before they begin.",
-                        "edit_guidelines")  # fmt: skip
+        yield from (found[campaign.pk] for found in lines if campaign.pk in found)
     yield from _complete([one for one in campaigns if one.is_open])
     for draft in Campaign.objects.filter(state=CampaignState.DRAFT):
         yield _line(draft, "Draft", "No judge sees it before it is opened.", "campaign",
                     Urgency.HINT)  # fmt: skip
 
 
-def _kept(name: str, make: Callable[[], T]) -> T:
-    """Return what `make` returned lately, or make it now; also where no cache answers."""
+def _lately(
+    name: str, campaigns: Sequence[Campaign], make: Callable[[Campaign], T]
+) -> dict[int, T]:
+    """Return what `make` said of each campaign lately, or says now, by id; without a cache too."""
+    keys = {campaign.pk: f"attention:{name}:{campaign.uid}" for campaign in campaigns}
     try:
-        return cast(T, cache.get_or_set(f"attention:{name}", make, SECONDS))
+        stored = cache.get_many(keys.values())
+        fresh = {c.pk: make(c) for c in campaigns if keys[c.pk] not in stored}
+        cache.set_many({keys[pk]: value for pk, value in fresh.items()}, SECONDS)
     except RedisError:
-        return make()
+        return {campaign.pk: make(campaign) for campaign in campaigns}
+    return fresh | {pk: cast(T, stored[key]) for pk, key in keys.items() if key in stored}
 
 
 def _line(
@@ -66,41 +72,67 @@ def _questions() -> Iterator[Attention]:
         yield _line(campaign, "Questions", text, "questions", Urgency.NOW)
 
 
-def _flagged(campaign: Campaign) -> Iterator[Attention]:
-    """Yield a line for the judges with signs of careless work whom nobody has paused."""
+def _flagged(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
+    """Return a line for the judges with signs of careless work whom nobody has paused."""
 
-    def signs() -> dict[int, str]:
+    def signs(campaign: Campaign) -> dict[int, str]:
         return {
             judge.member.pk: ", ".join(flag.title.lower() for flag in judge.flags)
             for judge in flagged_judges(campaign)
         }
 
-    found = _kept(f"flags:{campaign.uid}", signs)
-    members = PanelMember.objects.filter(pk__in=found, is_active=True, is_paused=False)
-    names = [
-        f"{member.annotator.username} ({found[member.pk]})"
-        for member in members.select_related("annotator").order_by("number")
-    ]
-    if names:
-        yield _line(campaign, "Careless work?", f"{'; '.join(names)}.", "quality", Urgency.NOW)
+    found = _lately("flags", campaigns, signs)
+    of_member = {member: words for words_of in found.values() for member, words in words_of.items()}
+    members = PanelMember.objects.filter(pk__in=of_member, is_active=True, is_paused=False)
+    names: dict[int, list[str]] = {}
+    for member in members.select_related("annotator").order_by("number"):
+        words = f"{member.annotator.username} ({of_member[member.pk]})"
+        names.setdefault(member.campaign_id, []).append(words)
+    return {
+        campaign.pk: _line(campaign, "Careless work?", f"{'; '.join(names[campaign.pk])}.",
+                           "quality", Urgency.NOW)
+        for campaign in campaigns if campaign.pk in names
+    }  # fmt: skip
 
 
-def _not_qualified(campaign: Campaign) -> Iterator[Attention]:
-    waiting = campaign.panel.filter(stage=Stage.NOT_QUALIFIED, is_active=True)
-    names = list(waiting.values_list("annotator__username", flat=True))
-    if names:
-        yield _line(campaign, "Not qualified", f"{', '.join(names)}: admit or remove.", "panel")
+def _not_qualified(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
+    waiting = PanelMember.objects.filter(
+        campaign__in=campaigns, stage=Stage.NOT_QUALIFIED, is_active=True
+    )
+    names: dict[int, list[str]] = {}
+    for pk, name in waiting.values_list("campaign", "annotator__username"):
+        names.setdefault(pk, []).append(name)
+    return {
+        campaign.pk: _line(campaign, "Not qualified",
+                           f"{', '.join(names[campaign.pk])}: admit or remove.", "panel")
+        for campaign in campaigns if campaign.pk in names
+    }  # fmt: skip
 
 
-def _contested(campaign: Campaign) -> Iterator[Attention]:
-    def count() -> int:
-        return contested(campaign).count()
+def _contested(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
+    counts = _lately("contested", campaigns, lambda campaign: len(contested_ids(campaign)))
 
-    n = _kept(f"contested:{campaign.uid}", count)
-    if n:
+    def text(campaign: Campaign) -> str:
+        n = counts[campaign.pk]
         noun = campaign.kind.nouns if n > 1 else campaign.kind.noun
-        text = f"{n:,} {noun} on which the panel disagrees or could not tell."
-        yield _line(campaign, "To adjudicate", text, "adjudication")
+        return f"{n:,} {noun} on which the panel disagrees or could not tell."
+
+    return {
+        campaign.pk: _line(campaign, "To adjudicate", text(campaign), "adjudication")
+        for campaign in campaigns
+        if counts[campaign.pk]
+    }
+
+
+def _without_guidelines(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
+    newest = Guideline.objects.filter(campaign__in=campaigns).order_by("campaign", "-version")
+    texts = dict(newest.distinct("campaign").values_list("campaign", "text"))
+    text = "Judges are told nothing before they begin."
+    return {
+        campaign.pk: _line(campaign, "No guidelines", text, "edit_guidelines")
+        for campaign in campaigns
+        if not texts[campaign.pk].strip()
+    }
 
 
 def _complete(campaigns: Iterable[Campaign]) -> Iterator[Attention]:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from accounts.models import User
 from annotation.models import Campaign, CampaignState, QuestionKind
 from annotation.models.campaigns import Campaigns
+from annotation.queries.kept import kept
 from annotation.queries.labels import labels, votes
 from catalog.browsing.pages import Tab
 from lookalike.agreement.coefficients import Agreement, cohen_kappas
@@ -104,6 +105,10 @@ def gold_counts(campaign: Campaign) -> dict[str, int]:
 
 def agreement_report(campaign: Campaign) -> AgreementReport:
     """Return how much the panel agrees, and what each rule would make of its votes."""
+    return kept(campaign, "agreement", lambda: _agreement_report(campaign))
+
+
+def _agreement_report(campaign: Campaign) -> AgreementReport:
     table = labels(campaign)
     counts = np.stack([table.n_different, table.n_similar], axis=1)
     by_rule = []
@@ -130,8 +135,9 @@ def _kappas(campaign: Campaign) -> list[KappaRow]:
         return []
     table = votes(campaign)
     pair_of = table.pair_of
-    column = {member.annotator_id: place for place, member in enumerate(members)}
-    judge_of = np.array([column[person] for person in table.annotator_ids.tolist()], dtype=np.int64)
+    people = np.array([member.annotator_id for member in members])
+    in_order = np.argsort(people)
+    judge_of = in_order[np.searchsorted(people, table.annotator_ids, sorter=in_order)]
     shape = (int(pair_of.max(initial=-1)) + 1, len(members))
     counts = np.zeros(shape, dtype=np.int64)
     is_given = np.zeros(shape, dtype=bool)

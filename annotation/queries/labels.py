@@ -7,14 +7,15 @@ mirrored pairs, training) never do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.models import Adjudication, Campaign, Judgement, PanelMember, Question
-from annotation.queries.prepared import rows_of
+from annotation.queries.prepared import columns_of
 from lookalike.agreement import coefficients as measures
 from lookalike.agreement.grades import (
     MOST_GRADES,
@@ -49,13 +50,16 @@ from annotation_adjudication a join annotation_question q on q.id = a.question_i
 where q.campaign_id = %s
 """
 VOTES = """
-select q.query_id, q.candidate_id, m.annotator_id, j.answer ^@ 'similar'
+select q.query_id, q.candidate_id, m.number, m.annotator_id, j.answer ^@ 'similar'
 from annotation_judgement j
 join annotation_question q on q.id = j.question_id
 join annotation_panelmember m on m.id = j.member_id
 where q.campaign_id = %s and q.kind = 'pair' and j.is_counted and j.member_id <> %s
-order by q.query_id, q.candidate_id, m.number
 """
+SIDES = {"query": ">i8", "candidate": ">i8", "n_similar": ">i8", "n_different": ">i8"}
+GRADES = {"query": ">i8", "candidate": ">i8", **{f"n_{g}": ">i8" for g in range(MOST_GRADES)}}
+RULED = {"query": ">i8", "candidate": ">i8", "ruling": ">i4", "grade": ">i4"}
+CAST = {"query": ">i8", "candidate": ">i8", "number": ">i2", "judge": ">i8", "is_similar": "?"}
 
 
 class Label(NamedTuple):
@@ -143,25 +147,21 @@ def labels(
         ValueError: an unknown rule.
     """
     scale = campaign.kind.scale
-    counts = np.array(
-        rows_of(GRADE_COUNTS if scale else COUNTS, campaign.pk, _left_out(without)), np.int64
-    ).reshape(-1, 2 + MOST_GRADES if scale else 4)
-    rulings = np.array(rows_of(RULINGS, campaign.pk), dtype=np.int64).reshape(-1, 4)
-    pairs, at = np.unique(
-        np.concatenate([counts[:, :2], rulings[:, :2]]), axis=0, return_inverse=True
-    )
+    statement, kinds = (GRADE_COUNTS, GRADES) if scale else (COUNTS, SIDES)
+    counts = _table(columns_of(statement, kinds, campaign.pk, _left_out(without)))
+    rulings = _table(columns_of(RULINGS, RULED, campaign.pk))
+    (query_ids, candidate_ids), at = _distinct(np.concatenate([counts[:, :2], rulings[:, :2]]))
     counted, ruled = at[: len(counts)], at[len(counts) :]
-    query_ids, candidate_ids = pairs.T
-    n_similar, n_different = np.zeros((2, len(pairs)), dtype=np.int64)
+    n_similar, n_different = np.zeros((2, len(query_ids)), dtype=np.int64)
     grade_counts = None
     if scale:
-        grade_counts = np.zeros((len(pairs), scale.n_grades), np.int64)
+        grade_counts = np.zeros((len(query_ids), scale.n_grades), np.int64)
         grade_counts[counted] = counts[:, 2 : 2 + scale.n_grades]
         n_similar = grade_counts[:, scale.similar_from :].sum(axis=1)
         n_different = grade_counts[:, : scale.similar_from].sum(axis=1)
     else:
         n_similar[counted], n_different[counted] = counts[:, 2:].T
-    is_ruled, ruling = np.zeros((2, len(pairs)), dtype=bool)
+    is_ruled, ruling = np.zeros((2, len(query_ids)), dtype=bool)
     is_ruled[ruled], ruling[ruled] = True, rulings[:, 2]
     outcome = majority(n_similar, n_different, rule or campaign.tie_rule)
     grades = None
@@ -196,14 +196,50 @@ def label_of(campaign: Campaign, question: Question, n_wanted: int = 0) -> str:
     return ruling.answer if ruling and not found else found
 
 
+def find_pairs(table: LabelTable, query_ids: Ints, candidate_ids: Ints) -> Ints:
+    """Return the row of each pair in a table, -1 where it has none.
+
+    Args:
+        table: of labels.
+        query_ids: shape (n,), image ids.
+        candidate_ids: shape (n,), image ids.
+    """
+    here, there = len(table), len(query_ids)
+    ids = ((table.query_ids, query_ids), (table.candidate_ids, candidate_ids))
+    _, at = _distinct(np.stack([np.concatenate(columns) for columns in ids], axis=1))
+    row_of = np.full(here + there, -1)
+    row_of[at[:here]] = np.arange(here)
+    return row_of[at[here:]]
+
+
+def _distinct(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
+    """Return both columns of the distinct pairs in order, and the place of each pair among them.
+
+    `np.unique(..., axis=0)` compares rows byte by byte, which takes several times as long.
+    """
+    (queries, query), (candidates, candidate) = (
+        np.unique(column, return_inverse=True) for column in pairs.T
+    )
+    width = max(candidates.size, 1)
+    keys, at = np.unique(query * width + candidate, return_inverse=True)
+    return (queries[keys // width], candidates[keys % width]), at
+
+
+def _table(columns: Mapping[str, NDArray[Any]]) -> Ints:
+    """Return columns beside each other, shape (n_rows, n_columns)."""
+    return np.stack(list(columns.values()), axis=1).astype(np.int64)
+
+
 def _left_out(without: PanelMember | None) -> int:
     return NOBODY if without is None else without.pk
 
 
 def votes(campaign: Campaign, *, without: PanelMember | None = None) -> VoteTable:
     """Return every counted vote, those of one judge left out where that is wanted."""
-    table = np.array(rows_of(VOTES, campaign.pk, _left_out(without)), dtype=np.int64).reshape(-1, 4)
-    return VoteTable(table[:, 0], table[:, 1], table[:, 2], table[:, 3].astype(bool))
+    cast = columns_of(VOTES, CAST, campaign.pk, _left_out(without))
+    order = np.lexsort((cast["number"], cast["candidate"], cast["query"]))
+    columns = (cast[name][order] for name in ("query", "candidate", "judge", "is_similar"))
+    return VoteTable(*columns)
 
 
 def agreement(campaign: Campaign) -> measures.Agreement:
@@ -214,5 +250,5 @@ def agreement(campaign: Campaign) -> measures.Agreement:
 
 def grade_agreement(campaign: Campaign) -> OrdinalAgreement | None:
     """Return how much the panel agrees on grades; None where there are none."""
-    counts = labels(campaign).grade_counts
+    counts = labels(campaign).grade_counts if campaign.kind.scale else None
     return None if counts is None else ordinal_agreement(counts)

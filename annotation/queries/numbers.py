@@ -7,7 +7,6 @@ answers where everyone judges every pair, and in votes where k of n judge.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,19 +24,24 @@ from annotation.models import (
     Serving,
     Stage,
 )
+from annotation.queries.kept import kept_of_each
 from annotation.queries.prepared import rows_of
 
 # Controls are few: to take them off is faster than to look at the question of every vote.
 VOTES = """
-select m.id,
-    (select count(*) from annotation_judgement j where j.member_id = m.id and j.is_counted)
-    - (select count(*) from annotation_question q join annotation_judgement j
-           on j.question_id = q.id and j.member_id = m.id and j.is_counted
-       where q.campaign_id = m.campaign_id and q.kind <> 'pair'),
-    (select count(*) from annotation_judgement j where j.member_id = m.id and j.is_excluded),
+select m.campaign_id, m.id,
+    a.n_counted - (select count(*) from annotation_question q join annotation_judgement j
+                   on j.question_id = q.id and j.member_id = m.id and j.is_counted
+                   where q.campaign_id = m.campaign_id and q.kind <> 'pair'),
+    a.n_excluded,
     (select v.received_at from annotation_judgementevent v
      where v.member_id = m.id order by v.id desc limit 1)
-from annotation_panelmember m where m.campaign_id = any(%s)
+from annotation_panelmember m cross join lateral (
+    select count(*) filter (where j.is_counted) as n_counted,
+           count(*) filter (where j.is_excluded) as n_excluded
+    from annotation_judgement j where j.member_id = m.id
+) a
+where m.campaign_id = any(%s)
 """
 
 
@@ -106,6 +110,21 @@ class CampaignNumbers:
         return min(1.0, self.n_done / self.n_total) if self.n_total else 0.0
 
 
+@dataclass(frozen=True)
+class Counts:
+    """What was counted of one campaign, by the id of the panel member.
+
+    Attributes:
+        votes: how many count, how many an admin has excluded, and when the last answer came.
+        n_settled: questions that nobody needs to answer any more.
+        n_wanted: votes wanted where k of n judge.
+    """
+
+    votes: dict[int, tuple[int, int, datetime | None]]
+    n_settled: dict[int, int]
+    n_wanted: int
+
+
 def campaign_numbers(campaigns: Iterable[Campaign]) -> list[CampaignNumbers]:
     """Return how far campaigns are, in their order.
 
@@ -115,27 +134,40 @@ def campaign_numbers(campaigns: Iterable[Campaign]) -> list[CampaignNumbers]:
     listed = list(campaigns)
     ids = [campaign.pk for campaign in listed]
     members = PanelMember.objects.filter(campaign__in=ids).select_related("annotator", "campaign")
-    counted = {pk: rest for pk, *rest in rows_of(VOTES, ids)}
-    settled = QueueEntry.objects.filter(
-        member__campaign__in=ids, member__campaign__closes_settled=True, state=EntryState.SETTLED
-    )
-    less = Counter(dict(settled.order_by().values_list("member").annotate(Count("pk"))))
+    counts = kept_of_each(ids, "numbers", _counts)
     judges: dict[int, list[JudgeNumbers]] = {pk: [] for pk in ids}
     for member in members.order_by("campaign", "number"):
-        n_total = member.n_total - less[member.pk]
-        numbers = JudgeNumbers(member, member.n_done, n_total, *counted[member.pk])
-        judges[member.campaign_id].append(numbers)
-    lent = _votes_wanted([c.pk for c in listed if c.serving == Serving.K_OF_N])
+        counted = counts[member.campaign_id]
+        n_total = member.n_total - counted.n_settled.get(member.pk, 0)
+        votes = counted.votes.get(member.pk, (0, 0, None))
+        judges[member.campaign_id].append(JudgeNumbers(member, member.n_done, n_total, *votes))
     return [
         CampaignNumbers(
             campaign,
             judges[campaign.pk],
-            lent.get(campaign.pk, 0)
+            counts[campaign.pk].n_wanted
             if campaign.serving == Serving.K_OF_N
             else _answers_wanted(campaign, judges[campaign.pk]),
         )
         for campaign in listed
     ]
+
+
+def _counts(campaign_ids: list[int]) -> dict[int, Counts]:
+    settled = QueueEntry.objects.filter(
+        member__campaign__in=campaign_ids, member__campaign__closes_settled=True,
+        state=EntryState.SETTLED,
+    )  # fmt: skip
+    n_settled = settled.order_by().values_list("member__campaign", "member").annotate(Count("pk"))
+    lent = Campaign.objects.filter(pk__in=campaign_ids, serving=Serving.K_OF_N)
+    wanted = _votes_wanted(list(lent.values_list("pk", flat=True)))
+    counts = {pk: Counts({}, {}, wanted.get(pk, 0)) for pk in campaign_ids}
+    for campaign_id, member_id, *rest in rows_of(VOTES, campaign_ids):
+        n_votes, n_excluded, last = rest
+        counts[campaign_id].votes[member_id] = (n_votes, n_excluded, last)
+    for campaign_id, member_id, n in n_settled:
+        counts[campaign_id].n_settled[member_id] = n
+    return counts
 
 
 def numbers_of(campaign: Campaign) -> CampaignNumbers:

@@ -1,15 +1,20 @@
-"""How statements are run: plainly, or planned once per connection for those of every key press."""
+"""How statements are run: plainly, into arrays, or planned once per connection for key presses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import psycopg
 from django.db import connection
+from numpy.typing import NDArray
 
 RUNS_BEFORE_PREPARING = 2
+SENDS = {
+    ">i8": "int8send", ">i4": "int4send", ">i2": "int2send", ">f8": "float8send", "?": "boolsend",
+}  # fmt: skip
 
 
 def rows_of(statement: str, *parameters: Any) -> list[Any]:
@@ -17,6 +22,37 @@ def rows_of(statement: str, *parameters: Any) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
+
+
+def columns_of(
+    statement: str, kinds: Mapping[str, str], *parameters: Any
+) -> dict[str, NDArray[Any]]:
+    """Return all rows of a statement as columns, without a Python object for any cell.
+
+    The rows come in no order: the database may put them together from several parts.
+
+    Args:
+        statement: a select; no cell may be null.
+        kinds: the columns by name, in the order of the statement; each a key of `SENDS`.
+        parameters: of the statement.
+
+    Raises:
+        ValueError: some cell is null.
+    """
+    names = ", ".join(kinds)
+    packed = ", ".join(
+        f"string_agg({SENDS[kind]}({name}), ''::bytea)" for name, kind in kinds.items()
+    )
+    # the columns, not the parameters, are put into the text
+    whole = f"select count(*), {packed} from ({statement}) as given ({names})"  # noqa: S608
+    [(n, *columns)] = rows_of(whole, *parameters)
+    found = {}
+    for (name, kind), column in zip(kinds.items(), columns, strict=True):
+        values = np.frombuffer(column or b"", kind)
+        if values.size != n:
+            raise ValueError(f"{n - values.size} of the {n} cells of {name} are null")
+        found[name] = values.astype(values.dtype.newbyteorder("="))
+    return found
 
 
 @contextmanager

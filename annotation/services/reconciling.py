@@ -91,10 +91,10 @@ def reconcile(*, campaign: Campaign, repairs: bool = False) -> list[Difference]:
 
 def _campaign(campaign: Campaign, repairs: bool) -> list[Difference]:
     n_questions = campaign.questions.filter(kind=QuestionKind.PAIR).count()
+    if repairs:  # written even if it is right, so that what is kept of the campaign is counted anew
+        Campaign.objects.filter(pk=campaign.pk).update(n_questions=n_questions)
     if n_questions == campaign.n_questions:
         return []
-    if repairs:
-        Campaign.objects.filter(pk=campaign.pk).update(n_questions=n_questions)
     return [Difference(campaign.slug, "campaign", "n_questions", campaign.n_questions, n_questions)]
 
 

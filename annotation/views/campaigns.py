@@ -31,7 +31,7 @@ from annotation.queries.campaigns import agreement_report, campaign_tabs, gold_c
 from annotation.queries.guidelines import guideline_in_force, worked_examples
 from annotation.queries.numbers import campaign_numbers, numbers_of
 from annotation.queries.opening import opening_digest, opening_summary, opening_warnings
-from annotation.queries.reviewing.adjudication import contested, next_case, rulings
+from annotation.queries.reviewing.adjudication import contested_ids, next_case, rulings
 from annotation.queries.reviewing.careless import flagged_judges
 from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services.guidelines import text_digest
@@ -88,7 +88,7 @@ def campaign(request: HttpRequest, campaign: Campaign) -> Context:
         "changes": campaign.state_changes.select_related("changed_by")[:A_PAGE],
         "reason_form": ReasonForm(),
         "counts": gold_counts(campaign),
-        "n_contested": contested(campaign).count(),
+        "n_contested": len(contested_ids(campaign)),
     }
 
 
@@ -184,7 +184,7 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
     """Show one contested pair after the other, without anybody's name, and the rulings made."""
     only_undecided = request.GET.get("only") == "undecided"
     raw = request.GET.get("skip", "0")
-    n_contested = contested(campaign, only_undecided=only_undecided).count()
+    n_contested = len(contested_ids(campaign, only_undecided=only_undecided))
     skipped = min(int(raw), max(0, n_contested - 1)) if raw.isdecimal() and len(raw) < 9 else 0
     case = next_case(campaign, only_undecided=only_undecided, skipped=skipped)
     made = rulings(campaign).select_related("question__query", "question__candidate", "decided_by")

@@ -20,6 +20,7 @@ from annotation.errors import CampaignError
 from annotation.models import Campaign, PanelMember
 from annotation.queries import labels
 from annotation.queries.campaigns import campaigns_shown_to
+from annotation.queries.kept import kept
 from annotation.queries.numbers import CampaignNumbers, campaign_numbers, numbers_of
 from annotation.queries.reviewing.judgements import (
     JudgementRow,
@@ -292,9 +293,13 @@ def agreement(request: HttpRequest, slug: str) -> PanelAgreement:
         )
     if campaign.labels_hidden and not signed_in(request).is_admin:
         raise Http404
-    graded = labels.grade_agreement(campaign)
+    plain, graded = kept(
+        campaign,
+        "panel agreement",
+        lambda: (labels.agreement(campaign), labels.grade_agreement(campaign)),
+    )
     of_grades = (graded.alpha, graded.within_one) if graded else (None, None)
-    return PanelAgreement(*vars(labels.agreement(campaign)).values(), *of_grades)
+    return PanelAgreement(*vars(plain).values(), *of_grades)
 
 
 @router.get(

@@ -9,7 +9,8 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign, PanelMember
-from annotation.queries.labels import LabelTable, labels
+from annotation.queries.kept import kept
+from annotation.queries.labels import find_pairs, labels
 from evaluation.rounds.progress import is_judged_in_part
 from jobs.models import Job
 from jobs.services import JobError, JobProgress, enqueue
@@ -42,19 +43,21 @@ class ModelPlace:
 
 def label_changes(member: PanelMember) -> LabelChanges:
     """Return what the labels of a campaign would be without one judge."""
-    campaign = member.campaign
-    now, then = _decided(labels(campaign)), _decided(labels(campaign, without=member))
-    changed = [pair for pair, label in now.items() if then.get(pair, label) != label]
+    return kept(member.campaign, f"without {member.pk}", lambda: _label_changes(member))
+
+
+def _label_changes(member: PanelMember) -> LabelChanges:
+    now, then = labels(member.campaign), labels(member.campaign, without=member)
+    at = find_pairs(then, now.query_ids[now.is_decided], now.candidate_ids[now.is_decided])
+    before, is_there = now.is_similar[now.is_decided], at >= 0
+    is_there[is_there] = then.is_decided[at[is_there]]
+    before, after = before[is_there], then.is_similar[at[is_there]]
     return LabelChanges(
-        n_labels=len(now),
-        n_to_similar=sum(then[pair] for pair in changed),
-        n_to_different=sum(not then[pair] for pair in changed),
-        n_lost=len(now.keys() - then.keys()),
+        n_labels=int(now.is_decided.sum()),
+        n_to_similar=int((after & ~before).sum()),
+        n_to_different=int((before & ~after).sum()),
+        n_lost=int((~is_there).sum()),
     )
-
-
-def _decided(table: LabelTable) -> dict[tuple[int, int], bool]:
-    return {(row.query_id, row.candidate_id): row.label for row in table if row.label is not None}
 
 
 def ranking_subject(member: PanelMember) -> str:

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from lookalike.backbones.embed import embed_images
 from lookalike.backbones.errors import BackboneError
-from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.loading import best_device, load_backbone
+from lookalike.backbones.slow_precision import slow_precision
 from lookalike.cli.output import WANTING, Report
 from lookalike.core.arrays import Float32s
 from lookalike.core.caches import cache_folder
@@ -85,7 +86,12 @@ def run(arguments: argparse.Namespace) -> Report:
         },
         table=Table(("image", "reason"), problems),
         status=WANTING if broken else 0,
-        notes=[f"{path} cannot be read: {reason}" for path, reason in problems],
+        notes=[
+            *filter(
+                None, [slow_precision(arguments.model, str(arguments.device or best_device()))]
+            ),
+            *(f"{path} cannot be read: {reason}" for path, reason in problems),
+        ],
     )
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lookalike.backbones.errors import BackboneError
-from lookalike.backbones.loading import load_backbone
+from lookalike.backbones.loading import best_device, load_backbone
 from lookalike.backbones.protocol import Backbone
+from lookalike.backbones.slow_precision import slow_precision
 from lookalike.cli.output import Report
 from lookalike.cli.score_release import parse_measures, report_on_release
 from lookalike.core.caches import cache_folder
@@ -82,6 +83,7 @@ def run(arguments: argparse.Namespace) -> Report:
                 batch_size=arguments.batch_size,
             )
             runs.append(release.judged.ranked(spec, embedded.table, spec))
+            notes += filter(None, [slow_precision(spec, str(arguments.device or best_device()))])
             notes += _notes(release, spec, backbone, embedded)
         report = report_on_release(arguments, release, runs, specs)
     return replace(report, notes=[*notes, *report.notes])

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from jobs.job_task import serve
 from jobs.services import JobError
 from jobs.work.commands import JobCommand
+from pooling.sources.slow_models import slow_here
 
 
 class ByModelCommand(JobCommand):
@@ -40,6 +41,8 @@ class ByModelCommand(JobCommand):
         Raises:
             CommandError: the person at the keyboard interrupted it.
         """
+        if slow := slow_here(spec):
+            self.stderr.write(self.style.WARNING(slow))
         work = partial(serve, service)
         try:
             return self.run_work(

@@ -23,6 +23,7 @@ from pooling.pools.costs import CostForm
 from pooling.pools.services import create_pool, start_pool
 from pooling.sources.offers import model_offers
 from pooling.sources.ranking_task import RankingTask
+from pooling.sources.slow_models import slow_models
 
 
 @admin_required
@@ -32,6 +33,8 @@ def new_pool(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         pool = _created(form, signed_in(request))
         if pool is not None:
+            for slow in _slow(form):
+                messages.warning(request, slow)
             try:
                 start_pool(pool=pool, owner=signed_in(request))
             except Refused as problem:
@@ -47,9 +50,18 @@ def new_pool(request: HttpRequest) -> HttpResponse:
         "cost_form": cost_form,
         "groups": model_offers(_chosen_catalog(form["catalog"].value())),
         "prediction": prediction_of(form, cost_form),
+        "slow_models": _slow(form),
         "has_catalogs": Catalog.objects.filter(images__isnull=False).exists(),
     }
     return render(request, "pooling/new_pool.html", context)
+
+
+def _slow(form: PoolForm) -> list[str]:
+    """Return which of the models that a form names are slow here; none while they are wrong."""
+    if not form.is_bound:
+        return []
+    form.is_valid()
+    return slow_models(wish.spec for wish in form.cleaned_data.get("models") or [])
 
 
 def _created(form: PoolForm, owner: User) -> Pool | None:
@@ -72,6 +84,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     """Show what the pool of a half-filled form would cost."""
     form = PoolForm(request.POST, request.FILES)
     context: dict[str, object] = {
+        "slow_models": _slow(form),
         "prediction": prediction_of(form, CostForm(request.POST)),
         "bad_models": form.errors.get("models") if form.ticked or form["models"].value() else None,
     }

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import Count, QuerySet
 
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
+from annotation.queries.prepared import columns_of
 from catalog.curation.services import omitted_ids
 from catalog.images.content_pairs import content_pair
 from catalog.models import Catalog, Image, SourceFile
@@ -19,6 +20,16 @@ from lookalike.pooling.eds import Proposals
 from pooling.models import Pool, PoolSource, Proposal
 
 Filters = Mapping[str, Sequence[str]]
+PROPOSALS = """
+select q.position, p.candidate_id, s.position, p.rank, p.score
+from pooling_proposal p
+join pooling_poolquery q on q.pool_id = p.pool_id and q.image_id = p.query_id
+join pooling_poolsource s on s.id = p.source_id
+where p.pool_id = %s and s.done_at is not null
+"""
+COLUMNS = {
+    "query": ">i4", "candidate": ">i8", "source": ">i4", "rank": ">i4", "score": ">f8",
+}  # fmt: skip
 
 
 def pools_for_pages() -> QuerySet[Pool]:
@@ -78,25 +89,16 @@ def stored_proposals(pool: Pool) -> tuple[list[PoolSource], Proposals]:
     """
     done = pool.sources.filter(done_at__isnull=False).select_related("embedding_set")
     sources = list(done.order_by("position"))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT q.position, p.candidate_id, s.position, p.rank, p.score "
-            "FROM pooling_proposal p JOIN pooling_poolquery q "
-            "ON q.pool_id = p.pool_id AND q.image_id = p.query_id "
-            "JOIN pooling_poolsource s ON s.id = p.source_id "
-            "WHERE p.pool_id = %s AND s.done_at IS NOT NULL "
-            "ORDER BY s.position, q.position, p.rank",
-            [pool.pk],
-        )
-        table = np.array(cursor.fetchall(), np.float64).reshape(-1, 5)  # exact below 2^53
-    positions = np.array([source.position for source in sources], np.int64)
-    query, candidate, source, rank = table[:, :4].astype(np.int64).T
+    found = columns_of(PROPOSALS, COLUMNS, pool.pk)
+    order = np.lexsort((found["rank"], found["query"], found["source"]))
+    query, candidate, source, rank, score = (found[name][order] for name in COLUMNS)
+    positions = np.array([one.position for one in sources], np.int64)
     proposals = Proposals(
-        query=query,
+        query=query.astype(np.int64),
         candidate=candidate,
         model=np.searchsorted(positions, source),
-        rank=rank,
-        score=table[:, 4].astype(np.float32),
+        rank=rank.astype(np.int64),
+        score=score.astype(np.float32),
         n_models=len(sources),
     )
     return sources, proposals

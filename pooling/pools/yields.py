@@ -9,7 +9,8 @@ from django.db.models import Avg, Count
 
 from accounts.models import User
 from annotation.models import Campaign, Judgement, QuestionKind
-from annotation.queries.labels import labels
+from annotation.queries.kept import kept
+from annotation.queries.labels import find_pairs, labels
 from lookalike.agreement.judge_statistics import IDLE_SECONDS
 from lookalike.pooling.advice import DepthAdvice, Gain, depth_advice, gains_by_depth, gains_by_model
 from lookalike.pooling.source_spec import SourceKind
@@ -89,30 +90,11 @@ def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
     link = links.select_related("campaign").order_by("-id").first()
     if link is None or (link.campaign.labels_hidden and not person.is_admin):
         return None
-    table = labels(link.campaign)
-    decided = table.is_decided
-    if not decided.any():
+    found = _found(pool, link.campaign)
+    if found is None:
         return None
-    sources, proposals = stored_proposals(pool)
-    label_of = dict(
-        zip(
-            zip(table.query_ids[decided].tolist(), table.candidate_ids[decided].tolist(),
-                strict=True),
-            table.is_similar[decided].tolist(),
-            strict=True,
-        )
-    )  # fmt: skip
-    pairs = list(
-        zip(pool.query_ids[proposals.query].tolist(), proposals.candidate.tolist(), strict=True)
-    )
-    is_judged = np.array([pair in label_of for pair in pairs], bool)
-    is_positive = np.array([label_of.get(pair, False) for pair in pairs], bool)
-    has_ranks = np.array([source.kind != SourceKind.RANDOM for source in sources], bool)
-    by_depth = gains_by_depth(proposals, is_judged, is_positive, has_ranks)
-    measured, n_timed = measured_pace(link.campaign)
-    pace = measured if n_timed else seconds
+    pace = found.measured if found.n_timed else seconds
     n_judges = max(link.campaign.panel.count(), 1)
-    every, alone = gains_by_model(proposals, is_judged, is_positive)
 
     def row(name: str, gain: Gain, own: Gain | None = None) -> YieldRow:
         hourly = gain.per_hour(pace, n_judges) if gain.n_judged else None
@@ -122,9 +104,54 @@ def compute_yields(pool: Pool, seconds: float, person: User) -> Yields | None:
         campaign=link.campaign,
         n_judges=n_judges,
         seconds=pace,
-        n_timed=n_timed,
-        models=[row(s.spec, g, own) for s, g, own in zip(sources, every, alone, strict=True)],
-        depths=[row(str(rank), gain) for rank, gain in enumerate(by_depth, 1)],
-        has_chance=not has_ranks.all(),
-        advice=depth_advice(by_depth, LEAST_SHARE),
+        n_timed=found.n_timed,
+        models=[row(*model) for model in found.models],
+        depths=[row(str(rank), gain) for rank, gain in enumerate(found.depths, 1)],
+        has_chance=found.has_chance,
+        advice=depth_advice(found.depths, LEAST_SHARE),
+    )
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the labels of a campaign say of the proposals of its pool.
+
+    Attributes:
+        models: spec, the gain of all its pairs, and of those that it alone proposed.
+        depths: the gain of each rank.
+        has_chance: whether some pairs were drawn by chance.
+        measured: mean seconds of a judge for a pair, of `n_timed` answers.
+        n_timed: as `Yields`.
+    """
+
+    models: list[tuple[str, Gain, Gain]]
+    depths: list[Gain]
+    has_chance: bool
+    measured: float
+    n_timed: int
+
+
+def _found(pool: Pool, campaign: Campaign) -> Found | None:
+    """Return what was found so far, kept until an answer or a model's proposals come."""
+    done = pool.sources.filter(done_at__isnull=False).order_by("pk")
+    sources = [f"{pk} {done_at}" for pk, done_at in done.values_list("pk", "done_at")]
+    return kept(campaign, f"pool {pool.pk}: {sources}", lambda: _find(pool, campaign))
+
+
+def _find(pool: Pool, campaign: Campaign) -> Found | None:
+    table = labels(campaign)
+    if not table.is_decided.any():
+        return None
+    sources, proposals = stored_proposals(pool)
+    row = find_pairs(table, pool.query_ids[proposals.query], proposals.candidate)
+    is_judged = (row >= 0) & table.is_decided[row]
+    is_positive = is_judged & table.is_similar[row]
+    has_ranks = np.array([source.kind != SourceKind.RANDOM for source in sources], bool)
+    every, alone = gains_by_model(proposals, is_judged, is_positive)
+    names = [source.spec for source in sources]
+    return Found(
+        list(zip(names, every, alone, strict=True)),
+        gains_by_depth(proposals, is_judged, is_positive, has_ranks),
+        bool(not has_ranks.all()),
+        *measured_pace(campaign),
     )

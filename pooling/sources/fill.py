@@ -13,14 +13,15 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.bulk import copy_rows
+from annotation.bulk import copy_rows, refresh_statistics
 from jobs.services import JobError, JobProgress
 from lookalike.core.arrays import Ints
 from lookalike.search.topk import TopK
-from pooling.models import PoolSource, Proposal
+from pooling.models import PoolQuery, PoolSource, Proposal
 from pooling.pools.statistics import update_stats
 from pooling.sources.proposers import Answer, propose
 
+MANY = 1000  # proposals, after which the planner is told
 SAME_SCORE = 1e-4  # two devices, or two builds of a library, may differ by so much
 
 
@@ -78,6 +79,8 @@ def store_proposals(*, source: PoolSource, answer: Answer) -> None:
             locked.done_at = timezone.now()
             locked.save()
     source.refresh_from_db()
+    if source.n_proposals >= MANY:  # else the planner takes the tables for empty ones
+        refresh_statistics(Proposal, PoolQuery)
 
 
 Stored = dict[tuple[int, int], tuple[int, float]]  # (query id, rank): candidate id, score

@@ -27,6 +27,7 @@ class Offer:
         name: what people call it.
         note: what to know of it.
         megabytes: of its weights; 0 where that is not known or there are none.
+        licence: of its weights; "" where that is not known or there are none.
         is_embedded: the catalog has its vectors, so that it proposes in seconds.
         is_here: its weights need not be fetched; None where nobody can tell yet.
     """
@@ -35,6 +36,7 @@ class Offer:
     name: str
     note: str = ""
     megabytes: int = 0
+    licence: str = ""
     is_embedded: bool = False
     is_here: bool | None = True
 
@@ -82,6 +84,7 @@ def _presets(catalog: Catalog | None) -> Iterator[OfferGroup]:
                     member.name,
                     member.note,
                     member.megabytes,
+                    member.licence,
                     member.spec in embedded,
                     _is_here(member.spec) if member.spec else False,
                 )

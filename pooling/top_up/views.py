@@ -14,6 +14,7 @@ from pooling.models import Pool
 from pooling.pools.queries import pools_for_pages
 from pooling.pools.settle import settle_pool
 from pooling.sources.offers import model_offers
+from pooling.sources.slow_models import slow_models
 from pooling.top_up.forms import TopUpForm
 from pooling.top_up.services import start_change, top_up_pool
 
@@ -34,6 +35,8 @@ def top_up(request: HttpRequest, slug: str) -> HttpResponse:
             except Refused as problem:  # somebody else was faster
                 form.add_error(None, str(problem))
             else:
+                for slow in slow_models(step["spec"] for step in change.steps):
+                    messages.warning(request, slow)
                 return redirect("pooling:pool", slug)
     present = pool.sources.values_list("spec", flat=True)
     context = {"pool": pool, "form": form, "groups": model_offers(pool.catalog, without=present)}

@@ -13,6 +13,8 @@ from annotation.models import Campaign
 from catalog.models import EmbeddingSet, Image
 from catalog.vectors.embeddings import load_vectors
 from jobs.models import Job, JobState
+from lookalike.backbones.loading import best_device
+from lookalike.backbones.slow_precision import slow_precision
 from pooling.models import Pool, PoolState, Proposal
 from tests.catalogs import MODELS
 from tests.pooling.run_command import printed, started
@@ -46,6 +48,14 @@ def test_embed_says_what_there_is_and_again_changes_nothing(catalog_of):
     assert printed("embed", "shoes", "--models", ",".join(MODELS)) == result
     assert list(EmbeddingSet.objects.values_list("pk", "shards__sha256")) == before
     assert all(EmbeddingSet.objects.values_list("is_complete", flat=True))
+
+
+def test_a_command_says_that_a_model_is_slow_here(catalog_of, capsys):
+    catalog_of(2)
+    spec = "timm:tf_efficientnet_lite0@bfloat16"
+    call_command("embed", "shoes", "--models", spec, stdout=io.StringIO())
+    slow = slow_precision(spec, best_device().type)  # nothing where there is a unit for it
+    assert ("no unit for bfloat16" in capsys.readouterr().err) == bool(slow)
 
 
 def test_fill_pool_prints_the_figures_of_its_proposals(catalog_of):

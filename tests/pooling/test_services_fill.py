@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from django.db import connections, transaction
+from django.db import connection, connections, transaction
 from psycopg.errors import UniqueViolation
 
 from catalog.models import EmbeddingShard
@@ -15,7 +15,7 @@ from jobs.models import Job, JobState
 from jobs.services import JobError, run_job
 from lookalike.search.topk import TopK
 from pooling import tasks
-from pooling.models import Pool, PoolState, Proposal
+from pooling.models import Pool, PoolQuery, PoolState, Proposal
 from pooling.pools.services import start_pool, start_source
 from pooling.pools.statistics import update_stats
 from pooling.sources.admission import find_rows
@@ -50,6 +50,33 @@ def test_a_second_run_of_a_source_that_is_done_replaces_nothing(pool_of):
     run_job(again.uid, lambda progress: run_source(source_id=source.pk, progress=progress))
     assert Job.objects.get(pk=again.pk).state == JobState.SUCCEEDED
     assert list(Proposal.objects.values_list()) == before
+
+
+def test_the_planner_knows_of_many_proposals_at_once(catalog_of):
+    catalog = catalog_of(40)
+    images = list(catalog.images.order_by("pk").values_list("pk", flat=True))
+    pool = Pool.objects.create(slug="many", name="Many", catalog=catalog, k=30)
+    queries = [PoolQuery(pool=pool, image_id=pk, position=at) for at, pk in enumerate(images)]
+    PoolQuery.objects.bulk_create(queries)
+    source = pool.sources.create(position=0, spec="descriptor:hog-shape", k=30)
+    rows = np.array([[(at + 1 + rank) % 40 for rank in range(30)] for at in range(40)])
+    found = Found(
+        query_ids=np.array(images),
+        candidate_ids=np.array(images),
+        nearest=TopK(rows, np.linspace(1, 0, rows.size, dtype=np.float32).reshape(rows.shape)),
+    )
+    store_proposals(source=source, answer=Answer(found))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select relname, reltuples::int from pg_class where relname = any(%s) order by 1",
+            [["pooling_poolquery", "pooling_proposal"]],
+        )
+        counts = dict(cursor.fetchall())
+    assert counts == {
+        "pooling_poolquery": PoolQuery.objects.count(),
+        "pooling_proposal": Proposal.objects.count(),
+    }
+    assert Proposal.objects.count() == 1200
 
 
 def test_the_source_remembers_the_embeddings_that_it_searched(pool_of):

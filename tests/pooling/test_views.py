@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from annotation.models import Campaign, QueueEntry
 from catalog.models import Catalog, Image
-from jobs.models import Job, JobState
+from jobs.models import Job, JobState, Worker
+from lookalike.backbones.slow_precision import slow_precision
 from pooling import tasks
 from pooling.campaign.services import open_pool_campaign
 from pooling.models import Pool, PoolState, Proposal
@@ -362,6 +363,22 @@ def test_the_form_makes_a_pool_and_starts_its_models(posted, admin):
 def test_a_preset_is_spelled_out(posted):
     posted(models="offline")
     assert "timm:tf_efficientnet_lite0" in Pool.objects.get().sources.values_list("spec", flat=True)
+
+
+@pytest.mark.parametrize("address", ["pooling:preview", "pooling:new"])
+def test_a_model_that_is_slow_on_this_processor_is_told(posted, admin, address):
+    spec = "timm:tf_efficientnet_lite0@bfloat16"
+    slow = slow_precision(spec, "cpu")  # nothing where there is a unit for it
+    response = posted(address, models=spec)
+    if address == "pooling:new":
+        response = signed_in(admin).get(response.headers["Location"])
+    assert ("no unit for bfloat16" in response.content.decode()) == bool(slow)
+
+
+def test_a_worker_with_a_gpu_takes_what_is_slow_here(posted):
+    Worker.objects.create(name="gpu", queue="device.gpu", device="cuda:0")
+    text = posted("pooling:preview", models="timm:tf_efficientnet_lite0@bfloat16").content.decode()
+    assert "no unit for bfloat16" not in text
 
 
 def test_a_list_may_be_typed_or_uploaded(posted):

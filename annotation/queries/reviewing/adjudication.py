@@ -23,6 +23,7 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.choices import standing_answers, subject_of
+from annotation.queries.kept import kept
 from annotation.queries.numbers import members_at_work
 from annotation.task_kinds import Subject
 
@@ -75,6 +76,21 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
     return questions.filter(n_similar=F("n_different")) if only_undecided else questions
 
 
+def contested_ids(campaign: Campaign, *, only_undecided: bool = False) -> list[int]:
+    """Return the ids of the contested pairs in their order: those of `contested`.
+
+    They are kept while nothing changes. Where pairs are lent, a lease that runs out changes them
+    too, so they are looked up each time.
+    """
+
+    def find() -> list[int]:
+        return list(contested(campaign, only_undecided=only_undecided).values_list("pk", flat=True))
+
+    if campaign.serving == Serving.K_OF_N and campaign.state != CampaignState.CLOSED:
+        return find()
+    return kept(campaign, f"contested {only_undecided}", find)
+
+
 def _without_answer(campaign: Campaign) -> QuerySet[Question]:
     """Return the finished questions that were answered and came to nothing, in their order."""
     answers = standing_answers(campaign)
@@ -123,10 +139,10 @@ def _finished(campaign: Campaign) -> QuerySet[Question]:
 
 def next_case(campaign: Campaign, *, only_undecided: bool, skipped: int = 0) -> OpenCase | None:
     """Return the first contested pair behind the skipped ones, or None if none is left."""
-    questions = contested(campaign, only_undecided=only_undecided)
-    question = questions.select_related("query", "candidate")[skipped : skipped + 1].first()
-    if question is None:
+    ids = contested_ids(campaign, only_undecided=only_undecided)
+    if not 0 <= skipped < len(ids):
         return None
+    question = Question.objects.select_related("query", "candidate").get(pk=ids[skipped])
     judgements = Judgement.objects.filter(question=question, is_excluded=False)
     votes = Counter(judgements.values_list("answer", flat=True))
     reasons = Counter(judgements.exclude(event__reason="").values_list("event__reason", flat=True))

@@ -7,12 +7,21 @@ import sys
 
 import pytest
 import timm
+import torch
 from timm.models import _registry
 
 from lookalike.backbones.errors import UnknownModelError
 from lookalike.backbones.known_names import check_name, open_clip_architectures, timm_models
 from lookalike.backbones.spec import Source, Spec, SpecError, parse_spec
-from lookalike.pooling.presets import OFFLINE, PAPER, PRESETS, expanded
+from lookalike.pooling.presets import (
+    NATURE,
+    OFFLINE,
+    PAPER,
+    PRESETS,
+    PRODUCTS,
+    SMALL,
+    expanded,
+)
 
 
 @pytest.mark.parametrize(
@@ -104,6 +113,42 @@ def test_every_spec_of_every_preset_exists_in_the_installed_libraries() -> None:
                 assert timm.is_model(spec.model), text
             elif spec.source == Source.OPEN_CLIP:
                 assert (spec.model, spec.weights) in in_open_clip, text
+
+
+# towers of image and text that timm has, too: open_clip says nothing of licences
+TOWERS = {
+    "open_clip:MobileCLIP2-S0/dfndr2b": "fastvit_mci0.apple_mclip2_dfndr2b",
+    "open_clip:PE-Core-T-16-384/meta": "vit_pe_core_tiny_patch16_384.fb",
+    "open_clip:ViT-B-16-SigLIP2-256/webli": "vit_base_patch16_siglip_256.v2_webli",
+    "open_clip:PE-Core-B-16/meta": "vit_pe_core_base_patch16_224.fb",
+    "open_clip:MobileCLIP2-S3/dfndr2b": "fastvit_mci3.apple_mclip2_dfndr2b",
+    "open_clip:EVA02-B-16/merged2b_s8b_b131k": "eva02_base_patch16_clip_224.merged2b",
+    "open_clip:ViT-SO400M-16-SigLIP2-256/webli": "vit_so400m_patch16_siglip_256.v2_webli",
+    "open_clip:PE-Core-L-14-336/meta": "vit_pe_core_large_patch14_336.fb",
+}
+
+
+def test_presets_name_the_licence_that_the_library_names() -> None:
+    for member in (member for preset in PRESETS for member in preset.members):
+        if member.spec.startswith("timm:") or member.spec in TOWERS:
+            name = TOWERS.get(member.spec, member.spec.removeprefix("timm:"))
+            assert member.licence == timm.get_pretrained_cfg(name).license, member.spec
+
+
+def test_presets_of_today_say_how_large_their_weights_are() -> None:
+    import open_clip
+
+    for member in (*SMALL.members, *PRODUCTS.members, *NATURE.members):
+        if not member.spec:
+            continue
+        spec = parse_spec(member.spec)
+        with torch.device("meta"):  # no numbers are drawn
+            if spec.source == Source.TIMM:
+                model = timm.create_model(member.spec.removeprefix("timm:"))
+            else:
+                model = open_clip.create_model(spec.model, device="meta")
+        n_bytes = sum(4 * values.numel() for values in model.state_dict().values())
+        assert member.megabytes == pytest.approx(n_bytes / 1e6, rel=0.01), member.spec
 
 
 def test_the_paper_has_twelve_models_and_says_which_have_no_weights_here() -> None:

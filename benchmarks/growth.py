@@ -1,0 +1,38 @@
+"""How the work of each step grows with its size, in a data folder of its own.
+
+    LOOKALIKE_DATA=/tmp/scratch python -m benchmarks.growth [--base 150]
+
+Import, filling a pool, evaluation, freezing, verifying and exporting at sizes x1, x3 and x10: so
+many pictures are imported, and so many queries are asked of one catalog. Prints processor time and
+the exponent of time over size; ends with 1 where one is above 1.1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    """Migrate, measure where Django is set up, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", type=int, default=150, help="the smallest size")
+    given = parser.parse_args()
+    if "LOOKALIKE_DATA" not in os.environ:
+        sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")
+    manage = [sys.executable, "manage.py"]
+    subprocess.run([*manage, "migrate", "--verbosity", "0"], cwd=ROOT, check=True)
+    code = (
+        f"import sys; from benchmarks.growing_site import measure; sys.exit(measure({given.base}))"
+    )
+    shell = [*manage, "shell", "--no-imports", "-c", code]
+    return subprocess.run(shell, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
