@@ -22,7 +22,6 @@ from redis import RedisError
 
 from annotation.models import Campaign
 from annotation.queries.prepared import rows_of
-from lookalike import __version__
 
 SECONDS = 30 * 86_400
 T = TypeVar("T")
@@ -92,5 +91,5 @@ def kept_of_each(
 
 
 def _key(what: str, campaign_id: int, state: str) -> str:
-    text = "\n".join([__version__, what, str(campaign_id), state])
+    text = "\n".join([what, str(campaign_id), state])
     return "campaign:" + hashlib.sha256(text.encode()).hexdigest()
