@@ -14,6 +14,8 @@ from lookalike.learning.recipes.recipe import Published, Recipe
 
 KINDS = {  # imported when asked for: a runner loads torch
     "conditions": "lookalike.learning.recipes.conditions",
+    "finetune": "lookalike.learning.recipes.finetune",
+    "guidance": "lookalike.learning.recipes.guidance",
     "notions": "lookalike.learning.recipes.notions",
 }
 
