@@ -1,8 +1,9 @@
 """Names of backbones: `timm:...`, `open_clip:...`, `file:...`, `descriptor:...`.
 
 `@stages` behind a timm model or a file asks for mean and spread of each of its stages in place of
-its last layer. The precision of a network's forward pass may follow: `timm:resnet18@bfloat16`.
-Vectors are stored as float16; `@stored-float32` in the end asks for float32.
+its last layer, `@classes` for what its classifier takes a picture for. The precision of a
+network's forward pass may follow: `timm:resnet18@bfloat16`. Vectors are stored as float16;
+`@stored-float32` in the end asks for float32.
 
 No torch here: pages and forms read specs too. Whether a library knows a model is only checked
 when the model is loaded.
@@ -29,7 +30,7 @@ DESCRIPTORS = {
 FORMS = "timm:MODEL[.TAG], open_clip:ARCH/PRETRAINED, file:PATH?arch=TIMM_MODEL or descriptor:NAME"
 PRECISIONS = ("float32", "bfloat16", "float16")
 _PRECISION = re.compile(rf"@({'|'.join(PRECISIONS)})$")
-_POOLING = re.compile(r"@(stages)$")
+_POOLING = re.compile(r"@(stages|classes)$")
 _STORED = re.compile(r"@stored-(float16|float32)$")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -54,7 +55,8 @@ class Spec:
             default tag and for descriptors.
         precision: of a network's forward pass; "" for float32.
         stored: of the vectors that are kept; "" for float16.
-        pooling: "stages" for mean and spread of each stage; "" for the model's own.
+        pooling: "stages" for mean and spread of each stage, "classes" for the probabilities of its
+            classes; "" for the model's own.
     """
 
     source: Source

@@ -24,6 +24,7 @@ from lookalike.backbones.spec import Spec
 from lookalike.backbones.weights import fitted, read_weights, renamed_in_order
 from lookalike.core.memory import is_out_of_memory
 
+CLASSES = "classes"
 _FILES = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -45,7 +46,8 @@ def timm_backbone(
     else:
         path = _pretrained_file(spec, folder)
         model = _with_file(spec, path)
-    model.reset_classifier(0)
+    if spec.pooling != CLASSES:
+        model.reset_classifier(0)
     return _backbone(spec, model, path, device, precision)
 
 
@@ -58,7 +60,8 @@ def file_backbone(spec: Spec, device: torch.device, precision: Precision) -> Net
     """
     _require_model(spec)
     path = Path(spec.weights)
-    model = timm.create_model(spec.model, pretrained=False, num_classes=0)
+    n_classes = None if spec.pooling == CLASSES else 0  # its own number, or no classifier
+    model = timm.create_model(spec.model, pretrained=False, num_classes=n_classes)
     model.load_state_dict(fitted(read_weights(path), model.state_dict(), path))
     return _backbone(spec, model, path, device, precision)
 
@@ -151,6 +154,19 @@ def _staged(spec: Spec, model: nn.Module) -> nn.Module:
     return StageStatistics(model)
 
 
+def _classified(spec: Spec, model: Any) -> nn.Module:
+    """Return a model with its classifier, from pictures to probabilities.
+
+    Scaled to length 1, as all vectors are, they can still be told: they sum to 1.
+
+    Raises:
+        UnknownModelError: it has no classifier.
+    """
+    if not getattr(model, "num_classes", 0):
+        raise UnknownModelError(f"{spec}: {spec.model} has no classes")
+    return nn.Sequential(model, nn.Softmax(dim=1))
+
+
 def _backbone(
     spec: Spec, model: nn.Module, path: Path, device: torch.device, precision: Precision
 ) -> NetworkBackbone:
@@ -158,7 +174,10 @@ def _backbone(
     config: Any = model.pretrained_cfg
     layer = getattr(model, "global_pool", None)
     pooling = str(getattr(layer, "pool_type", layer) or "the model's own")
-    if spec.pooling:
+    if spec.pooling == CLASSES:
+        model = _classified(spec, model)
+        pooling = "probabilities of its classes"
+    elif spec.pooling:
         model = _staged(spec, model)
         pooling = "mean and standard deviation of each stage over its places"
     card = {

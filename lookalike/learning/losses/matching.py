@@ -13,6 +13,7 @@ from lookalike.learning.losses.pairs import check_batch
 
 Direction = Literal["backward", "forward"]
 Mask = Literal["both", "image"]
+Compare = Literal["rows", "matrix", "distance"]
 
 
 def language_rows(words: torch.Tensor) -> torch.Tensor:
@@ -55,6 +56,7 @@ def matching(
     temperature: float = 1.0,
     direction: Direction = "backward",
     mask: Mask = "both",
+    compare: Compare = "rows",
 ) -> torch.Tensor:
     """Return how far the similarities of images are from those of language.
 
@@ -64,6 +66,9 @@ def matching(
     released commands have it; "forward" is the other way round. Within a class both hold
     1 + `shift`, in the paper on the side of images alone (`mask="image"`); that differs only
     where images of one class have words of their own. Nothing flows back into `language`.
+
+    Of its Table 4 there are two other ways to compare, whose formulas it does not state: the
+    divergence of the whole matrix as one distribution, and the mean Euclidean distance of rows.
 
     >>> E = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     >>> words = torch.tensor([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
@@ -78,6 +83,7 @@ def matching(
         temperature: of both distributions.
         direction: backward or forward.
         mask: where classes are set to 1 + `shift`: both sides, or the images' alone.
+        compare: rows, matrix or distance; the last has neither temperature nor direction.
 
     Returns:
         A number, 0 or more; 0 where images of two classes are `shift` more alike than their words.
@@ -95,6 +101,13 @@ def matching(
         language = language.masked_fill(same, 1 + shift)
     elif mask != "image":
         raise Refused("mask", f"{mask!r} is neither both nor image")
+    if compare == "distance":
+        apart: torch.Tensor = (images - language).norm(dim=1)
+        return apart.mean()
+    if compare == "matrix":
+        images, language = images.view(1, -1), language.view(1, -1)
+    elif compare != "rows":
+        raise Refused("compare", f"{compare!r} is neither rows, matrix nor distance")
     found = log_softmax(images / temperature, dim=1)
     wanted = log_softmax(language / temperature, dim=1)
     if direction == "backward":
@@ -103,4 +116,4 @@ def matching(
         divergence = wanted.exp() * (wanted - found)
     else:
         raise Refused("direction", f"{direction!r} is neither backward nor forward")
-    return temperature**2 * divergence.sum() / len(labels)
+    return temperature**2 * divergence.sum() / len(images)

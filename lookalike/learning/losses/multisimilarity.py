@@ -23,6 +23,7 @@ def multisimilarity(
     base: float = 0.5,
     epsilon: float = 0.1,
     form: Form = "official",
+    judged: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Return the loss of a batch.
 
@@ -30,7 +31,8 @@ def multisimilarity(
     equations 10 to 12; `form="official"` is the loss with which Roth, Vinyals and Akata (CVPR
     2022) and their predecessors have trained: it takes the logarithm a second time, of the mean
     over the batch. A pair counts if it is harder than the easiest one of the other sort, less
-    `epsilon`. An image without a pair of one sort counts for neither and is part of the mean.
+    `epsilon`, by its cosine or by what `judged` says in its place (their equation S1). An image
+    without a pair of one sort counts for neither and is part of the mean.
 
     >>> E = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0]])
     >>> round(multisimilarity(E, torch.tensor([0, 0, 1, 1])).item(), 6)
@@ -44,6 +46,7 @@ def multisimilarity(
         base: cosine where neither counts more.
         epsilon: of the choice of pairs.
         form: official or original.
+        judged: by which a pair is held against the other sort's cosines, shape (B, B).
 
     Returns:
         A number, 0 or more.
@@ -59,8 +62,9 @@ def multisimilarity(
         same, other = pairs_of(labels)
         hardest = cosines.masked_fill(~other, -torch.inf).amax(dim=1, keepdim=True)
         easiest = cosines.masked_fill(~same, torch.inf).amin(dim=1, keepdim=True)
-        same &= cosines < hardest + epsilon
-        other &= cosines > easiest - epsilon
+        by = cosines if judged is None else judged
+        same &= by < hardest + epsilon
+        other &= by > easiest - epsilon
     near = _log_sum(cosines, same, -alpha, base)
     far = _log_sum(cosines, other, beta, base)
     if form == "official":

@@ -16,6 +16,8 @@ KINDS = {  # imported when asked for: a runner loads torch
     "composed": "lookalike.learning.recipes.composed",
     "composition": "lookalike.learning.recipes.composition",
     "conditions": "lookalike.learning.recipes.conditions",
+    "finetune": "lookalike.learning.recipes.finetune",
+    "guidance": "lookalike.learning.recipes.guidance",
     "notions": "lookalike.learning.recipes.notions",
 }
 

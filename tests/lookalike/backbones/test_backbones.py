@@ -38,6 +38,7 @@ from lookalike.backbones.loading import load_backbone
 from lookalike.backbones.networks import NetworkBackbone, Pixels
 from lookalike.backbones.spec import DESCRIPTORS, parse_spec
 from lookalike.backbones.weights import fitted, read_weights, renamed_in_order
+from lookalike.learning.language.imagenet import as_probabilities
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +108,30 @@ def test_stages_are_mean_and_spread_of_each_stage_all_of_one_length(resnet_file:
 def test_a_model_without_stages_is_refused() -> None:
     with pytest.raises(UnknownModelError, match="has no stages to look at"):
         timm_models._staged(parse_spec("timm:x@stages"), torch.nn.Linear(3, 2))
+
+
+def test_classes_are_the_probabilities_of_what_a_model_takes_a_picture_for(
+    resnet_file: Path,
+) -> None:
+    classes = load_backbone("timm:tf_efficientnet_lite0@classes", "cpu")
+    assert classes.dim == 1000
+    photos = [photo("chelsea.png"), photo("coffee.png")]
+    found = classes.embed([classes.transform(one) for one in photos])
+    probabilities = as_probabilities(found)
+    path = packaged_file("tf_efficientnet_lite0", "")
+    assert path is not None
+    model: Any = timm.create_model("tf_efficientnet_lite0").eval()
+    model.load_state_dict(renamed_in_order(read_weights(path), model.state_dict(), path))
+    transform = create_transform(**resolve_model_data_config(model))
+    with torch.inference_mode():
+        wanted = model(torch.stack([transform(one) for one in photos])).softmax(1).numpy()
+    np.testing.assert_allclose(probabilities, wanted, atol=1e-5)
+    assert "probabilities" in classes.card["pooling"]
+    with pytest.raises(WeightsError, match="2 of the model's"):  # weight and bias of a classifier
+        load_backbone(f"file:{resnet_file}?arch=resnet10t@classes", "cpu")
+    model.reset_classifier(0)
+    with pytest.raises(UnknownModelError, match="lite0 has no classes"):
+        timm_models._classified(parse_spec("timm:tf_efficientnet_lite0@classes"), model)
 
 
 def test_a_backbone_computes_what_timm_computes(lite0: NetworkBackbone) -> None:

@@ -54,6 +54,7 @@ from lookalike.pooling.presets import (
             "file:/w.pth?arch=resnet18@stages",
             Spec(Source.FILE, "resnet18", "/w.pth", pooling="stages"),
         ),
+        ("timm:resnet50@classes", Spec(Source.TIMM, "resnet50", pooling="classes")),
     ],
 )
 def test_each_form_is_read_and_written_back(text: str, spec: Spec) -> None:
@@ -71,6 +72,7 @@ def test_float32_is_what_a_spec_means_that_names_no_precision() -> None:
     [
         ("", "names no backbone"),
         ("descriptor:hog-shape@stages", "@stages belongs behind a timm model"),
+        ("open_clip:ViT-B-32/openai@classes", "@classes belongs behind a timm model"),
         ("open_clip:ViT-B-32/openai@stages", "@stages belongs behind a timm model"),
         ("resnet50", "names no backbone"),
         ("torch:resnet50", "names no backbone"),

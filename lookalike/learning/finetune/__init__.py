@@ -1,0 +1,1 @@
+"""Fine-tuning on identity and category, beside what it does to similarity."""

@@ -1,0 +1,1 @@
+"""Embeddings learnt from classes, guided by language."""
