@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import torch
 
+from lookalike.learning.engine.processes import averaged
+
 BETAS = (0.9, 0.999)
 EPSILON = 1e-8
 
@@ -41,7 +43,7 @@ class Adam:
 
     def step(self, loss: torch.Tensor) -> None:
         """Move the parameters against the gradient of a loss."""
-        gradients = torch.autograd.grad(loss, self._parameters)
+        gradients = averaged(torch.autograd.grad(loss, self._parameters))
         self.n_steps += 1
         one, two = BETAS
         size = self.rate / (1 - one**self.n_steps)

@@ -7,6 +7,7 @@ with a line for each step.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,7 @@ from lookalike.core.atomic_files import write_atomically
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.determinism import one_thread
+from lookalike.learning.engine.processes import is_first
 
 CHECKPOINT, CURVE = "checkpoint.safetensors", "curve.jsonl"
 _FACTS = "lookalike"  # of the checkpoint
@@ -68,12 +70,16 @@ def train(
     """
     folder.mkdir(parents=True, exist_ok=True)
     n_done = _restore(learner, folder)
-    _cut_curve(folder, n_done)
-    with one_thread(), (folder / CURVE).open("a", encoding="utf-8") as curve:
+    if is_first():
+        _cut_curve(folder, n_done)
+    with (
+        one_thread(),
+        Path(folder / CURVE if is_first() else os.devnull).open("a", encoding="utf-8") as curve,
+    ):
         for step in range(n_done, n_steps):
             losses = learner.step(step)
             curve.write(json.dumps({"step": step, **losses}) + "\n")
-            if (step + 1) % every == 0 or step + 1 == n_steps:
+            if is_first() and ((step + 1) % every == 0 or step + 1 == n_steps):
                 curve.flush()
                 _save(learner, folder, step + 1)
                 on_checkpoint()

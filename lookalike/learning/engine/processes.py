@@ -6,13 +6,28 @@ everything here leaves its arguments as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import distributed
 from torch.distributed.nn.functional import all_gather
 
 from lookalike.core.errors import Refused
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Join the other processes that torchrun has started, if it has."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    distributed.init_process_group("gloo")  # the processors' own; networks here are small
+    try:
+        yield
+    finally:
+        distributed.destroy_process_group()
 
 
 def n_processes() -> int:

@@ -19,6 +19,7 @@ from lookalike.learning.engine.adam import Adam
 from lookalike.learning.engine.determinism import normal, stream
 from lookalike.learning.engine.fitting import require_finite
 from lookalike.learning.engine.perceptron import Perceptron
+from lookalike.learning.engine.processes import gathered, own_part
 from lookalike.learning.losses.margin import BOUNDARY, distance_weighted, margin_loss
 from lookalike.learning.losses.matching import Compare, Direction, Mask, matching
 from lookalike.learning.losses.multisimilarity import Form, multisimilarity
@@ -171,8 +172,8 @@ class MetricLearner:
         """Learn from one batch."""
         rows = self._batches.rows(number)
         codes = self._batches.classes.codes[rows]
-        labels, inputs = torch.from_numpy(codes), self._rows[torch.from_numpy(rows)]
-        vectors = self.network.unit(inputs)
+        labels, inputs = torch.from_numpy(codes), own_part(self._rows[torch.from_numpy(rows)])
+        vectors = gathered(self.network.unit(inputs))
         words = None
         if self._language is not None and number >= self._guidance.delay:
             words = self._language.rows_of(rows, codes)
@@ -227,7 +228,7 @@ class MetricLearner:
                     judged = torch.lerp((vectors @ vectors.T).detach(), words @ words.T, share)
                 return multisimilarity(vectors, labels, form=form, judged=judged)
             case "s2sd":
-                features = self.network.features(inputs)
+                features = gathered(self.network.features(inputs))
                 settings = Distillation(0.0, self._settings.feature_weight)
                 return s2sd(
                     lambda of: multisimilarity(of, labels), vectors, self._branched(features),
