@@ -33,7 +33,7 @@ from tests.e2e.pictures import make_images
 from tests.every_page import Values, one_of_everything
 from tests.worlds import SPECS, freeze_now
 
-N_OPEN = 100  # pairs that the first judge has yet to answer
+OPEN_SHARE = 1000  # of so many pairs the first judge has one yet to answer, but at least 5
 KEPT = "site_at_size.json"
 MODELS = (
     *SPECS,
@@ -256,7 +256,7 @@ def make_campaign(pool: Pool, queries: Any, shown: Any, size: Size, judge: User)
         campaign.panel.create(annotator=person, number=number, read_version=1)
     add_checks(campaign)
     with connection.cursor() as cursor:
-        cursor.execute(EVENTS, {"campaign": campaign.pk, "open": N_OPEN})
+        cursor.execute(EVENTS, {"campaign": campaign.pk, "open": max(5, shown.size // OPEN_SHARE)})
         cursor.execute(JUDGEMENTS, [campaign.pk])
         for statement in (ENTRIES, MEMBERS):
             cursor.execute(statement, {"campaign": campaign.pk})

@@ -150,7 +150,7 @@ def labels(
     statement, kinds = (GRADE_COUNTS, GRADES) if scale else (COUNTS, SIDES)
     counts = _table(columns_of(statement, kinds, campaign.pk, _left_out(without)))
     rulings = _table(columns_of(RULINGS, RULED, campaign.pk))
-    (query_ids, candidate_ids), at = _distinct(np.concatenate([counts[:, :2], rulings[:, :2]]))
+    (query_ids, candidate_ids), at = distinct_pairs(np.concatenate([counts[:, :2], rulings[:, :2]]))
     counted, ruled = at[: len(counts)], at[len(counts) :]
     n_similar, n_different = np.zeros((2, len(query_ids)), dtype=np.int64)
     grade_counts = None
@@ -206,13 +206,13 @@ def find_pairs(table: LabelTable, query_ids: Ints, candidate_ids: Ints) -> Ints:
     """
     here, there = len(table), len(query_ids)
     ids = ((table.query_ids, query_ids), (table.candidate_ids, candidate_ids))
-    _, at = _distinct(np.stack([np.concatenate(columns) for columns in ids], axis=1))
+    _, at = distinct_pairs(np.stack([np.concatenate(columns) for columns in ids], axis=1))
     row_of = np.full(here + there, -1)
     row_of[at[:here]] = np.arange(here)
     return row_of[at[here:]]
 
 
-def _distinct(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
+def distinct_pairs(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
     """Return both columns of the distinct pairs in order, and the place of each pair among them.
 
     `np.unique(..., axis=0)` compares rows byte by byte, which takes several times as long.

@@ -12,8 +12,10 @@ from django.db import connection
 from numpy.typing import NDArray
 
 RUNS_BEFORE_PREPARING = 2
+# A moment is sent as microseconds since 2000; "-infinity" is the least of all.
 SENDS = {
     ">i8": "int8send", ">i4": "int4send", ">i2": "int2send", ">f8": "float8send", "?": "boolsend",
+    "V16": "uuid_send", ">M8[us]": "timestamptz_send",
 }  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def columns_of(
     [(n, *columns)] = rows_of(whole, *parameters)
     found = {}
     for (name, kind), column in zip(kinds.items(), columns, strict=True):
-        values = np.frombuffer(column or b"", kind)
+        values = np.frombuffer(column or b"", kind.replace("M8[us]", "i8"))
         if values.size != n:
             raise ValueError(f"{n - values.size} of the {n} cells of {name} are null")
         found[name] = values.astype(values.dtype.newbyteorder("="))

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 
 import numpy as np
 from django.db.models import Q, QuerySet
 
+from annotation.queries.labels import distinct_pairs
+from annotation.queries.prepared import columns_of
 from catalog.maps.queries import map_points
-from catalog.models import Catalog, CatalogMap, Image
+from catalog.models import Catalog, CatalogMap
+from lookalike.core.arrays import Ints
 from pooling.models import Pool
-from pooling.pools.queries import judged_pairs, pool_pairs
 
 NOWHERE = -1  # the row of an image that is not on the map
+UIDS = "select id, uid from catalog_image where id = any(%s::bigint[])"
+PAIRS = """
+select distinct q.position, p.query_id, p.candidate_id
+from pooling_proposal p
+join pooling_poolquery q on q.pool_id = p.pool_id and q.image_id = p.query_id
+join pooling_poolsource s on s.id = p.source_id
+where p.pool_id = %s and s.done_at is not null
+"""
+JUDGED = """
+select 0, q.query_id, q.candidate_id from annotation_question q
+where q.campaign_id = any(%s::bigint[]) and q.kind = 'pair'
+  and exists (select from annotation_judgement j where j.question_id = q.id)
+"""
 GONE = uuid.UUID(int=0)  # of an image that was deleted since the map was drawn
 
 
@@ -22,9 +36,10 @@ def points_file(drawn: CatalogMap) -> bytes:
 
     All little-endian, 4 and 16 bytes an image, in one order.
     """
-    uid_of = dict(Image.objects.filter(pk__in=drawn.image_ids).values_list("pk", "uid").iterator())
-    uids = b"".join(uid_of.get(pk, GONE).bytes for pk in drawn.image_ids)
-    return map_points(drawn).tobytes() + uids
+    found = columns_of(UIDS, {"id": ">i8", "uid": "V16"}, drawn.image_ids)
+    row = _rows_of(found["id"], np.array(drawn.image_ids, np.int64))
+    uids = np.append(found["uid"], np.array([GONE.bytes], "V16"))[row]  # NOWHERE is the last
+    return map_points(drawn).tobytes() + uids.tobytes()
 
 
 def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
@@ -33,18 +48,32 @@ def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
     Int32, little-endian: how many queries, the place of each, then query, candidate and 1 or 0
     for judged or not, of each pair. What is on another catalog's map is at `NOWHERE`.
     """
-    row_of = {pk: row for row, pk in enumerate(drawn.image_ids)}
-    queries = [row_of.get(pk, NOWHERE) for pk in pool.query_ids.tolist()]
-    judged = judged_pairs(pool)
-    pairs = [
-        (row_of.get(query, NOWHERE), row_of.get(candidate, NOWHERE), (query, candidate) in judged)
-        for query, candidate in pool_pairs(pool)
-    ]
-    return b"".join(_int32(part) for part in ([len(queries)], queries, pairs))
+    on_map = np.array(drawn.image_ids, np.int64)
+    campaigns = list(pool.campaign_links.values_list("campaign_id", flat=True))
+    asked, judged = _columns(PAIRS, pool.pk), _columns(JUDGED, campaigns)
+    _, pair = distinct_pairs(np.concatenate([asked[:, 1:], judged[:, 1:]]))
+    is_judged = np.isin(pair[: len(asked)], pair[len(asked) :])
+    columns = [*(_rows_of(on_map, column) for column in asked[:, 1:].T), is_judged]
+    in_order = np.stack(columns, axis=1)[np.lexsort((asked[:, 2], asked[:, 0]))]
+    queries = _rows_of(on_map, pool.query_ids)
+    return b"".join(
+        part.astype("<i4").tobytes() for part in (np.array([queries.size]), queries, in_order)
+    )
 
 
-def _int32(values: Sequence[object]) -> bytes:
-    return np.array(values, "<i4").tobytes()
+def _columns(statement: str, parameter: object) -> Ints:
+    """Return a pair in each row: where its query stands, query and candidate, by image id."""
+    kinds = {"position": ">i4", "query": ">i8", "candidate": ">i8"}
+    return np.stack(list(columns_of(statement, kinds, parameter).values()), axis=1).astype(np.int64)
+
+
+def _rows_of(ids: Ints, wanted: Ints) -> Ints:
+    """Return where each of some ids stands among others, `NOWHERE` where it does not."""
+    if not ids.size:
+        return np.full(wanted.size, NOWHERE)
+    order = np.argsort(ids)
+    at = order[np.minimum(np.searchsorted(ids, wanted, sorter=order), ids.size - 1)]
+    return np.where(ids[at] == wanted, at, NOWHERE)
 
 
 def pools_on(catalog: Catalog) -> QuerySet[Pool]:

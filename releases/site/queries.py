@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -185,7 +187,7 @@ def line_or_404(release: Release, path: str) -> FileLine:
     """
     if path == MANIFEST:
         size = (files_folder(release) / MANIFEST).stat().st_size
-        return FileLine(release, MANIFEST, MANIFEST, release.seal, size)
+        return FileLine(release, MANIFEST, MANIFEST, _manifest_sha256(release), size)
     entry = manifest_of_release(release).files.get(path)
     signature = files_folder(release) / SIGNATURE
     if path == SIGNATURE and signature.exists():
@@ -193,6 +195,19 @@ def line_or_404(release: Release, path: str) -> FileLine:
     if entry is None:
         raise Http404
     return FileLine.of(release, path, entry)
+
+
+def _manifest_sha256(release: Release) -> str:
+    """Return the hash of the manifest's file as it was frozen.
+
+    Its seal is of all else that it says, so it is none of the file; where it does not fit, it is
+    what no file has.
+    """
+    with suppress(ReleaseError):
+        manifest = manifest_of_release(release)
+        if manifest.seal == release.seal:
+            return hashlib.sha256(manifest.text().encode()).hexdigest()
+    return release.seal
 
 
 class Negative(NamedTuple):

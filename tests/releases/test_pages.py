@@ -67,6 +67,15 @@ def test_a_stranger_reads_and_downloads_a_public_release(client: Client, release
         assert hashlib.sha256(content).hexdigest() == line.sha256
 
 
+def test_the_manifest_is_given_away_unless_it_was_changed(client: Client, release: Release) -> None:
+    path = files_folder(release) / "MANIFEST.json"
+    sound = path.read_bytes()
+    assert body(client.get(f"{BASE}files/MANIFEST.json")) == sound
+    path.write_text(path.read_text().replace('"n_rows": ', '"n_rows": 1', 1))
+    assert path.read_bytes() != sound
+    assert client.get(f"{BASE}files/MANIFEST.json").status_code == 503
+
+
 def test_the_board_of_a_release_has_its_judges_and_is_taken_away_as_a_file(
     client: Client, release: Release, world: World
 ) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Abs
 
 from annotation.models import (
@@ -52,6 +53,10 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
     if campaign.kind.is_choice:
         return _without_answer(campaign)
     votes = Q(judgements__is_counted=True)
+    n_said: Any = Count("judgements__answer", filter=votes, distinct=True)
+    if not campaign.kind.scale:  # two answers can be counted without sorting each pair's votes
+        said = Q(n_similar__gt=0), Q(n_different__gt=0)
+        n_said = Case(When(said[0] & said[1], then=2), When(said[0] | said[1], then=1), default=0)
     questions = (
         _finished(campaign)
         .annotate(
@@ -61,7 +66,7 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
             n_different=Count(
                 "judgements", filter=votes & Q(judgements__answer__startswith=Answer.DIFFERENT)
             ),
-            n_said=Count("judgements__answer", filter=votes, distinct=True),
+            n_said=n_said,
             n_unsure=Count(
                 "judgements",
                 filter=Q(

@@ -16,14 +16,13 @@ from lookalike.agreement.grades import MOST_GRADES
 from lookalike.core.arrays import Bools, Ints
 
 FIRST_PICK = 1000  # numbers of picks begin here, behind those of all words
-UNKNOWN = -1
+UNKNOWN = np.iinfo(np.int64).min
 TABLE = """
 select j.member_id, j.question_id, q.query_id, array_position(%s::text[], q.kind::text) - 1,
        case when j.answer ^@ 'pick:' then %s + substr(j.answer, 6)::int
             else array_position(%s::text[], j.answer::text) - 1 end,
        j.is_counted, j.is_excluded, j.event_id, array_position(%s::text[], v.mode::text) - 1,
-       v.visible_ms, v.load_ms, (extract(epoch from v.decided_at) * 1000000)::bigint,
-       coalesce((extract(epoch from v.shown_at) * 1000)::bigint, %s)
+       v.visible_ms, v.load_ms, v.decided_at, coalesce(v.shown_at, '-infinity')
 from annotation_judgement j
 join annotation_judgementevent v on v.id = j.event_id
 join annotation_question q on q.id = j.question_id
@@ -32,7 +31,7 @@ where q.campaign_id = %s
 KINDS = {
     "member": ">i8", "question": ">i8", "query": ">i8", "kind": ">i4", "answer": ">i4",
     "is_counted": "?", "is_excluded": "?", "event": ">i8", "mode": ">i4", "visible_ms": ">i4",
-    "load_ms": ">i4", "decided_us": ">i8", "shown_ms": ">i8",
+    "load_ms": ">i4", "decided_us": ">M8[us]", "shown_us": ">M8[us]",
 }  # fmt: skip
 
 
@@ -52,8 +51,8 @@ class AnswerTable:
         mode: shape (n,), place among `Mode.values`.
         visible_ms: shape (n,), time on screen.
         load_ms: shape (n,), time until the images were there.
-        decided_us: shape (n,), since 1970.
-        shown_ms: shape (n,), since 1970; `UNKNOWN` where nobody said.
+        decided_us: shape (n,), since 2000.
+        shown_us: shape (n,), since 2000; `UNKNOWN` where nobody said.
         codes: of all answers that are no picks, “similar” and “different” first.
     """
 
@@ -69,7 +68,7 @@ class AnswerTable:
     visible_ms: Ints
     load_ms: Ints
     decided_us: Ints
-    shown_ms: Ints
+    shown_us: Ints
     codes: tuple[str, ...]
 
     def __getitem__(self, chosen: Bools) -> AnswerTable:
@@ -123,7 +122,7 @@ def read_answer_table(campaign: Campaign) -> AnswerTable:
     words = map(str, [*VOTES, *NO_VOTES, *graded, *campaign.kind.answers])
     codes = list(dict.fromkeys(words))
     columns = columns_of(
-        TABLE, KINDS, QuestionKind.values, FIRST_PICK, codes, Mode.values, UNKNOWN, campaign.pk
+        TABLE, KINDS, QuestionKind.values, FIRST_PICK, codes, Mode.values, campaign.pk
     )
     order = np.lexsort((columns["event"], columns["decided_us"], columns["member"]))
     return AnswerTable(**{name: columns[name][order] for name in KINDS}, codes=tuple(codes))

@@ -173,12 +173,12 @@ def _flags(
     member: PanelMember, mine: AnswerTable, pairs: AnswerTable, others: Share, checks: Share
 ) -> list[Flag]:
     kinds = (QuestionKind.PAIR, QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
-    is_timed = ~mine.in_mode(Mode.IMPORT) & (mine.shown_ms != UNKNOWN)
+    is_timed = ~mine.in_mode(Mode.IMPORT) & (mine.shown_us != UNKNOWN)
     timed = mine[is_timed & mine.of_kind(*kinds)]
     in_sheet = timed.in_mode(Mode.SHEET)
     on_pair = timed[timed.is_final & ~in_sheet]
     return careless_flags(
-        Answers(timed.visible_ms, in_sheet, timed.shown_ms, timed.is_final),
+        Answers(timed.visible_ms, in_sheet, timed.shown_us // 1000, timed.is_final),
         n_similar=int(pairs.is_similar.sum()),
         n_different=int((pairs.is_similar_or_different & ~pairs.is_similar).sum()),
         others=others,
