@@ -120,7 +120,7 @@ def test_the_bias_report_is_made_again_by_command_and_in_python(
     assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
 
 
-def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
+def test_commands_and_documents_say_that_the_judgements_of_a_release_are_simulated(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaigns = lk.open_release(ZIPS[-1]).info["campaigns"]
@@ -135,6 +135,8 @@ def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
         assert main([str(word) for word in words]) == 0
         assert "its judgements are simulated" in capsys.readouterr().err
     assert "its judgements are simulated" in page.read_text()
+    for document in ("README.md", "CITATION.cff", "croissant.json", "datasheet.md"):
+        assert "judgements are simulated" in Path(simulated, document).read_text(), document
     assert main(["aggregate", "--release", str(folder)]) == 0
     assert "simulated" not in capsys.readouterr().err
 
