@@ -226,6 +226,25 @@ def test_answers_that_do_not_count_are_no_votes(folder: Path, tmp_path: Path) ->
     assert len(read_vote_table(path).rows) == len(read_vote_table(whole).rows) - 3
 
 
+def test_votes_that_cannot_be_read_are_refused_with_file_and_reason(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "judgements.parquet"
+    cut.write_bytes((folder / "data/judgements.parquet").read_bytes()[:-50])
+    empty = tmp_path / "judgements.csv"
+    empty.write_text((folder / "csv/judgements.csv").read_text().splitlines()[0] + "\n")
+    for path, reason in (
+        (cut, "not readable as parquet"),
+        (empty, "there are no votes"),
+        (folder / "data/labels.parquet", "needed once each: item,worker,label"),
+        (tmp_path / "absent.parquet", "No such file"),
+    ):
+        for command in ("aggregate", "agreement"):
+            said = refused(capsys, command, path)
+            assert said.startswith(f"error: {path}")
+            assert reason in said
+
+
 def test_shipped_negatives_are_read_as_random_negatives(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
