@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lookalike.core.arrays import Ints
+from lookalike.io.column_table import ColumnTable
 from lookalike.io.judgements import counted_answers, holds_judgements
 from lookalike.io.numbered_rows import TableError, read_rows
 
@@ -41,15 +42,16 @@ class Votes:
 
 
 def read_votes(path: str | Path) -> Votes:
-    """Return the votes of a CSV file with the columns item, worker, label; others are ignored.
+    """Return the votes of a CSV or parquet file with the columns item, worker, label.
 
-    The judgements of a release (CSV or parquet) are read, too: those that count, an item being the
-    query and the image, a space between.
+    Others are ignored. The judgements of a release are read, too: those that count, an item being
+    the query and the image, a space between.
 
     Raises:
         TableError: the file cannot be read, is not UTF-8, has no votes, lacks a column or has
             it twice, or has rows that are too short, leave a field empty, or repeat an
             (item, worker) pair. All such rows are named.
+        FormatError: the same of parquet and of judgements, the first offence alone.
     """
     problems: list[str] = []
     first_row: dict[tuple[str, str], int] = {}
@@ -68,11 +70,16 @@ def read_votes(path: str | Path) -> Votes:
 
 
 def _rows(path: str | Path, problems: list[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    if Path(path).exists() and holds_judgements(path):
+    columns = ("item", "worker", "label")
+    if not Path(path).exists():
+        yield from read_rows(path, columns, problems)  # which says so
+    elif holds_judgements(path):
         for row, (query, image, judge, answer) in counted_answers(path):
             yield row, (f"{query} {image}", judge, answer)
+    elif (table := ColumnTable(path, columns)).is_parquet:
+        yield from table
     else:
-        yield from read_rows(path, ("item", "worker", "label"), problems)
+        yield from read_rows(path, columns, problems)
 
 
 def read_truth(path: str | Path) -> dict[str, str]:

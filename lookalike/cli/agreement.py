@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "votes",
         type="input",
         metavar="VOTES",
-        help="CSV with the columns item,worker,label, or a release's judgements (CSV, parquet)",
+        help="CSV or parquet with the columns item,worker,label, or a release's judgements",
     )
     parser.add_argument(
         "--ordinal",

@@ -59,14 +59,18 @@ class ColumnTable:
 def column_names(path: str | Path) -> list[str]:
     """Return the columns that a parquet file or the first line of a CSV file names.
 
-    Nothing that is wrong with the file is refused here.
+    Raises:
+        FormatError: it begins like parquet and is none.
+        OSError: if the file cannot be opened.
     """
+    with Path(path).open("rb") as file:
+        line = file.readline(MOST_OF_A_HEADER)
+    if not line.startswith(MAGIC):
+        return [name.strip() for name in line.decode("utf-8-sig", "replace").split(",")]
     try:
         return list(pq.read_schema(path).names)
-    except pa.ArrowException:
-        with Path(path).open("rb") as file:
-            line = file.readline(MOST_OF_A_HEADER).decode("utf-8-sig", "replace")
-        return [name.strip() for name in line.split(",")]
+    except pa.ArrowException as error:
+        raise FormatError(path, None, f"not readable as parquet: {error}") from error
 
 
 def _csv_rows(

@@ -14,6 +14,7 @@ def holds_judgements(path: str | Path) -> bool:
     """Whether a CSV or parquet file has the columns of a release's judgements.
 
     Raises:
+        FormatError: it begins like parquet and is none.
         OSError: if the file cannot be opened.
     """
     return set(COLUMNS) <= set(column_names(path))

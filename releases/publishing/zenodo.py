@@ -49,13 +49,17 @@ def metadata_of(release: Release) -> dict[str, Any]:
         "title": release.title,
         "version": release.version,
         "publication_date": info["date"],
-        "description": info["description"] or release.title,
+        "description": _facts(release).abstract,
         "creators": creators,
         "access_right": "open",
         "license": info["licence"]["labels"].lower(),
         "notes": f"Images: {info['licence']['images']} Seal of the manifest: {release.seal}",
         "keywords": ["visual similarity", "image retrieval", "benchmark"],
     }
+
+
+def _facts(release: Release) -> Facts:
+    return Facts.of(Folder(files_folder(release)), {})
 
 
 def deposit(release: Release) -> Deposit:
@@ -83,7 +87,7 @@ def deposit(release: Release) -> Deposit:
             raise ReleaseError(f"{base} answered without a DOI or a place for files.") from problem
         if not bucket.startswith(f"{settings.ZENODO_URL.rstrip('/')}/"):
             raise ReleaseError(f"{base} names a place for files on another site: {bucket}")
-        text = citation(Facts.of(Folder(files_folder(release)), {}), doi).encode()
+        text = citation(_facts(release), doi).encode()
         _answer(session.put, f"{bucket}/CITATION.cff", data=text)
         archive = archive_path(release)
         with archive.open("rb") as file:

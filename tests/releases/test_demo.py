@@ -16,6 +16,7 @@ from demo import main_job
 from demo.drawing.catalog import render_catalog
 from releases.freeze.requests import FreezeRequest
 from releases.models import Release
+from releases.publishing.zenodo import metadata_of
 from releases.storage import releases_folder
 from tests.releases.every_way import check_every_way
 from tests.worlds import freeze_now
@@ -54,8 +55,12 @@ def demo(
     return freeze_now(asked)
 
 
-def test_command_python_page_api_hand_and_ir_measures_agree_on_the_demo(
+def test_command_python_page_api_hand_and_ir_measures_agree_on_the_demo_and_call_it_simulated(
     demo: Release, client: Client, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     specs = (main_job.MODELS[0], main_job.MODELS[-1])
     check_every_way(demo, specs, client=client, capsys=capsys, cache=tmp_path / "cache")
+    assert "judgements are simulated" in metadata_of(demo)["description"]
+    sent = client.get("/releases/demo/1.0.0/leaderboard.md")
+    assert "demo-1.0.0-simulated-leaderboard.md" in sent["Content-Disposition"]
+    assert "judgements are simulated" in sent.content.decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from lookalike.agreement.grades import Scale
+from lookalike.metrics.leaderboard_tables import SIMULATED
 from lookalike.release.documents.citation import bibtex
 from lookalike.release.documents.facts import Facts, percent
 from lookalike.release.documents.markdown import single_line
@@ -74,12 +75,7 @@ def _body(facts: Facts) -> str:
     info, counts = facts.info, facts.statistics
     labels = counts["labels"]["label"]
     n_pooled = sum(model["badge"] == "pooled" for model in facts.models)
-    simulated = (
-        "\n**The judgements are simulated: programs with stated error rates gave them, not "
-        "experts.**\n"
-        if facts.is_simulated
-        else ""
-    )
+    simulated = f"\n**{SIMULATED}**\n" if facts.is_simulated else ""
     return f"""# {facts.title}
 
 {info["description"] or "A benchmark of visual similarity."}

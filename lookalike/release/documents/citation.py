@@ -27,7 +27,7 @@ def citation(facts: Facts, doi: str = "") -> str:
             f"date-released: {_quoted(info['date'])}",
             "authors:",
             *authors,
-            f"abstract: {_quoted(info['description'] or info['title'])}",
+            f"abstract: {_quoted(facts.abstract)}",
             *([f"doi: {_quoted(doi)}"] if doi else []),
             *([f"url: {_quoted(info['url'])}"] if info["url"] else []),
             *([f"license: {_quoted(info['licence']['labels'])}"] if _is_spdx(facts) else []),

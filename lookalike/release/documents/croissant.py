@@ -47,7 +47,7 @@ def croissant(facts: Facts) -> str:
         "@type": "sc:Dataset",
         "conformsTo": _CONFORMS_1_1 if is_1_1 else "http://mlcommons.org/croissant/1.0",
         "name": info["name"],
-        "description": info["description"] or info["title"],
+        "description": facts.abstract,
         "license": info["licence"]["labels"],
         "url": info["url"] or f"urn:lookalike:{info['name']}:{info['version']}",
         "version": info["version"],

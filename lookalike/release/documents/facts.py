@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from lookalike.metrics.leaderboard_tables import SIMULATED
 from lookalike.release.format.columns import Table
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import MTEB_PATHS, has_sets, list_tables
@@ -91,6 +92,12 @@ class Facts:
             "for it, with intervals that hold the draw; a plain mean over the labels says nothing "
             "of the pool."
         )
+
+    @property
+    def abstract(self) -> str:
+        """What it is, for those who see no more of it than this."""
+        said = str(self.info["description"] or self.info["title"])
+        return f"{SIMULATED} {said}" if self.is_simulated else said
 
     @property
     def judges(self) -> str:

@@ -120,7 +120,7 @@ def test_the_bias_report_is_made_again_by_command_and_in_python(
     assert row.macro_auc.value == pytest.approx(scored.outcomes["macro_roc_auc"].value, abs=1e-9)
 
 
-def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
+def test_commands_and_documents_say_that_the_judgements_of_a_release_are_simulated(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaigns = lk.open_release(ZIPS[-1]).info["campaigns"]
@@ -135,6 +135,8 @@ def test_every_command_says_that_the_judgements_of_a_release_are_simulated(
         assert main([str(word) for word in words]) == 0
         assert "its judgements are simulated" in capsys.readouterr().err
     assert "its judgements are simulated" in page.read_text()
+    for document in ("README.md", "CITATION.cff", "croissant.json", "datasheet.md"):
+        assert "judgements are simulated" in Path(simulated, document).read_text(), document
     assert main(["aggregate", "--release", str(folder)]) == 0
     assert "simulated" not in capsys.readouterr().err
 
@@ -222,6 +224,25 @@ def test_answers_that_do_not_count_are_no_votes(folder: Path, tmp_path: Path) ->
     path.write_text(whole.read_text().replace(",True,", ",False,", 3))
     assert len(lk.read_votes(path).item_of) == len(lk.read_votes(whole).item_of) - 3
     assert len(read_vote_table(path).rows) == len(read_vote_table(whole).rows) - 3
+
+
+def test_votes_that_cannot_be_read_are_refused_with_file_and_reason(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut = tmp_path / "judgements.parquet"
+    cut.write_bytes((folder / "data/judgements.parquet").read_bytes()[:-50])
+    empty = tmp_path / "judgements.csv"
+    empty.write_text((folder / "csv/judgements.csv").read_text().splitlines()[0] + "\n")
+    for path, reason in (
+        (cut, "not readable as parquet"),
+        (empty, "there are no votes"),
+        (folder / "data/labels.parquet", "needed once each: item,worker,label"),
+        (tmp_path / "absent.parquet", "No such file"),
+    ):
+        for command in ("aggregate", "agreement"):
+            said = refused(capsys, command, path)
+            assert said.startswith(f"error: {path}")
+            assert reason in said
 
 
 def test_shipped_negatives_are_read_as_random_negatives(
