@@ -137,6 +137,17 @@ class TestMining:
         assert onto_grass == {0, 2, 5}
         assert CaptionTable(TOY).condition(MinedTriplet(0, 0, 1, 1)) == "in car"
 
+    def test_a_subject_is_drawn_by_its_images_and_an_object_by_nothing_else(self):
+        rows = [CaptionRow(f"h{n}", "", "horse", "on", "hay" if n else "ice") for n in range(15)]
+        rows = [*TOY, *rows, *rows]  # said twice of an image counts once
+        found = mine(CaptionTable(rows), range(4000), 0).triplets
+        subjects = Counter(rows[one.target].subject for one in found)
+        # 15 images to 5; another object is drawn in one of two draws, or in three of four
+        expected = 15 / 2 / (15 / 2 + 5 * 3 / 4)
+        assert subjects["horse"] / subjects.total() == pytest.approx(expected, abs=0.03)
+        objects = Counter(rows[one.target].object for one in found)
+        assert objects["hay"] / objects["ice"] == pytest.approx(1 / 14, rel=0.3)
+
     @pytest.mark.parametrize(
         ("terms", "is_kept"),
         [
