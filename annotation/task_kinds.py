@@ -109,7 +109,7 @@ class TaskKind:
         """
         n = Counter(votes)
         sides = n[Answer.SIMILAR], n[Answer.DIFFERENT]
-        label = majority(*np.array(sides)[:, None], tie_rule)
+        label = majority(np.array(sides[:1]), np.array(sides[1:]), tie_rule)
         winner = Answer.SIMILAR if label.is_similar[0] else Answer.DIFFERENT
         answer = winner.value if label.is_decided[0] else ""
         return Consensus(answer, is_settled(*sides, n_wanted, tie_rule))

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,13 +127,13 @@ def precisions(bench: Bench) -> Iterator[Found]:
 def embedding_rate(bench: Bench) -> Iterator[Found]:
     """From JPEG to vectors, beside the lower of what decoding and a bare forward pass allow."""
     model = "tf_efficientnet_lite0" if bench.is_small else "vit_base_patch16_224"
-    for precision in ("float32",) if bench.is_small else ("float32", "bfloat16"):
+    precisions: list[Precision] = ["float32"] if bench.is_small else ["float32", "bfloat16"]
+    for precision in precisions:
         backbone = random_backbone(model, bench.device, precision)
         groups = [bench.photos[at : at + 256] for at in range(0, len(bench.photos), 256)]
-        rate = best_rate(len(bench.photos), lambda groups=groups, backbone=backbone: list(
-            embed_in_turn(backbone, groups)))  # fmt: skip
+        rate = best_rate(len(bench.photos), partial(embed_all, backbone, groups))
         bare, size = bare_forward(backbone, bench)
-        decoding = best_rate(len(bench.photos), lambda backbone=backbone: decode(backbone, bench))
+        decoding = best_rate(len(bench.photos), partial(decode, backbone, bench))
         limit = min(bare, decoding)
         says = (
             f"{rate:.0f} images/s; bare forward {bare:.0f} (batches of {size}), "
@@ -141,6 +142,11 @@ def embedding_rate(bench: Bench) -> Iterator[Found]:
         is_slow = bench.on_gpu and rate < LEAST_EMBEDDING * limit
         wrong = f"at least {LEAST_EMBEDDING} are expected" if is_slow else ""
         yield Found(f"{model} in {precision}", says, wrong)
+
+
+def embed_all(backbone: NetworkBackbone, groups: list[list[Path]]) -> None:
+    for _ in embed_in_turn(backbone, groups):
+        pass
 
 
 def random_backbone(name: str, device: torch.device, precision: Precision) -> NetworkBackbone:
@@ -193,7 +199,8 @@ class Crowded(nn.Module):
     def forward(self, images: torch.Tensor) -> torch.Tensor:
         if len(images) > 4:
             raise torch.OutOfMemoryError("CUDA out of memory, as a stand-in says")
-        return self.layer(images).flatten(1)
+        vectors: torch.Tensor = self.layer(images).flatten(1)
+        return vectors
 
 
 def full_memory(bench: Bench) -> Iterator[Found]:

@@ -77,7 +77,8 @@ def choose_engine(backbone: NetworkBackbone, folder: Path) -> Verdict:
     if verdict is None:
         try:
             verdict = _find_out(backbone, network)
-            write_atomically(kept, lambda file: file.write(json.dumps(asdict(verdict)).encode()))
+            content = json.dumps(asdict(verdict)).encode()
+            write_atomically(kept, lambda file: file.write(content))
         except OSError as problem:
             verdict = Verdict(TORCH, f"nothing can be kept in {folder}: {problem}")
         logger.info("%s is run by %s: %s", backbone.spec, verdict.engine, verdict.reason)
@@ -117,7 +118,7 @@ def export_onnx(model: nn.Module, example: torch.Tensor) -> bytes:
         torch.onnx.export(
             model,
             (example,),
-            file,
+            file,  # type: ignore[arg-type]  # what is open will do, too
             dynamo=False,
             input_names=["images"],
             output_names=["vectors"],
@@ -166,7 +167,7 @@ def _tried(forward: Forward, batches: Sequence[torch.Tensor]) -> tuple[Vectors, 
     def work(_: None) -> tuple[Vectors, float]:
         vectors = unit_rows(np.concatenate([forward(batch) for batch in batches]))
         spent = []
-        for _ in range(N_TIMED):
+        for _turn in range(N_TIMED):
             started = time.thread_time()
             forward(batches[0])
             spent.append(time.thread_time() - started)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from benchmarks import gpu_check
+from lookalike.search.exact import top_k
+from lookalike.search.topk import TopK
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,12 +47,10 @@ def test_one_wrong_result_fails_the_whole(
 
 
 def test_a_device_that_searches_otherwise_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    by_processor = gpu_check.top_k
+    def other(queries: Any, catalog: Any, k: int, *, device: str, filters: Any) -> TopK:
+        return top_k(queries[::-1].copy(), catalog, k, filters=filters)
 
-    def other(*given: object, device: str, **named: object) -> object:
-        return by_processor(given[0][::-1].copy(), *given[1:], **named)  # type: ignore[index]
-
-    monkeypatch.setattr(gpu_check.gpu, "top_k", other)
+    monkeypatch.setattr("lookalike.search.gpu.top_k", other)
     bench = gpu_check.Bench(torch.device("cpu"), [], is_small=True)
     [found] = gpu_check.search(bench)
     assert found.wrong == "the result is not the processor's, bit for bit"

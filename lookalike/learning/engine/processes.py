@@ -59,7 +59,7 @@ def gathered(vectors: torch.Tensor) -> torch.Tensor:
     A slope with regard to them passes to the process that computed them, summed over all of
     them; `averaged` makes of that what one process would have found.
     """
-    return vectors if n_processes() == 1 else torch.cat(all_gather(vectors))
+    return vectors if n_processes() == 1 else torch.cat(all_gather(vectors))  # type: ignore[no-untyped-call]
 
 
 def averaged(gradients: Sequence[torch.Tensor]) -> list[torch.Tensor]:

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from evaluation.results.assessment import assess
-from evaluation.results.details import details_path, load_details, store_details
+from evaluation.results.details import Details, details_path, load_details, store_details
 from lookalike.io.errors import InputError
 from lookalike.metrics.embedding_runs import unit_rows
 from lookalike.metrics.uncertainty import significance_letters
@@ -18,8 +18,15 @@ from tests.worlds import World
 pytestmark = pytest.mark.django_db
 
 
+def details_of(world: World) -> Details:
+    found = assess(world.campaign, n_bootstraps=0).details
+    assert found is not None
+    return found
+
+
 def test_the_stored_scores_give_the_micro_auc_of_the_summary(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=0)
+    assert found.details is not None
     details = load_details(store_details(found.details))
     for model in found.summary.as_json()["models"]:
         scores = details.scores[details.place(model["name"])]
@@ -28,7 +35,7 @@ def test_the_stored_scores_give_the_micro_auc_of_the_summary(judged_world: World
 
 
 def test_heads_are_the_nearest_images_of_other_products(judged_world: World) -> None:
-    details = assess(judged_world.campaign, n_bootstraps=0).details
+    details = details_of(judged_world)
     images = judged_world.images
     row_of = {image.pk: row for row, image in enumerate(images)}
     for m, name in enumerate(details.models.tolist()):
@@ -43,6 +50,7 @@ def test_heads_are_the_nearest_images_of_other_products(judged_world: World) -> 
 def test_unique_positives_were_proposed_by_that_model_alone(judged_world: World) -> None:
     found = assess(judged_world.campaign, n_bootstraps=0)
     assert found.report is not None
+    assert found.details is not None
     expected = {row.name: row.n_unique_positive for row in found.report.generators}
     assert sum(expected.values()) > 0
     for name, n in expected.items():
@@ -51,7 +59,7 @@ def test_unique_positives_were_proposed_by_that_model_alone(judged_world: World)
 
 
 def test_a_lost_file_is_named_with_what_to_do(judged_world: World) -> None:
-    sha256 = store_details(assess(judged_world.campaign, n_bootstraps=0).details)
+    sha256 = store_details(details_of(judged_world))
     details_path(sha256).unlink()
     with pytest.raises(InputError, match="evaluate again"):
         load_details(sha256)
@@ -71,7 +79,7 @@ def test_a_lost_file_is_named_with_what_to_do(judged_world: World) -> None:
 def test_a_damaged_file_is_named_with_what_to_do(
     judged_world: World, damage: Callable[[bytes], bytes]
 ) -> None:
-    details = assess(judged_world.campaign, n_bootstraps=0).details
+    details = details_of(judged_world)
     sha256 = store_details(details)
     path = details_path(sha256)
     path.write_bytes(damage(path.read_bytes()))

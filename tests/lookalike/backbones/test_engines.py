@@ -30,7 +30,8 @@ class Sum(nn.Module):
         self.change = change
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        return self.change(images.flatten(1) * self.weight)
+        changed: torch.Tensor = self.change(images.flatten(1) * self.weight)
+        return changed
 
 
 def network(model: nn.Module) -> NetworkBackbone:
@@ -79,7 +80,7 @@ def test_an_exported_network_takes_batches_of_any_size_and_agrees(tmp_path: Path
     verdict = choose_engine(backbone, tmp_path)
     expected = network(layers)
     for n in (1, 3, 16, 21):
-        values = np.random.default_rng(n).integers(0, 256, (n, SIDE, SIDE, 3), np.uint8)
+        values = list(np.random.default_rng(n).integers(0, 256, (n, SIDE, SIDE, 3), np.uint8))
         np.testing.assert_allclose(backbone.embed(values), expected.embed(values), atol=1e-5)
     assert bool(list(tmp_path.glob("*.onnx"))) == (verdict.engine == "onnxruntime")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import timm
@@ -134,7 +135,8 @@ def test_presets_name_the_licence_that_the_library_names() -> None:
     for member in (member for preset in PRESETS for member in preset.members):
         if member.spec.startswith("timm:") or member.spec in TOWERS:
             name = TOWERS.get(member.spec, member.spec.removeprefix("timm:"))
-            assert member.licence == timm.get_pretrained_cfg(name).license, member.spec
+            config: Any = timm.get_pretrained_cfg(name)
+            assert member.licence == config.license, member.spec
 
 
 def test_presets_of_today_say_how_large_their_weights_are() -> None:

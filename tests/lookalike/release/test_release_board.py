@@ -24,7 +24,7 @@ def board(depth: int, judged: float = 1.0) -> Leaderboard:
         values = {measure: float(of.mean()) for measure, of in by_query.items()}
         n_queries = dict.fromkeys(by_query, 40)
         values["judged@5"] = judged
-        scores.append(ReleaseScores(Entrant(name, badge), values, n_queries, by_query))
+        scores.append(ReleaseScores(Entrant(name, badge), values, n_queries, by_query=by_query))
     columns = [("P@5", "P@5"), ("macro_roc_auc", "AUC")]
     return release_leaderboard(scores, columns, "P@5", depth=depth)
 
