@@ -23,6 +23,7 @@ from releases.models import Release
 from releases.site.queries import FREEZE_TASK
 from releases.storage import files_folder, releases_folder
 from releases.tasks import freeze
+from tests.e2e.pages import serious_problems
 from tests.evaluation.rounds.cases import world_of_rounds
 from tests.worlds import World, answer_all, judge_world, same_colour
 
@@ -81,6 +82,7 @@ def open_in_rounds(chief: Page, world: World) -> Campaign:
     chief.fill("#id_n_looks", "2")
     chief.select_option("#id_measure", "AP'")
     chief.fill("#id_width", "0.49")
+    assert serious_problems(chief) == []
     chief.get_by_role("button", name="Save, then check and open").click()
     chief.get_by_role("button", name="Open for judging").click()
     expect(chief.get_by_text("is opened")).to_be_visible()
@@ -110,9 +112,11 @@ def go_through_rounds(chief: Page, world: World, campaign: Campaign) -> None:
     work(LOOK_TASK)
     chief.goto(f"/results/{campaign.slug}/")
     expect(chief.get_by_text("every value is an estimate")).to_be_visible()
+    assert serious_problems(chief) == []
     expect(chief.get_by_text("Not for these measures").first).to_be_visible()
     chief.get_by_role("link", name="Rounds", exact=True).click()
     expect(chief.get_by_text("after round 2 of 2 planned")).to_be_visible()
+    assert serious_problems(chief) == []
     chief.on("dialog", lambda dialog: dialog.accept())
     chief.get_by_role("button", name="Stop here").click()
     expect(chief.get_by_text("Stopped after round 2")).to_be_visible()
