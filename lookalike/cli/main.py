@@ -56,6 +56,7 @@ CONDITIONAL = {
 LEARN = {
     "text-space": "let texts find pictures, from a catalog's own attributes",
     "notion": "turn prompts into a projection of vectors",
+    "embedding": "an embedding from classes or products, guided by words or not",
     "score-triplets": "how well notions cover triplets of several attributes",
     "score-templates": "answer templates of conditional retrieval by notions",
     "score-notions": "how well notions tell an attribute's values apart",
