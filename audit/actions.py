@@ -72,6 +72,8 @@ class Action(TextChoices):
     POOL_DELETED = "pool_deleted"
 
     TEXT_SPACE_DELETED = "text_space_deleted"
+    EMBEDDING_MADE = "embedding_made"
+    EMBEDDING_DELETED = "embedding_deleted"
     NOTION_MADE = "notion_made"
     NOTION_DELETED = "notion_deleted"
 

@@ -1,4 +1,4 @@
-"""Celery tasks: learn text spaces, fit notions. They load torch, but only in workers."""
+"""Celery tasks: learn text spaces and embeddings, fit notions. Torch loads in workers alone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jobs.job_task import job_task, serve
 from jobs.queues import DEVICE
 from jobs.services import JobError, JobProgress
 from learning import live
+from learning.embeddings.services import EMBEDDING_TASK
 from learning.notions.services import NOTION_TASK, PICTURES_TASK
 from learning.text_spaces.services import SPACE_TASK
 from lookalike.core.errors import Refused
@@ -26,6 +27,12 @@ log = logging.getLogger(__name__)
 def learn_text_space(progress: JobProgress) -> dict[str, Any]:
     """Learn a text space from a catalog's attributes."""
     return serve("learning.text_spaces.learn.learn_text_space", progress)
+
+
+@job_task(EMBEDDING_TASK, queue=DEVICE)
+def learn_embedding(progress: JobProgress) -> dict[str, Any]:
+    """Learn an embedding from a catalog's classes or products."""
+    return serve("learning.embeddings.learn.learn_embedding", progress)
 
 
 @job_task(NOTION_TASK)

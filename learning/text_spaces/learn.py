@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +10,14 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.models import EmbeddingSet, Image
-from catalog.vectors.embeddings import load_vectors
 from catalog.vectors.projections import derive_set, store_projection, write_layers
 from jobs.services import JobError, JobProgress
+from learning.material import Material, material_of
 from learning.models import TextSpace, TrainingRun
 from learning.reading import full_memory_named, ready_encoder
 from learning.text_spaces.checkpoints import checkpoint_folder, drop_checkpoints
 from learning.text_spaces.recipes import SpaceRecipe
-from lookalike.core.arrays import Float32s, Ints
+from lookalike.core.arrays import Float32s
 from lookalike.core.dataclass_json import as_json, from_json
 from lookalike.core.errors import Refused
 from lookalike.learning.engine.loop import CURVE
@@ -42,32 +38,6 @@ from pooling.embedding.embed import embed_by
 CURVE_POINTS = 200
 
 
-@dataclass(frozen=True)
-class _Material:
-    """A catalog's pictures as a run sees them.
-
-    Attributes:
-        parent: the vectors' set.
-        ids: of the images, shape (n,).
-        vectors: shape (n, d).
-        rows: attributes of each image.
-        products: of each image, "" where it is not known.
-    """
-
-    parent: EmbeddingSet
-    ids: Ints
-    vectors: Float32s
-    rows: Sequence[Mapping[str, str]]
-    products: Sequence[str]
-
-    @property
-    def sha256(self) -> str:
-        """Of all that is learned from."""
-        digest = hashlib.sha256(self.vectors.tobytes())
-        digest.update(json.dumps([self.rows, self.products], sort_keys=True).encode())
-        return digest.hexdigest()
-
-
 @full_memory_named()
 def learn_text_space(*, run_id: int, progress: JobProgress) -> dict[str, Any]:
     """Learn what a run asks for, or go on with it, and store it; may run twice.
@@ -84,7 +54,7 @@ def learn_text_space(*, run_id: int, progress: JobProgress) -> dict[str, Any]:
     if space is None:
         recipe = from_json(SpaceRecipe, run.recipe)
         (parent,) = embed_by(recipe.parent, [run.catalog], progress)
-        material = _material(parent)
+        material = material_of(parent)
         progress.start(0, None, "Loading the text encoder", is_long=True)
         encoder = ready_encoder(SENTENCE if recipe.is_learned else recipe.parent)
         folder = checkpoint_folder(run) / material.sha256[:16]  # newer data begin anew
@@ -100,21 +70,8 @@ def learn_text_space(*, run_id: int, progress: JobProgress) -> dict[str, Any]:
     return {"space": space.slug, "model": space.projection.spec, **run.figures}
 
 
-def _material(parent: EmbeddingSet) -> _Material:
-    """Return the images that are still in the catalog, in the order of their vectors."""
-    ids, vectors = load_vectors(parent)
-    facts = Image.objects.filter(catalog_id=parent.catalog_id).in_bulk()
-    living = np.isin(ids, np.array(list(facts), np.int64))
-    ids = ids[living]
-    images = [facts[pk] for pk in ids.tolist()]
-    return _Material(
-        parent, ids, np.asarray(vectors[living], np.float32),
-        [image.attributes for image in images], [image.product_id for image in images],
-    )  # fmt: skip
-
-
 def _trained(
-    recipe: SpaceRecipe, material: _Material, encoder: TextEncoder, folder: Path,
+    recipe: SpaceRecipe, material: Material, encoder: TextEncoder, folder: Path,
     progress: JobProgress,
 ) -> LitRun:  # fmt: skip
     columns = read_attributes(material.rows, recipe.columns).columns
@@ -127,7 +84,7 @@ def _trained(
 
 
 def _as_it_is(
-    recipe: SpaceRecipe, material: _Material, encoder: TextEncoder, _folder: Path,
+    recipe: SpaceRecipe, material: Material, encoder: TextEncoder, _folder: Path,
     _progress: JobProgress,
 ) -> LitRun:  # fmt: skip
     """Return a CLIP-like model's own space, with nothing learned and nothing seen."""
@@ -152,7 +109,7 @@ def _captions(attributes: Attributes, encoder: TextEncoder) -> dict[str, Float32
 
 
 def _store(
-    run: TrainingRun, learned: LitRun, material: _Material, encoder: TextEncoder,
+    run: TrainingRun, learned: LitRun, material: Material, encoder: TextEncoder,
     curve: list[list[float]],
 ) -> TextSpace:  # fmt: skip
     texts_sha256 = write_layers(learned.space.texts)

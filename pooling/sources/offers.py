@@ -112,8 +112,8 @@ def _learned(catalog: Catalog | None) -> Iterator[OfferGroup]:
         Offer(one.spec, one.name, f"maps {one.parent_spec}", is_embedded=one.spec in embedded)
         for one in Projection.objects.all()
     ]
-    text = "Learned here. They map a model's vectors, so no picture is embedded for them again."
-    yield OfferGroup("Notions and text spaces", text, offers)
+    text = "They map a model's vectors, so no picture is embedded for them again."
+    yield OfferGroup("Learned here", text, offers)
 
 
 def _without_weights(catalog: Catalog | None) -> Iterator[OfferGroup]:

@@ -1,0 +1,1 @@
+"""Embeddings learned from a catalog's classes or products, as models of pools."""

@@ -1,0 +1,77 @@
+"""`manage.py learn_embedding CATALOG NAME --columns colour,category`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from functools import partial
+from typing import Any
+
+from jobs.job_task import serve
+from jobs.work.commands import JobCommand
+from learning.embeddings.services import embedding_job
+from learning.text_spaces.recipes import PARENT
+from lookalike.cli.learn.options import comma_list
+from lookalike.learning.embeddings.recipe import METHODS, WORDS, EmbeddingRecipe
+from pooling.new_pool.parsing import catalog_by_slug
+
+
+class Command(JobCommand):
+    help = (
+        "Learn an embedding from a catalog's attributes or products, as a model for pools: "
+        "learned:NAME. A fifth of the products is held out. The same command goes on where it "
+        "was stopped."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("catalog", help="its short name")
+        parser.add_argument("name", help="of the embedding")
+        parser.add_argument(
+            "--columns", type=comma_list, required=True, metavar="NAMES",
+            help="attributes, or product: images that agree in all are of one class; "
+            "fine-tuning classifies each",
+        )  # fmt: skip
+        parser.add_argument("--method", choices=METHODS, default=METHODS[0])
+        parser.add_argument(
+            "--words", choices=WORDS, default="",
+            help="what guides: the names of the classes (ELG), or what a classifier of ImageNet "
+            "takes their pictures for (PLG)",
+        )  # fmt: skip
+        parser.add_argument("--weight", type=float, default=10.0, help="of the words")
+        parser.add_argument(
+            "--model", default=PARENT, metavar="SPEC", help="backbone; default: %(default)s"
+        )
+        parser.add_argument("--dim", type=int, default=128, help="default: %(default)s")
+        parser.add_argument("--hidden", type=int, default=512, help="default: %(default)s")
+        parser.add_argument("--epochs", type=int, default=20, help="default: %(default)s")
+        parser.add_argument("--seed", type=int, default=0)
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        catalog = catalog_by_slug(options["catalog"], "catalog")
+        recipe = EmbeddingRecipe(
+            columns=tuple(options["columns"]),
+            **{name: options[name]
+               for name in ("method", "words", "weight", "dim", "hidden", "epochs", "seed")},
+        )  # fmt: skip
+        job = embedding_job(
+            catalog=catalog, name=options["name"], parent=options["model"], recipe=recipe
+        )
+        work = partial(serve, "learning.embeddings.learn.learn_embedding")
+        result = self.run_work(**job, work=work)
+        self.report(result, as_json=options["json"], lines=_lines(result))
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    card = result["card"]
+    lines = [
+        f"{result['model']}: {result['dim']} numbers, learned from {card['n_images']:,} images"
+    ]
+    if n := card["n_classes_left_out"]:
+        lines.append(f"{n:,} class{'' if n == 1 else 'es'} of one image left out")
+    for name, (before, after) in card["found_on_products_held_out"].items():
+        if before is not None:
+            lines.append(
+                f"{name}: right for the nearest of {card['n_held_out']:,} images held out in "
+                f"{100 * before:.1f} % of cases before, {100 * after:.1f} % now"
+            )
+    return lines

@@ -1,0 +1,209 @@
+"""Learn an embedding of a catalog, and say what it does on products held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from lookalike.backbones.protocol import unit_rows
+from lookalike.core.arrays import Bools, Float32s, Floats, Ints
+from lookalike.core.errors import Refused
+from lookalike.core.progress import SILENT, Progress
+from lookalike.learning.embeddings.recipe import NAMES, PRODUCT, EmbeddingRecipe
+from lookalike.learning.engine.loop import train
+from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
+from lookalike.learning.language.encoders import TextEncoder
+from lookalike.learning.lit.training import held_out_groups
+from lookalike.learning.metric.classes import Classes, rows_of_pairs
+from lookalike.learning.metric.language import Language, name_language, pseudolabel_language
+from lookalike.learning.metric.training import Guidance, MetricLearner, MetricSettings, Objective
+from lookalike.learning.projection import Layers
+from lookalike.metrics.classes import class_retrieval
+from lookalike.stats.grouped_auc import mean_defined
+
+MOST_CLASSES = 56  # in a batch, two images of each
+BATCH = 128  # of fine-tuning
+N_PSEUDOLABELS = 5
+EVERY = 20  # steps between checkpoints
+Labels = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class KnownImages:
+    """Images and what is known of them.
+
+    Attributes:
+        vectors: by the backbone, shape (n, d).
+        rows: attributes of each.
+        products: of each, "" where it is not known.
+        parent: fingerprint of the backbone, or of the vectors' file.
+    """
+
+    vectors: Float32s
+    rows: Sequence[Mapping[str, str]]
+    products: Sequence[str]
+    parent: str
+
+    def labels(self, recipe: EmbeddingRecipe) -> Labels:
+        """Return the labels of each image by sort, "" where one is not known.
+
+        Raises:
+            Refused: no image has one of a column.
+        """
+        values = {
+            name: list(self.products)
+            if name == PRODUCT
+            else [row.get(name, "") for row in self.rows]
+            for name in recipe.columns
+        }
+        for name, of in values.items():
+            if not any(of):
+                raise Refused("columns", f"no image has {name!r}")
+        if recipe.is_fine_tuning:
+            return values
+        joined = [" ".join(of) if all(of) else "" for of in zip(*values.values(), strict=True)]
+        return {" and ".join(values): joined}
+
+
+@dataclass(frozen=True)
+class LearntEmbedding:
+    """What came of it.
+
+    Attributes:
+        projection: the map; its card says what follows, too.
+        seen: rows of the images that it learnt from.
+        n_held_out: images of products held out.
+        n_small: classes of one image, which were left out.
+        found: by sort of label, how often the nearest image held out has the same, by the
+            vectors as they are and by the embedding; None where that is never asked. It shows
+            another product, but where products are what is learnt.
+    """
+
+    projection: Layers
+    seen: Ints
+    n_held_out: int
+    n_small: int
+    found: Mapping[str, tuple[float | None, float | None]]
+
+
+def learn_embedding(
+    images: KnownImages,
+    recipe: EmbeddingRecipe,
+    folder: Path,
+    *,
+    encoder: TextEncoder | None = None,
+    probabilities: Floats | None = None,
+    on_checkpoint: Callable[[], None] = lambda: None,
+    progress: Progress = SILENT,
+) -> LearntEmbedding:
+    """Learn an embedding, or go on with it.
+
+    Args:
+        images: of the catalog; a fifth of the products is held out.
+        recipe: what is learnt, and how.
+        folder: of this run alone, for its checkpoint and its curve.
+        encoder: reads the words that guide.
+        probabilities: of ImageNet's classes, for pseudolabels, shape (n, 1000).
+        on_checkpoint: called when one lies on disk.
+        progress: told the steps.
+
+    Raises:
+        Refused: labels or vectors that cannot be learnt from, words without what reads them,
+            a loss that is no number, or a folder of another run.
+        OSError: the disk is full.
+    """
+    labels = images.labels(recipe)
+    held_out = held_out_groups(images.products, recipe.seed)
+    rows, n_small = rows_of_pairs(list(labels.values()), ~held_out)
+    if not len(rows):
+        raise Refused("columns", "no class has two images to learn from")
+    classes = {name: Classes.of([of[row] for row in rows]) for name, of in labels.items()}
+    some = None if probabilities is None else probabilities[rows]
+    learner, n_steps = _learner(images.vectors[rows], classes, recipe, encoder, some)
+    progress.start(0, n_steps, f"Learning from {len(rows):,} images")
+    train(learner, folder, n_steps=n_steps, every=EVERY, on_checkpoint=on_checkpoint,
+          progress=progress)  # fmt: skip
+    embedded = learner.projection().apply(images.vectors)
+    found = {
+        name: (_found(images.vectors, values, images.products, held_out, name),
+               _found(embedded, values, images.products, held_out, name))
+        for name, values in labels.items()
+    }  # fmt: skip
+    card = {
+        "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
+        "n_held_out": int(held_out.sum()), "n_classes_left_out": n_small,
+        "found_on_products_held_out": {name: list(values) for name, values in found.items()},
+    }  # fmt: skip
+    projection = learner.projection(card)
+    return LearntEmbedding(projection, rows, int(held_out.sum()), n_small, found)
+
+
+def _learner(
+    vectors: Float32s,
+    classes: Mapping[str, Classes],
+    recipe: EmbeddingRecipe,
+    encoder: TextEncoder | None,
+    probabilities: Floats | None,
+) -> tuple[FinetuneLearner | MetricLearner, int]:
+    """Return what learns, and in how many steps."""
+    if recipe.is_fine_tuning:
+        return _fine_tuning(vectors, classes, recipe)
+    (of,) = classes.values()
+    return _metric(vectors, of, recipe, _language(recipe, of, encoder, probabilities))
+
+
+def _fine_tuning(
+    vectors: Float32s, classes: Mapping[str, Classes], recipe: EmbeddingRecipe
+) -> tuple[FinetuneLearner, int]:
+    widths = tuple(width for width in (recipe.hidden, recipe.dim) if width)
+    how = FinetuneSettings(widths, recipe.epochs, BATCH, seed=recipe.seed)
+    learner = FinetuneLearner(vectors, classes, how)
+    return learner, learner.n_steps
+
+
+def _metric(
+    vectors: Float32s, classes: Classes, recipe: EmbeddingRecipe, language: Language | None
+) -> tuple[MetricLearner, int]:
+    n_classes = min(MOST_CLASSES, len(classes.names))
+    n_steps = max(1, round(recipe.epochs * len(vectors) / (2 * n_classes)))
+    how = MetricSettings(
+        objective=cast("Objective", recipe.method), dim=recipe.dim or vectors.shape[1],
+        hidden=recipe.hidden, steps=n_steps, n_classes=n_classes, seed=recipe.seed,
+    )  # fmt: skip
+    return MetricLearner(vectors, classes, how, language, Guidance(recipe.weight)), n_steps
+
+
+def _language(
+    recipe: EmbeddingRecipe,
+    classes: Classes,
+    encoder: TextEncoder | None,
+    probabilities: Floats | None,
+) -> Language | None:
+    if not recipe.words:
+        return None
+    if encoder is None:
+        raise Refused("words", "nothing reads them: there is no text encoder")
+    if recipe.words == NAMES:
+        return name_language(classes.names, encoder)
+    if probabilities is None:
+        raise Refused("words", "pseudolabels need a classifier of the pictures")
+    return pseudolabel_language(probabilities, classes.codes, encoder, N_PSEUDOLABELS)
+
+
+def _found(
+    vectors: Float32s, labels: Sequence[str], products: Sequence[str], held_out: Bools, name: str
+) -> float | None:
+    asked = [row for row in np.flatnonzero(held_out).tolist() if labels[row]]
+    if len(asked) < 2:
+        return None
+    groups: Any = [products[row] or f"image {row}" for row in asked]
+    found = class_retrieval(
+        unit_rows(vectors[asked]), [labels[row] for row in asked],
+        groups=None if name == PRODUCT else groups,
+    )  # fmt: skip
+    mean, n = mean_defined(found.precision_at_1)
+    return float(mean) if n else None

@@ -1,0 +1,170 @@
+"""An embedding is learned from a catalog's classes or products, and is a model like any."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catalog.models import Catalog, EmbeddingSet, Image, Projection
+from catalog.vectors.embeddings import load_vectors
+from catalog.vectors.projections import read_layers, seen_among
+from jobs.job_task import serve
+from jobs.models import Job
+from jobs.services import JobError, JobLostError, run_here
+from learning.embeddings.learn import CLASSIFIER
+from learning.embeddings.services import delete_embedding, embedding_job
+from lookalike.core.errors import Refused
+from lookalike.learning.embeddings.recipe import EmbeddingRecipe
+from lookalike.pooling.query_rule import QueryRule
+from pooling.new_pool.requests import PoolRequest
+from pooling.pools.services import create_pool
+from tests.catalogs import filled
+from tests.learning.spaces import PARENT
+from tests.pooling.run_command import printed
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+RECIPE = EmbeddingRecipe(("colour",), dim=8, hidden=16, epochs=20)
+
+
+def learned(catalog: Catalog, recipe: EmbeddingRecipe = RECIPE, **options: Any) -> Projection:
+    """Learn an embedding in this process, as a worker does."""
+    job = embedding_job(catalog=catalog, name="Own", parent=PARENT, recipe=recipe)
+    run_here(**job, work=partial(serve, "learning.embeddings.learn.learn_embedding"), **options)
+    return Projection.objects.get(slug="own")
+
+
+def test_it_has_vectors_of_its_catalog_and_says_how_well_it_does_on_products_held_out(paints):
+    made = learned(paints)
+    before, after = made.card["found_on_products_held_out"]["colour"]
+    assert after > 0.4  # of three colours, by histograms of few bins in common
+    assert before is not None
+    assert made.card["method"] == "metric learning"
+    parent, own = (EmbeddingSet.objects.get(spec=spec) for spec in (PARENT, "learned:own"))
+    assert own.is_complete
+    (ids, parents), (own_ids, vectors) = load_vectors(parent), load_vectors(own)
+    assert ids.tolist() == own_ids.tolist()
+    expected = read_layers(made.sha256).apply(np.asarray(parents, np.float32))
+    assert vectors.tobytes() == expected.astype(np.float16).tobytes()
+
+
+def test_it_has_seen_the_images_that_it_learned_from_and_no_product_by_half(paints):
+    made = learned(paints)
+    seen = set(made.seen_image_ids)
+    assert len(seen) == made.card["n_images"] == 72 - made.card["n_held_out"]
+    products = dict(paints.images.values_list("pk", "product_id"))
+    held_out = {product for pk, product in products.items() if pk not in seen}
+    assert held_out
+    assert held_out.isdisjoint(products[pk] for pk in seen)
+    hashes = paints.images.values_list("sha256", flat=True)
+    assert len(seen_among("learned:own", list(hashes))) == len(seen)
+
+
+def test_one_cut_short_anywhere_ends_in_the_bytes_of_one_that_was_not(paints):
+    undisturbed = learned(paints)
+    wanted, n_steps = undisturbed.sha256, undisturbed.card["steps"]
+    delete_embedding(projection=undisturbed)
+
+    def stop_at(step):
+        steps = {step}
+
+        def on_change(job: Job) -> None:
+            if job.n_total == n_steps and job.n_done in steps:
+                steps.clear()
+                raise JobLostError
+
+        return on_change
+
+    for step in (3, 25, n_steps - 2):
+        with pytest.raises(JobError):
+            learned(paints, on_change=stop_at(step))
+        assert not Projection.objects.exists()
+        Job.objects.all().delete()
+    assert learned(paints).sha256 == wanted
+
+
+def test_asked_for_again_it_is_there_and_another_of_its_name_is_refused(paints):
+    made = learned(paints)
+    assert learned(paints).pk == made.pk
+    with pytest.raises(Refused, match="there is another learned model “own”"):
+        learned(paints, replace(RECIPE, seed=1))
+
+
+def test_it_proposes_for_a_pool_and_stays_until_the_pool_goes(paints):
+    made = learned(paints)
+    request = PoolRequest(
+        name="Own", catalog=paints, specs=["learned:own"], k=5, rule=QueryRule(n=6),
+        exclude_same_product=True,
+    )  # fmt: skip
+    pool = filled(create_pool(request=request, created_by=None))
+    source = pool.sources.get()
+    assert source.spec == "learned:own"
+    assert source.proposals.count() == 30
+    with pytest.raises(Refused, match="the pool “Own” uses learned:own"):
+        delete_embedding(projection=made)
+
+
+def test_deleted_it_takes_its_vectors_along(paints):
+    delete_embedding(projection=learned(paints))
+    assert not Projection.objects.exists()
+    assert not EmbeddingSet.objects.filter(spec="learned:own").exists()
+
+
+def test_the_map_of_a_text_space_is_not_deleted_as_an_embedding(space):
+    with pytest.raises(Refused, match="learned:paints is a text space or notion"):
+        delete_embedding(projection=space.projection)
+
+
+def test_words_guide_it(paints):
+    for words in ("names", "pseudolabels"):
+        made = learned(paints, replace(RECIPE, words=words, epochs=2))
+        assert made.card["guidance"]["weight"] == 10
+        delete_embedding(projection=made)
+    assert EmbeddingSet.objects.get(spec=CLASSIFIER).is_complete
+
+
+def test_the_command_fine_tunes_on_products_and_colours(paints):
+    found = printed(
+        "learn_embedding", "paints", "Both", "--columns", "product,colour", "--method",
+        "fine-tuning", "--model", PARENT, "--dim", "8", "--hidden", "0", "--epochs", "3",
+    )  # fmt: skip
+    assert found["model"] == "learned:both"
+    assert found["card"]["labels"]["colour"] == 3
+    assert set(found["card"]["found_on_products_held_out"]) == {"product", "colour"}
+
+
+def test_classes_of_one_image_are_left_out_and_counted(paints):
+    first = paints.images.order_by("pk").first()
+    for image in paints.images.filter(product_id=first.product_id):
+        Image.objects.filter(pk=image.pk).update(product_id="alone " + str(image.pk))
+    found = printed(
+        "learn_embedding", "paints", "Products", "--columns", "product", "--model", PARENT,
+        "--dim", "4", "--hidden", "0", "--epochs", "1", "--seed", "1",
+    )  # fmt: skip
+    held_out = found["card"]["n_held_out"]
+    assert found["card"]["n_images"] + found["card"]["n_classes_left_out"] + held_out == 72
+    assert found["card"]["n_classes_left_out"] <= 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"recipe": replace(RECIPE, columns=("maker",))}, "no image of “Paints” has 'maker'"),
+        ({"parent": "nonsense"}, "model: 'nonsense' names no backbone"),
+        ({"name": "!"}, "name: give a name with at least one letter"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(paints, changes, sentence):
+    asked = {"catalog": paints, "name": "Own", "parent": PARENT, "recipe": RECIPE}
+    with pytest.raises(Refused) as caught:
+        embedding_job(**{**asked, **changes})
+    assert sentence in str(caught.value)
+
+
+def test_a_name_of_a_text_space_is_refused(space, paints):
+    with pytest.raises(Refused, match="there is another learned model “paints”"):
+        embedding_job(catalog=paints, name="Paints", parent=PARENT, recipe=RECIPE)

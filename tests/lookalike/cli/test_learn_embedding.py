@@ -1,0 +1,102 @@
+"""`lookalike learn embedding`: from vectors and metadata to a projection with a card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lookalike.cli.main import main
+from lookalike.learning.embeddings.recipe import EmbeddingRecipe
+from lookalike.learning.projection import Layers
+from tests.lookalike.learning import test_lit
+
+pytestmark = pytest.mark.slow  # torch
+
+NAMES = [f"i{row}.jpg" for row in range(test_lit.N)]
+LEARN = ["learn", "embedding", "v.npz", "--metadata", "m.csv", "--epochs", "4", "--dim", "6",
+         "--hidden", "8", "--run", "run"]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors and metadata of a small catalog."""
+    monkeypatch.chdir(tmp_path)
+    rows, products, vectors = test_lit.catalog()
+    np.savez("v.npz", ids=np.array(NAMES), vectors=vectors)
+    lines = ["path,product_id,colour,shape,maker"]
+    for name, product, row in zip(NAMES, products, rows, strict=True):
+        lines.append(f"{name},{product},{row['colour']},{row['shape']},{row['maker']}")
+    Path("m.csv").write_text("\n".join(lines))
+
+
+def test_words_guide_and_what_was_learnt_maps_pictures(capsys):
+    words = [*LEARN, "--columns", "colour,shape", "--words", "names", "--mapped", "to.npz"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    projection = Layers.load(Path("run/embedding.safetensors"))
+    assert projection.fingerprint == found["fingerprint"]
+    assert projection.dim == found["dim"] == 6
+    assert found["card"]["recipe"]["columns"] == ["colour", "shape"]
+    assert found["card"]["guidance"]["weight"] == 10
+    before, after = found["card"]["found_on_products_held_out"]["colour and shape"]
+    assert 0 <= before <= 1
+    assert 0 <= after <= 1
+    mapped = np.load("to.npz")
+    assert mapped["ids"].tolist() == NAMES
+    np.testing.assert_allclose(projection.apply(np.load("v.npz")["vectors"]), mapped["vectors"])
+    content = Path("run/embedding.safetensors").read_bytes()
+    assert main(words) == 0  # done already
+    assert Path("run/embedding.safetensors").read_bytes() == content
+    out = capsys.readouterr().out
+    assert "An embedding of" in out
+    assert "colour and shape" in out
+
+
+def test_heads_are_fine_tuned_on_products_and_attributes(capsys):
+    assert main([*LEARN, "--columns", "product,colour", "--method", "fine-tuning", "--json"]) == 0
+    card = json.loads(capsys.readouterr().out)["card"]
+    assert set(card["labels"]) == {"product", "colour"}
+    assert set(card["found_on_products_held_out"]) == {"product", "colour"}
+
+
+def test_pseudolabels_come_from_a_file_of_classes(capsys):
+    rng = np.random.default_rng(0)
+    np.savez("c.npz", ids=np.array(NAMES[::-1]), vectors=rng.random((len(NAMES), 1000)))
+    words = [*LEARN, "--columns", "colour", "--words", "pseudolabels"]
+    assert main([*words, "--classes", "c.npz", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["card"]["guidance"]
+    assert main(words) == 2
+    assert "pseudolabels need a classifier" in capsys.readouterr().err
+    np.savez("c.npz", ids=np.array(NAMES[1:]), vectors=rng.random((len(NAMES) - 1, 1000)))
+    assert main([*words, "--classes", "c.npz"]) == 2
+    assert "c.npz has no vector of 'i0.jpg' (1 are missing)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--columns", "taste"], "columns: no image has 'taste'"),
+        (["--columns", ","], "columns: name attributes, or 'product'"),
+        (["--columns", "colour", "--method", "fine-tuning", "--words", "names"], "words: fine-tun"),
+        (["--columns", "colour", "--epochs", "0"], "epochs: is at least 1"),
+        (["--columns", "colour", "--dim", "0"], "dim: and hidden are not below 0"),
+    ],
+)
+def test_what_cannot_be_learnt_is_refused_in_a_sentence(words, reason, capsys):
+    assert main([*LEARN, *words]) == 2
+    assert reason in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
+def test_another_recipe_does_not_go_on_in_the_same_folder(capsys):
+    assert main([*LEARN, "--columns", "colour"]) == 0
+    assert main([*LEARN, "--columns", "colour", "--seed", "1"]) == 2
+    assert "run holds a run of other data or settings" in capsys.readouterr().err
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(Exception, match="'contrastive' is none of multisimilarity, margin"):
+        EmbeddingRecipe(("colour",), "contrastive")
