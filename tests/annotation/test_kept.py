@@ -94,7 +94,7 @@ def judged(campaign_of: Make, pairs: Callable[..., Any], transactional_db: None)
     """A campaign with gold and repeats, answered at random by four."""
     campaign = campaign_of(3, 6, 4, is_open=False)
     change_settings(campaign=campaign, by=None, repeat_percent=30)
-    gold = [GoldPair(*pair, "similar", "") for pair in pairs(1, 6)]
+    gold = [GoldPair(pair[0], pair[1], "similar", "") for pair in pairs(1, 6)]
     add_gold(campaign=campaign, purpose="gold", pairs=gold)
     campaign = open_campaign(campaign=campaign)
     answer_at_random(campaign, random.Random(0))
