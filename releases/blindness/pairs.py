@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Count, F, Q
 
-from annotation.bulk import copy_rows
+from annotation.bulk import copy_rows, refresh_statistics
 from annotation.models import Campaign, QuestionKind
 from annotation.queries.asked_pairs import asked_pairs, pairs_put_to_judges, voted_pairs
 from annotation.services import hide_labels
@@ -23,6 +23,7 @@ from jobs.work.snapshot import Snapshot
 from pooling.pools.queries import proposed_pairs
 from releases.models import AskedRelease, Release, ReleasedPair
 
+MANY = 1000  # pairs, after which the planner is told
 _LOCK = 0x10_0CA1F  # PostgreSQL advisory lock: a release and a campaign see each other
 KNOWN = """
 select p.pair, r.slug, r.title, concat_ws('.', r.major, r.minor, r.patch) as version,
@@ -78,6 +79,8 @@ def note_release(*, release: Release, hidden: Sequence[str]) -> None:
         ("release_id", "pair", "shows_label", "hides_label"),
         [(release.pk, pair, pair in shown, pair in kept_back) for pair in sorted(told)],
     )
+    if len(told) >= MANY:  # else the planner compares each of them with each pair that is asked
+        refresh_statistics(ReleasedPair)
     asked = pairs_put_to_judges().filter(content_pair__in=release.pairs.values("pair"))
     counted = asked.values_list("campaign").annotate(n=Count("content_pair", distinct=True))
     _store_counts((release.pk, campaign, n) for campaign, n in counted)

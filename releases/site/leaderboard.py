@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from django.core.cache import caches
+from django.core.cache import cache, caches
+from redis import RedisError
 
+from lookalike import __version__
 from lookalike.agreement.human_line import HumanLine
 from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
@@ -21,6 +23,9 @@ from lookalike.stats.text_tables import PAGE
 from releases.models import Release, Submission
 from releases.site.queries import Person, visible_submissions
 from releases.storage import files_folder
+
+SECONDS = 30 * 86_400  # a release never changes; what nobody asks for any more goes
+T = TypeVar("T")
 
 
 def leaderboard(
@@ -43,25 +48,35 @@ def leaderboard(
     """
     submitted = list(visible_submissions(release, person).filter(scored_at__isnull=False))
     shown = [(str(one.uid), one.name, one.is_published) for one in submitted]
-    words = json.dumps([release.seal, shown, list(columns), by, hidden])
-    key = f"release-leaderboard:{sha256(words.encode()).hexdigest()}"
-    made: Leaderboard | None = caches["process"].get(key)
-    if made is None:
+    words = json.dumps([__version__, release.seal, shown, list(columns), by, hidden])
+
+    def make() -> Leaderboard:
         scores = _hidden(release, submitted) if hidden else _public(release, submitted)
         depth = pool_depth(Folder(files_folder(release)))
-        made = release_leaderboard(scores, columns, by, depth=depth)
-        caches["process"].set(key, made)
-    return made
+        return release_leaderboard(scores, columns, by, depth=depth)
+
+    return _kept(f"release-leaderboard:{sha256(words.encode()).hexdigest()}", make)
 
 
 def human(release: Release) -> HumanLine | None:
     """Return the judges as a line of the table by the public labels."""
-    key = f"release-human:{release.seal}"
-    made: list[HumanLine | None] | None = caches["process"].get(key)
+    [made] = _kept(
+        f"release-human:{__version__}:{release.seal}",
+        lambda: [release_human_line(Folder(files_folder(release)))],
+    )
+    return made
+
+
+def _kept(key: str, make: Callable[[], T]) -> T:
+    """Return what a key names from this process, from the cache that all share, or make it."""
+    made: T | None = caches["process"].get(key)
     if made is None:
-        made = [release_human_line(Folder(files_folder(release)))]
+        try:
+            made = cast(T, cache.get_or_set(key, make, SECONDS))
+        except RedisError:
+            made = make()
         caches["process"].set(key, made)
-    return made[0]
+    return made
 
 
 def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
