@@ -97,17 +97,27 @@ def _printed(
 
 
 def _by_ir_measures(release: OpenRelease, model: dict[str, Any]) -> dict[str, float]:
-    """Means as the board takes them: ir_measures counts queries without a positive as 0."""
+    """Means as the board takes them: ir_measures counts queries without a positive as 0.
+
+    It compares scores in float32 and orders ties by falling name, so it gets the places of the
+    lists. AP' takes ties as a group, which it does not, and is left out where judged images tie.
+    """
     products, qrels = release.product_of, release.labels()
-    lists = {
-        query: {c: s for c, s in of.items() if products[c] != products[query]}
-        for query, of in release.run(model["id"]).by_query().items()
-    }
-    means = ir_measures.calc_aggregate(THEIRS.values(), qrels.by_query(), lists)
+    labels = qrels.by_query()
+    lists: dict[str, dict[str, float]] = {}
+    has_ties = False
+    for query, of in release.run(model["id"]).by_query().items():
+        judged = [of[image] for image in labels.get(query, ())]
+        has_ties |= len(set(judged)) < len(judged)
+        ranked = [image for _, image in sorted((-score, image) for image, score in of.items())]
+        others = [image for image in ranked if products[image] != products[query]]
+        lists[query] = {image: float(-place) for place, image in enumerate(others)}
+    means = ir_measures.calc_aggregate(THEIRS.values(), labels, lists)
     n_queries = {name: model["measures"][name]["n_queries"] for name in THEIRS}
     return {
-        name: float(means[measure]) * len(qrels.query_ids) / n_queries[name]
+        name: float(means[measure]) * len(labels) / n_queries[name]
         for name, measure in THEIRS.items()
+        if not (has_ties and name == "AP'")
     }
 
 

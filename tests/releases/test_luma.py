@@ -70,6 +70,7 @@ def test_command_python_page_api_hand_and_ir_measures_agree_on_luma(
 ) -> None:
     assert len(open_release(files_folder(luma)).qrels()) > 200
     call_command("evaluate", luma.info["campaigns"][0]["slug"])
+    capsys.readouterr()
     check_every_way(luma, [LITE0], client=client, capsys=capsys, cache=tmp_path / "cache")
 
 
