@@ -14,7 +14,6 @@ from django.templatetags.static import static
 
 from config import embedded, env, oidc, storage
 from config.operation import mail, reporting
-from lookalike import __version__
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env.folder("LOOKALIKE_DATA", BASE_DIR / "var")
@@ -96,7 +95,7 @@ CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL.replace("redis+socket://", "unix://", 1),
-        "KEY_PREFIX": f"lookalike-{__version__}",  # what is kept is read by the code that wrote it
+        "KEY_PREFIX": "lookalike",
     },
     "process": {  # what a process need not tell the others
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
