@@ -27,7 +27,10 @@ from catalog.maps.services import MAP_TASK, draw_map, map_subject
 from catalog.models import CatalogMap, EmbeddingSet
 from conditional.campaigns.services import ask_panel
 from conditional.models import RetrievalTemplate, TripletQuestion, TripletSet
+from evaluation.plan.services import PLAN_TASK
 from evaluation.results.leaderboard import model_key
+from evaluation.tasks import plan as make_plan
+from jobs.models import Job
 from jobs.services import enqueue, run_here
 from releases.models import Submission
 from tests.annotation.blind_world import files_of_pictures
@@ -44,7 +47,13 @@ ELSEWHERE = {  # name: why no page of it opens here
     **dict.fromkeys(("metrics", "security_txt"), "for programs, where the settings say so"),
     **dict.fromkeys(("words", "conditional:matrix"), "a file"),
     **dict.fromkeys(
-        ("annotation:image", "annotation:choice_image", "conditional:crop", "releases:picture"),
+        (
+            "annotation:image",
+            "annotation:choice_image",
+            "conditional:crop",
+            "releases:picture",
+            "learning:notion_picture",
+        ),
         "a picture",
     ),
     "accounts:first_admin": "only while there is no admin: tests/e2e/test_account_pages.py",
@@ -79,6 +88,19 @@ def _kinds(judge: User) -> list[Campaign]:
     )
     asked: list[Any] = [built_set(catalog, n_templates=3), triplets]
     return [ask_panel(asked_set=one, name=f"Kind {one.slug}", panel=[judge]) for one in asked]
+
+
+def _plan(admin: User) -> Job:
+    """A plan of a campaign that a worker has made."""
+    asked = {
+        "queries": "20", "depths": "3", "judges": "1, 3", "shares": "100", "measure": "AP'",
+        "seconds": "18", "closeness": "distant", "n_models": "3", "positives": "10",
+        "misses": "8", "false_alarms": "4",
+    }  # fmt: skip
+    signed_in(admin).post(reverse("evaluation:plan"), asked)
+    job = Job.objects.get(task=PLAN_TASK)
+    make_plan(str(job.uid))
+    return job
 
 
 @pytest.fixture
@@ -120,6 +142,7 @@ def values(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> I
     draft = create_campaign(name="Draft", slug="draft", pairs=pairs, panel=[judge])
     campaigns: list[Campaign] = [asked, draft, world.campaign, *kinds]
     question = asked.questions.all()[0]
+    planned = _plan(admin)
     with files_of_pictures():
         yield {
             "annotation": {
@@ -150,11 +173,11 @@ def values(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> I
             "evaluation": {
                 "slug": [world.campaign.slug, world.catalog.slug, asked.slug], "number": [1],
                 "key": [model_key(SPECS[0])], "name": ["csv"], "ending": ["csv"],
-                "uid": [uuid.uuid4()],
+                "uid": [planned.uid],
             },
             "releases": {
                 "slug": [release.slug], "version": [release.version], "path": ["MANIFEST.json"],
-                "sha256": ["x"], "uid": [Submission.objects.get().uid],
+                "sha256": ["x"], "uid": [Submission.objects.get().uid], "ending": ["csv"],
             },
             "accounts": {"pk": [judge.pk], "uid": [uuid.uuid4()]},
             "jobs": {"uid": [job.uid]},
