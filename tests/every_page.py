@@ -25,11 +25,14 @@ from catalog.maps.services import MAP_TASK, draw_map, map_subject
 from catalog.models import CatalogMap, EmbeddingSet
 from conditional.campaigns.services import ask_panel
 from conditional.models import RetrievalTemplate, TripletQuestion, TripletSet
+from evaluation.plan.services import PLAN_TASK
 from evaluation.results.leaderboard import model_key
+from evaluation.tasks import plan as make_plan
+from jobs.models import Job
 from jobs.services import enqueue, run_here
 from releases.models import Submission
 from tests.catalogs import embedding_set_of, pool_over
-from tests.clients import Browser
+from tests.clients import Browser, signed_in
 from tests.conditional.cases import built_set, make_catalog
 from tests.evaluation.rounds.cases import RULES, judged, looked, opened, world_of_rounds
 from tests.learning.spaces import stored_space
@@ -40,7 +43,13 @@ ELSEWHERE = {  # name: why no page of it opens here
     **dict.fromkeys(("metrics", "security_txt"), "for programs, where the settings say so"),
     **dict.fromkeys(("words", "conditional:matrix"), "a file"),
     **dict.fromkeys(
-        ("annotation:image", "annotation:choice_image", "conditional:crop", "releases:picture"),
+        (
+            "annotation:image",
+            "annotation:choice_image",
+            "conditional:crop",
+            "releases:picture",
+            "learning:notion_picture",
+        ),
         "a picture",
     ),
     "accounts:first_admin": "only while there is no admin: tests/e2e/test_account_pages.py",
@@ -77,6 +86,19 @@ def _kinds(judge: User) -> list[Campaign]:
     return [ask_panel(asked_set=one, name=f"Kind {one.slug}", panel=[judge]) for one in asked]
 
 
+def _plan(admin: User) -> Job:
+    """A plan of a campaign that a worker has made."""
+    asked = {
+        "queries": "20", "depths": "3", "judges": "1, 3", "shares": "100", "measure": "AP'",
+        "seconds": "18", "closeness": "distant", "n_models": "3", "positives": "10",
+        "misses": "8", "false_alarms": "4",
+    }  # fmt: skip
+    signed_in(admin).post(reverse("evaluation:plan"), asked)
+    job = Job.objects.get(task=PLAN_TASK)
+    make_plan(str(job.uid))
+    return job
+
+
 def one_of_everything(people: dict[str, User], make_campaign: Callable[..., Campaign]) -> Values:
     """Make a site with one of everything; return what stands in the addresses of its pages.
 
@@ -111,6 +133,7 @@ def one_of_everything(people: dict[str, User], make_campaign: Callable[..., Camp
     draft = create_campaign(name="Draft", slug="draft", pairs=pairs, panel=[judge])
     campaigns: list[Campaign] = [asked, draft, world.campaign, *kinds]
     question = asked.questions.all()[0]
+    planned = _plan(admin)
     of_rounds = world_of_rounds()
     in_rounds = judged(of_rounds, opened(of_rounds, replace(RULES, width=0.05)))
     looked(in_rounds)
@@ -145,11 +168,11 @@ def one_of_everything(people: dict[str, User], make_campaign: Callable[..., Camp
                      of_rounds.pool.slug],
             "number": [1],
             "key": [model_key(SPECS[0])], "name": ["csv"], "ending": ["csv"],
-            "uid": [uuid.uuid4()],
+            "uid": [planned.uid],
         },
         "releases": {
             "slug": [release.slug], "version": [release.version], "path": ["MANIFEST.json"],
-            "sha256": ["x"], "uid": [Submission.objects.get().uid],
+            "sha256": ["x"], "uid": [Submission.objects.get().uid], "ending": ["csv"],
         },
         "accounts": {"pk": [judge.pk], "uid": [uuid.uuid4()]},
         "jobs": {"uid": [job.uid]},

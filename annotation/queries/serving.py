@@ -196,22 +196,30 @@ def progress(judge: Judge, n_done: int | None = None) -> tuple[int, int]:
     return done, max(done, total)
 
 
-def recent_answers(judge: Judge, *, n: int) -> list[RecentAnswer]:
-    """Return the judge's own last answers, newest first, without those they took back."""
+def recent_answers(judge: Judge, *, n: int, are_held: bool = False) -> list[RecentAnswer]:
+    """Return the judge's own last answers, newest first.
+
+    Args:
+        judge: whose.
+        n: how many.
+        are_held: only those that hold: neither taken back nor changed since.
+    """
+    entries = QueueEntry.objects.filter(member_id=judge.member_id)
+    given = JudgementEvent.objects.filter(member_id=judge.member_id)
+    if are_held:
+        holds = entries.filter(question=OuterRef("question"), last_uuid=OuterRef("uuid"))
+        given = given.filter(Exists(holds))
     events = (
-        JudgementEvent.objects.filter(member_id=judge.member_id)
-        .exclude(answer=Answer.WITHDRAWN)
+        given.exclude(answer=Answer.WITHDRAWN)
         .select_related("question__query", "question__candidate")
         .order_by("-id")[:n]
     )
-    entries = {
+    entry_of = {
         entry.question_id: entry
-        for entry in QueueEntry.objects.filter(
-            member_id=judge.member_id, question_id__in=[event.question_id for event in events]
-        )
+        for entry in entries.filter(question_id__in=[event.question_id for event in events])
     }
     choices = read_choices(judge, [(one.question.uid, one.question.subject) for one in events])
-    return [_recent(event, entries[event.question_id], choices) for event in events]
+    return [_recent(event, entry_of[event.question_id], choices) for event in events]
 
 
 def _recent(

@@ -181,12 +181,13 @@ def answers(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
 @private
 @require_GET
 def recent(request: HttpRequest, campaign_uid: uuid.UUID) -> HttpResponseBase:
-    """Return the judge's own last answers, newest first."""
+    """Return the judge's own last answers, newest first; with “held” those that hold alone."""
     n = _number(request, "n", 20, 1, MAX_AHEAD)
     if n is None:
         return bad_request("“n” is a whole number from 1 to 200.")
     judge = judge_of(request, campaign_uid)
-    return JsonResponse(recent_reply(campaign_uid, recent_answers(judge, n=n)))
+    answers = recent_answers(judge, n=n, are_held="held" in request.GET)
+    return JsonResponse(recent_reply(campaign_uid, answers))
 
 
 @annotator_required

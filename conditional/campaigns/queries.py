@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from annotation.models import Adjudication, Campaign
 from annotation.queries.choices import standing_answers
@@ -20,6 +21,8 @@ from lookalike.conditional.verdicts import (
     decide,
     verdict_agreement,
 )
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,11 @@ class Result:
     ruling: Adjudication | None
 
     @property
+    def standing(self) -> Outcome:
+        """How it stands by the panel alone."""
+        return self.verdict.outcome
+
+    @property
     def passes(self) -> bool | None:
         """Whether it is verified: by the panel, else by the ruling; None if neither says."""
         if self.verdict.outcome in (Outcome.PASSES, Outcome.FAILS):
@@ -107,15 +115,24 @@ class Statistics:
     n_verified: int
 
 
+def by_condition(
+    results: Sequence[Found], condition_of: Callable[[Found], str]
+) -> list[tuple[str, list[Found]]]:
+    """Return results by their condition, the most frequent first."""
+    groups: dict[str, list[Found]] = {}
+    for one in results:
+        groups.setdefault(condition_of(one), []).append(one)
+    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
 def compute_statistics(results: Sequence[Result]) -> Statistics:
     """Count results."""
-    of_condition: dict[str, list[Verdict]] = {}
-    for one in results:
-        of_condition.setdefault(one.template.condition, []).append(one.verdict)
-    by_condition = [(name, count_verdicts(found)) for name, found in of_condition.items()]
     return Statistics(
         total=count_verdicts(one.verdict for one in results),
-        by_condition=sorted(by_condition, key=lambda pair: (-pair[1].n, pair[0])),
+        by_condition=[
+            (condition, count_verdicts(one.verdict for one in found))
+            for condition, found in by_condition(results, lambda one: one.template.condition)
+        ],
         agreement=verdict_agreement(
             [one.votes for one in results], [one.template.n_candidates for one in results]
         ),

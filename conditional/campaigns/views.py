@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -19,16 +21,22 @@ from conditional.models import TemplateSet, TripletSet
 from conditional.template_sets.forms import PanelForm
 from conditional.template_sets.queries import ShownTemplate, shown_templates
 from conditional.template_sets.views import refuse
-from conditional.triplets.views import chosen_tab, triplet_results_page
-from lookalike.conditional.verdicts import Outcome, Vote
+from conditional.triplets.queries import shown_results, triplet_results, triplet_statistics
+from lookalike.conditional.triplet_majority import Standing
+from lookalike.conditional.verdicts import Outcome
 from lookalike.core.errors import Refused
 
-RESULTS_A_PAGE = 10
-TABS = {
+RESULTS_A_PAGE = 12
+OUTCOMES = {
     Outcome.ADJUDICATE: "To adjudicate",
     Outcome.FAILS: "Fail",
     Outcome.PASSES: "Pass",
     Outcome.WAITING: "Waiting",
+}
+STANDINGS = {
+    Standing.DECIDED: "Decided",
+    Standing.UNDECIDED: "Undecided",
+    Standing.WAITING: "Waiting",
 }
 
 
@@ -78,40 +86,44 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     shown = campaigns_shown_to(signed_in(request)).filter(about__isnull=False)
     campaign = get_object_or_404(shown.select_related("about__template_set"), slug=slug)
     tabs = campaign_tabs(campaign, "conditional:results") if signed_in(request).is_admin else []
-    if campaign.task_kind == TRIPLET:
-        return triplet_results_page(request, campaign, tabs)
-    results = list_results(campaign)
-    held = {one.verdict.outcome for one in results}
-    outcome = chosen_tab(TABS, request.GET.get("outcome", ""), held)
-    chosen = [one for one in results if one.verdict.outcome == outcome]
+    is_of_triplets = campaign.task_kind == TRIPLET
+    results: Sequence[Any] = (triplet_results if is_of_triplets else list_results)(campaign)
+    counts = Counter(one.standing for one in results)
+    words = STANDINGS if is_of_triplets else OUTCOMES
+    first = next((tab for tab in words if counts[tab]), next(reversed(words)))
+    outcome = next((tab for tab in words if tab == request.GET.get("outcome")), first)
+    chosen = [one for one in results if one.standing == outcome]
     page = Paginator(chosen, RESULTS_A_PAGE).get_page(request.GET.get("page"))
-    statistics = compute_statistics(results)
     context = {
         "campaign": campaign,
         "tabs": tabs,
-        "set": campaign.about.template_set,
-        "statistics": statistics,
-        "outcomes": [
-            (tab.value, words, statistics.total.by_outcome[tab]) for tab, words in TABS.items()
-        ],
+        "outcomes": [(tab.value, name, counts[tab]) for tab, name in words.items()],
         "outcome": outcome.value,
         "page": page,
-        "shown": _shown(list(page.object_list)),
+    }
+    if is_of_triplets:
+        context |= {
+            "set": campaign.about.triplet_set,
+            "statistics": triplet_statistics(results),
+            "shown": shown_results(list(page.object_list)),
+        }
+        return render(request, "conditional/triplet_results.html", context)
+    context |= {
+        "set": campaign.about.template_set,
+        "statistics": compute_statistics(results),
+        "shown": _shown(list(page.object_list), campaign.kind.answers),
     }
     return render(request, "conditional/template_results.html", context)
 
 
-def _shown(results: list[Result]) -> list[tuple[Result, ShownTemplate, dict[int, int], list[str]]]:
+def _shown(
+    results: Sequence[Result], words: Mapping[str, str]
+) -> list[tuple[Result, ShownTemplate, dict[int | None, int], list[str]]]:
     """Join results with pictures, the number of picks of each, and the other answers in words."""
-    pictures = shown_templates(one.template for one in results)
     rows = []
-    for one, shown in zip(results, pictures, strict=True):
-        picks = Counter(vote.picked for vote in one.votes if vote.picked is not None)
-        rows.append((one, shown, dict(picks), _others(one.votes)))
+    for one, shown in zip(results, shown_templates(one.template for one in results), strict=True):
+        said = Counter(vote.choice for vote in one.votes)
+        others = [f"{said[name]} × {word.lower()}" for name, word in words.items() if said[name]]
+        picks = dict(Counter(vote.picked for vote in one.votes))
+        rows.append((one, shown, picks, others))
     return rows
-
-
-def _others(votes: list[Vote]) -> list[str]:
-    words = {"none": "none of them", "several": "several", "bad_condition": "bad condition"}
-    counts = {phrase: sum(vote.choice == name for vote in votes) for name, phrase in words.items()}
-    return [f"{n} × {phrase}" for phrase, n in counts.items() if n]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.models import Campaign
-from conditional.models.sets import PanelQuestion, TemplateSet
+from conditional.models.sets import TemplateSet
 from conditional.models.triplets import TripletSet
 
 
@@ -39,24 +39,3 @@ class SetCampaign(models.Model):
 
     def __str__(self) -> str:
         return str(self.campaign)
-
-    @property
-    def is_of_triplets(self) -> bool:
-        """Whether it asks about triplets, and not about templates."""
-        return self.triplet_set_id is not None
-
-    @property
-    def asked_set(self) -> TemplateSet | TripletSet:
-        """The set that it asks about."""
-        asked = self.triplet_set or self.template_set
-        assert asked is not None  # noqa: S101 - a constraint of the table
-        return asked
-
-    @property
-    def questions(self) -> models.QuerySet[PanelQuestion]:
-        """The templates or triplets that the panel is asked about, by position."""
-        asked = self.campaign.questions.filter(kind="pair").values("subject")
-        of_set = self.asked_set
-        rows = of_set.questions if isinstance(of_set, TripletSet) else of_set.templates
-        found: models.QuerySet[PanelQuestion] = rows.filter(pk__in=asked).order_by("position")
-        return found

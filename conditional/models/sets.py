@@ -104,7 +104,7 @@ class TemplateScore(models.Model):
 class PanelQuestion(models.Model):
     """What a judge is asked: which of some candidates fits an image, maybe given a condition.
 
-    `uid` is all that a judge's browser knows of it.
+    Its kinds are `annotation.task_kinds.Subject`.
     """
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -113,25 +113,6 @@ class PanelQuestion(models.Model):
 
     class Meta:
         abstract = True
-
-    @property
-    def compared_id(self) -> int:
-        """The id of the image that the candidates are compared with."""
-        raise NotImplementedError
-
-    @property
-    def candidates(self) -> list[int]:
-        """The image ids to choose from; an answer names a place in this list."""
-        raise NotImplementedError
-
-    @property
-    def n_candidates(self) -> int:
-        """How many images there are to choose from."""
-        return len(self.candidates)
-
-    def box_of(self, place: int | None) -> list[float] | None:
-        """Return the box of a candidate, or of the compared image for None; None for all of it."""
-        raise NotImplementedError
 
     @property
     def crops(self) -> Dilation:
@@ -186,6 +167,11 @@ class RetrievalTemplate(PanelQuestion):
             return [*self.gallery, self.target_id]
         but = (self.reference_id, self.target_id)
         return [*(pk for pk in self.template_set.split if pk not in but), self.target_id]
+
+    @property
+    def n_candidates(self) -> int:
+        """How many images there are to choose from."""
+        return len(self.candidates)
 
     @property
     def crops(self) -> Dilation:

@@ -8,8 +8,7 @@ from typing import Any
 from django import forms
 from django.db.models import Count, QuerySet
 
-from accounts.models import Role, User
-from annotation.rules_form import RulesForm
+from annotation.new_campaign_form import NewCampaignForm
 from catalog.models import Catalog, EmbeddingSet
 from conditional.models import TASK_LABELS, TemplateSet, TripletSet
 from lookalike.conditional.recipes import BUILDABLE, Recipe
@@ -100,27 +99,12 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-class PanelForm(RulesForm):
+class PanelForm(NewCampaignForm):
     """Who shall answer the questions of a set, and how many of them."""
 
-    name = forms.CharField(max_length=80)
-    panel = forms.ModelMultipleChoiceField(
-        User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
-            "is_simulated", "username"
-        ),
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Nobody knows what others answer.",
-    )
     n_questions = forms.IntegerField(
         required=False, min_value=1, help_text="A random sample of the set. Empty: all of it."
     )
-    guidelines = forms.CharField(
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="What counts as alike, in Markdown. Judges read it before they begin.",
-    )
-    seed = _seed("Of the sample, and of each judge's own order of questions and pictures.")
 
     def __init__(self, *args: Any, asked_set: TemplateSet | TripletSet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -128,6 +112,9 @@ class PanelForm(RulesForm):
         noun = "triplets" if isinstance(asked_set, TripletSet) else "templates"
         self.fields["n_questions"].label = f"How many {noun}"
         self.fields["name"].initial = asked_set.name
+        self.fields[
+            "seed"
+        ].help_text = "Of the sample, and of each judge's own order of questions and pictures."
 
 
 class SuggestForm(forms.Form):

@@ -70,7 +70,8 @@ def judged_triplets(campaign: Campaign) -> list[Triplet]:
 
 def triplets_csv(campaign: Campaign) -> str:
     """Return the answers as `anchor,closer,farther,condition,worker`; images by uid."""
-    uids = campaign.about.asked_set.catalog.images.values_list("pk", "uid")
+    asked = TripletSet.objects.get(campaigns__campaign=campaign)
+    uids = asked.catalog.images.values_list("pk", "uid")
     name_of = {str(pk): str(uid) for pk, uid in uids.iterator(chunk_size=5000)}
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")

@@ -11,7 +11,7 @@ from annotation.models import Campaign
 from annotation.queries.reviewing.adjudication import votes_wanted
 from annotation.task_kinds import pick_place
 from catalog.models import Catalog
-from conditional.campaigns.queries import asked_subjects
+from conditional.campaigns.queries import asked_subjects, by_condition
 from conditional.models import TripletQuestion, TripletSet
 from conditional.triplets.shown import ShownPicture, ShownTriplet, counted, image_uids
 from lookalike.agreement.coefficients import Agreement
@@ -62,6 +62,11 @@ class TripletResult:
     votes: list[Vote]
     outcome: Closer
 
+    @property
+    def standing(self) -> Standing:
+        """How it stands by votes and ruling."""
+        return self.outcome.standing
+
 
 def triplet_results(campaign: Campaign) -> list[TripletResult]:
     """Return what became of every triplet of a campaign, by position.
@@ -100,14 +105,8 @@ class TripletStatistics:
 
 def triplet_statistics(results: Sequence[TripletResult]) -> TripletStatistics:
     """Count results."""
-    of_condition: dict[str, list[TripletResult]] = {}
-    for one in results:
-        of_condition.setdefault(one.question.condition, []).append(one)
-    by_condition = [(name, _group(found)) for name, found in of_condition.items()]
-    return TripletStatistics(
-        total=_group(results),
-        by_condition=sorted(by_condition, key=lambda pair: (-pair[1].tally.n, pair[0])),
-    )
+    groups = by_condition(results, lambda one: one.question.condition)
+    return TripletStatistics(_group(results), [(name, _group(found)) for name, found in groups])
 
 
 def _group(results: Sequence[TripletResult]) -> Group:

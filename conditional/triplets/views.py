@@ -1,10 +1,8 @@
-"""Pages of triplets: sets of them, what panels said of them, and answers as a file or a set."""
+"""Pages of triplets: sets of them, and a panel's answers as a file or a set."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -17,27 +15,14 @@ from accounts.access import admin_required, reader_required, signed_in
 from annotation.models import Campaign
 from audit.actions import Action
 from audit.services import record
-from catalog.browsing.pages import Tab
 from conditional.campaigns.sets import campaigns_of
 from conditional.models import TripletSet
 from conditional.triplets.judged import keep_answers, triplets_csv
-from conditional.triplets.queries import (
-    shown_results,
-    triplet_results,
-    triplet_statistics,
-)
 from conditional.triplets.services import delete_triplet_set
 from conditional.triplets.shown import shown_answers, shown_questions
-from lookalike.conditional.triplet_majority import Standing
 from lookalike.core.errors import Refused
 
 TRIPLETS_A_PAGE = 12
-TABS = {
-    Standing.DECIDED: "Decided",
-    Standing.UNDECIDED: "Undecided",
-    Standing.WAITING: "Waiting",
-}
-Chosen = TypeVar("Chosen", bound=StrEnum)
 
 
 @require_safe
@@ -60,36 +45,8 @@ def triplets(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "conditional/triplets.html", context)
 
 
-def triplet_results_page(request: HttpRequest, found: Campaign, tabs: list[Tab]) -> HttpResponse:
-    """Show a campaign's figures, and its triplets by how they came out."""
-    results = triplet_results(found)
-    held = {one.outcome.standing for one in results}
-    standing = chosen_tab(TABS, request.GET.get("outcome", ""), held)
-    chosen = [one for one in results if one.outcome.standing == standing]
-    page = Paginator(chosen, TRIPLETS_A_PAGE).get_page(request.GET.get("page"))
-    counts = {tab: sum(one.outcome.standing == tab for one in results) for tab in TABS}
-    context = {
-        "campaign": found,
-        "tabs": tabs,
-        "set": found.about.triplet_set,
-        "statistics": triplet_statistics(results),
-        "outcomes": [(tab.value, words, counts[tab]) for tab, words in TABS.items()],
-        "outcome": standing.value,
-        "page": page,
-        "shown": shown_results(list(page.object_list)),
-    }
-    return render(request, "conditional/triplet_results.html", context)
-
-
 def _campaign(slug: str) -> Campaign:
     return get_object_or_404(Campaign, slug=slug, about__triplet_set__isnull=False)
-
-
-def chosen_tab(tabs: Mapping[Chosen, str], asked: str, held: Collection[Chosen]) -> Chosen:
-    """Return the tab that was asked for, else the first that holds something, else the last."""
-    *_, last = tabs
-    first = next((tab for tab in tabs if tab in held), last)
-    return next((tab for tab in tabs if tab == asked), first)
 
 
 @require_safe

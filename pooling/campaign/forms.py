@@ -7,18 +7,17 @@ from typing import Any, cast
 from django import forms
 from django.urls import reverse_lazy
 
-from accounts.models import Role, User
 from annotation.forms import GRADES_HELP, grades_in
 from annotation.models import AskingOrder, TieRule
+from annotation.new_campaign_form import NewCampaignForm
 from annotation.notions import learned_notions
-from annotation.rules_form import RulesForm
 from catalog.short_names import typing_attributes
 from lookalike.agreement.grades import MOST_GRADES, Scale
 
 DEFAULT_GRADES = "Different\nSomewhat similar\nSimilar\nNearly identical"
 
 
-class CampaignForm(RulesForm):
+class CampaignForm(NewCampaignForm):
     """Who shall judge a pool, and by which rules."""
 
     name = forms.CharField(
@@ -36,11 +35,6 @@ class CampaignForm(RulesForm):
         required=False,
         label="Notion of it",
         help_text="Kept in labels and releases with its prompts; no judge sees it.",
-    )
-    panel = forms.ModelMultipleChoiceField(
-        User.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
-        help_text="An odd number of votes has no ties.",
     )
     answers = forms.ChoiceField(
         choices=[("binary", "Similar or different"), ("graded", "Grades of similarity")],
@@ -84,24 +78,11 @@ class CampaignForm(RulesForm):
             "what the models agree on. It is stated in every release."
         ),
     )
-    guidelines = forms.CharField(
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 8}),
-        help_text="What judges read before they begin, and by one key at any time. Markdown.",
-    )
-    seed = forms.IntegerField(
-        min_value=0, max_value=2**63 - 1, initial=0, help_text="Of the judges' shuffled orders."
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "answers" not in self.data:  # a program that knows of no grades
             self.fields["answers"].required = not self.is_bound
-        field = self.fields["panel"]
-        assert isinstance(field, forms.ModelMultipleChoiceField)  # noqa: S101 - as above
-        field.queryset = User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
-            "is_simulated", "username"
-        )
         notions = [(one.spec, f"{one.name} ({one.spec})") for one in learned_notions()]
         cast("forms.ChoiceField", self.fields["notion_model"]).choices = [("", "None"), *notions]
         if not notions:

@@ -7,13 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.queries.frozen_choices import (
+    frozen_choice_rulings,
+    frozen_choices,
+    frozen_subjects,
+)
 from conditional.campaigns.frozen_rows import (
     FrozenTemplate,
-    frozen_template_rulings,
     frozen_templates,
     frozen_verifications,
-    frozen_votes,
 )
+from conditional.campaigns.kinds import PASSES, vote_of
 from conditional.triplets.frozen_rows import FrozenAnswer, frozen_answers, frozen_triplet_sets
 from jobs.work.snapshot import Snapshot
 from lookalike.agreement.pseudonyms import pseudonyms
@@ -42,50 +46,58 @@ def write_templates(
     if not slugs:
         return []
     verifications = frozen_verifications(view, slugs)
-    _check("verification of templates", slugs, [row.slug for row in verifications])
-    for row in verifications:
-        if row.state != "closed":
-            raise ReleaseError(f"Judges still verify “{row.name}”; close it before it is released.")
-        _check_catalog(scope, row.name, row.catalog)
-    templates = frozen_templates(view, slugs)
-    write_rows(folder, "templates", [_template(row, scope.images) for row in templates])
-    candidates = [row for template in templates for row in _candidates(template, scope.images)]
+    _check("verification of templates", slugs, [campaign.slug for campaign, _ in verifications])
+    for campaign, about in verifications:
+        if campaign.state != "closed":
+            raise ReleaseError(
+                f"Judges still verify “{campaign.name}”; close it before it is released."
+            )
+        _check_catalog(scope, campaign.name, about.catalog)
+    subjects = frozen_subjects(view, slugs)
+    template_of = frozen_templates(view, {one.subject for one in subjects})
+    asked = [(one.campaign, template_of[one.subject]) for one in subjects]
+    asked.sort(key=lambda one: (one[0], one[1].position))
+    write_rows(folder, "templates", [_template(*one, scope.images) for one in asked])
+    candidates = [row for one in asked for row in _candidates(*one, scope.images)]
     write_rows(folder, "template_candidates", candidates)
     votes = [
-        {"set": row.verification, "position": row.position, "annotator": names[row.annotator],
-         "choice": row.choice, "place": row.picked}
-        for row in frozen_votes(view, slugs)
+        {"set": one.campaign, "position": template_of[one.subject].position,
+         "annotator": names[one.annotator], "choice": vote.choice, "place": vote.picked}
+        for one in frozen_choices(view, slugs) for vote in [vote_of(one.answer)]
     ]  # fmt: skip
     votes.sort(key=lambda row: (row["set"], row["position"], row["annotator"]))
     write_rows(folder, "template_votes", votes)
     rulings = [
-        {"set": row.verification, "position": row.position, "passes": row.passes}
-        for row in frozen_template_rulings(view, slugs)
-    ]
+        {"set": one.campaign, "position": template_of[one.subject].position,
+         "passes": one.answer == PASSES}
+        for one in frozen_choice_rulings(view, slugs)
+    ]  # fmt: skip
+    rulings.sort(key=lambda row: (row["set"], row["position"]))
     write_rows(folder, "template_rulings", rulings)
-    left_out = {"id", "state", "catalog"}
+    left_out = {"id", "state", "catalog", "campaign"}
     return [
-        {name: value for name, value in row._asdict().items() if name not in left_out}
-        for row in verifications
-    ]
+        {name: value for name, value in (campaign._asdict() | about._asdict()).items()
+         if name not in left_out}
+        for campaign, about in verifications
+    ]  # fmt: skip
 
 
-def _template(row: FrozenTemplate, images: Images) -> Row:
+def _template(campaign: str, row: FrozenTemplate, images: Images) -> Row:
     [reference] = images.names_of([row.reference])
     return {
-        "set": row.verification, "position": row.position, "task": row.task,
+        "set": campaign, "position": row.position, "task": row.task,
         "condition": row.condition, "reference_id": reference, "box": _box(row, "reference"),
     }  # fmt: skip
 
 
-def _candidates(row: FrozenTemplate, images: Images) -> list[Row]:
+def _candidates(campaign: str, row: FrozenTemplate, images: Images) -> list[Row]:
     """Return the distractors of a template in their order, then its target."""
     roles = [*(f"gallery[{place}]" for place in range(len(row.gallery))), "target"]
     candidates = zip(
         images.names_of([*row.gallery, row.target]), [*row.kinds, "target"], roles, strict=True
     )
     return [
-        {"set": row.verification, "position": row.position, "place": place, "image_id": image,
+        {"set": campaign, "position": row.position, "place": place, "image_id": image,
          "kind": kind, "box": _box(row, role)}
         for place, (image, kind, role) in enumerate(candidates)
     ]  # fmt: skip

@@ -159,6 +159,15 @@ def test_recent_answers_are_the_judges_own_newest_first(judge, other):
     assert [a["is_current"] for a in judge.get("recent", n=2)["answers"]] == [False, True]
 
 
+def test_answers_that_were_taken_back_hide_no_earlier_ones_from_undo(judge):
+    uids = judge.judge("similar", 6)
+    for held in judge.get("recent", n=4)["answers"]:
+        judge.send(answer_to(held["question"]["uid"], "withdrawn", at=9, undoes=held["uuid"]))
+    held = judge.get("recent", n=4, held="yes")["answers"]
+    assert [one["question"]["uid"] for one in held] == uids[1::-1]
+    assert all(one["is_current"] for one in held)
+
+
 # ---- refusing ----
 @pytest.mark.parametrize(
     ("changes", "code"),

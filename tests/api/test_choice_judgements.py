@@ -14,7 +14,7 @@ from audit.models import Entry
 from catalog.models import Image
 from conditional.campaigns.services import ask_panel
 from tests.clients import API, Caller
-from tests.conditional.cases import built_set, judges_of, make_catalog, say
+from tests.conditional.cases import built_set, judges_of, make_catalog, say, subjects_of
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def campaign(db: None) -> Campaign:
 
 
 def test_an_admin_reads_what_each_judge_picked(campaign, admin, researcher):
-    first, second, *_ = campaign.about.questions
+    first, second, *_ = subjects_of(campaign)
     judges = judges_of(campaign)
     say(judges[0], first, 2)
     say(judges[1], first, "several")
@@ -59,7 +59,7 @@ def send(caller: Caller, path: str, given: Mapping[str, object]) -> object:
 
 
 def test_a_choice_is_excluded_and_counted_again(campaign, admin):
-    [first, *_] = campaign.about.questions
+    [first, *_] = subjects_of(campaign)
     say(judges_of(campaign)[0], first, 1)
     path = f"/campaigns/{campaign.slug}/judgements"
     [one] = admin.get(path)["items"]

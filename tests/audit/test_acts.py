@@ -39,7 +39,7 @@ from notices.models import Channel
 from pooling.models import Pool, PoolSource
 from releases.models import Release, Submission
 from tests.clients import PASSWORD, Browser, signed_in
-from tests.conditional.cases import built_set, make_catalog, say
+from tests.conditional.cases import built_set, make_catalog, say, subjects_of
 from tests.learning.spaces import stored_space
 from tests.worlds import World, answer_all, build_world, same_colour
 
@@ -456,7 +456,7 @@ def ask_about_triplets(scene: Scene) -> Campaign:
 
 def keep(scene: Scene) -> None:
     found = ask_about_triplets(scene)
-    say(Browser(found, scene.world.judges[0]), found.about.questions[0], 0)
+    say(Browser(found, scene.world.judges[0]), subjects_of(found)[0], 0)
     scene.post("annotation:move", found.slug, "close", reason="done")
     scene.post("conditional:keep", found.slug, name="Kept")
 

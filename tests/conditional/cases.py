@@ -34,6 +34,13 @@ def judges_of(campaign: Campaign) -> list[Browser]:
     return [Browser(campaign, seat.annotator) for seat in campaign.panel.order_by("number")]
 
 
+def subjects_of(campaign: Campaign) -> list[PanelQuestion]:
+    """The templates or triplets that the panel is asked about, by position."""
+    asked = campaign.questions.filter(kind="pair").values_list("subject", flat=True)
+    found: Any = campaign.kind.subjects(asked).values()
+    return sorted(found, key=lambda one: one.position)
+
+
 def question_of(campaign: Campaign, subject: PanelQuestion) -> Question:
     return campaign.questions.get(kind="pair", subject=subject.pk)
 

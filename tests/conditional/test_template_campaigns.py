@@ -34,7 +34,7 @@ from conditional.template_sets.services import delete_set
 from lookalike.conditional.verdicts import Outcome
 from lookalike.core.errors import Refused
 from tests.clients import Browser, answer_to, signed_in
-from tests.conditional.cases import given, judges_of, key_of, question_of, say
+from tests.conditional.cases import given, judges_of, key_of, question_of, say, subjects_of
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def admin(people):
 
 
 def templates_of(campaign):
-    return list(campaign.about.questions)
+    return subjects_of(campaign)
 
 
 def test_judges_see_shuffled_keys_that_tell_nothing_of_the_target(campaign, judges):

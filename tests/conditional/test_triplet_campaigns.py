@@ -25,7 +25,7 @@ from lookalike.conditional.triplet_majority import Standing
 from lookalike.core.errors import Refused
 from tests.catalogs import catalog_of, embedding_set_of
 from tests.clients import Browser, signed_in
-from tests.conditional.cases import given, judges_of, question_of, say
+from tests.conditional.cases import given, judges_of, question_of, say, subjects_of
 from tests.pooling.run_command import printed
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def judges(campaign):
 
 
 def asked(campaign):
-    return list(campaign.about.questions)
+    return subjects_of(campaign)
 
 
 def closed(campaign):

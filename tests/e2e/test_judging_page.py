@@ -200,6 +200,40 @@ def test_what_was_answered_before_a_reload_can_be_taken_back_after_it(open_desk)
     assert answers_of(campaign) == [("similar", "pair")]
 
 
+def test_undo_goes_back_beyond_what_the_page_has_loaded(open_desk):
+    page, campaign = open_desk()
+    press(page, *"jf" * 12)
+    expect(page.locator(".judge-state")).to_contain_text("All done")
+    all_saved(page)
+    count = page.locator(".judge-count")
+    for left in (4, 0):  # the strip holds 20
+        page.reload()
+        expect(page.locator(".strip li").first).to_be_visible()
+        for _ in range(24):
+            if str(count.text_content()).startswith(f"{left} "):
+                break
+            page.keyboard.press("u")
+            page.wait_for_timeout(100)
+        expect(count).to_have_text(f"{left} of 24")
+        all_saved(page)
+        assert len(answers_of(campaign)) == left
+    press(page, "u")
+    expect(page.locator("[data-part=said]")).to_have_text("There is nothing to take back.")
+
+
+def test_undo_reads_earlier_answers_when_those_on_the_page_are_used_up(open_desk):
+    page, campaign = open_desk()
+    press(page, *"jf" * 12)
+    all_saved(page)
+    page.reload()
+    expect(page.locator(".strip li")).to_have_count(20)
+    for _ in range(24):
+        page.keyboard.press("u")
+    expect(page.locator(".judge-count")).to_have_text("0 of 24")
+    all_saved(page)
+    assert answers_of(campaign) == []
+
+
 def test_later_comes_back_at_the_end(open_desk, make_campaign, judge):
     page, campaign = open_desk(campaign=make_campaign(judge, n_queries=1, n_candidates=3))
     press(page, *"ljj")

@@ -195,3 +195,40 @@ test("comments that an earlier page has left answer nothing", () => {
   assert.equal(queue.has("u1"), true);
   assert.deepEqual(session.history, []);
 });
+
+const old = (position) => ({
+  uuid: `old-${position}`,
+  question: question(position),
+  answer: "different",
+  reason: "",
+  is_current: true,
+});
+
+test("an answer taken back while earlier ones are read does not come back with them", () => {
+  session.remember([old(101)]);
+  session.undo(ACT);
+  outbox.waiting = []; // sent, but the server has looked before
+  session.remember([old(101), old(100)]);
+  assert.deepEqual(session.history.map(({ uuid }) => uuid), ["old-100"]);
+});
+
+test("what another tab has taken back or answered anew is not undone here", () => {
+  session.remember([old(103), old(102), old(101)]);
+  session.follow([
+    { uuid: "x", question: "u103", answer: "withdrawn", undoes: "old-103" },
+    { uuid: "y", question: "u102", answer: "similar", undoes: null },
+  ]);
+  assert.equal(session.undo(ACT).uid, "u101");
+  assert.equal(session.undo(ACT), null);
+  session.remember([old(103), old(102)]); // as the server stood before
+  assert.equal(session.undo(ACT), null);
+});
+
+test("taking back what the server refused leaves the server's count as it is", () => {
+  const uuid = session.answer(queue.head, act("similar"));
+  outbox.waiting = [];
+  outbox.parked = [{ uuid }];
+  session.countedByServer({ n_done: 5, n_total: 35 });
+  session.undo(ACT);
+  assert.equal(session.progress.n_done, 5);
+});

@@ -59,6 +59,20 @@ test("a count that is older than an answer given meanwhile is not shown", async 
   assert.equal(heard[0].progress, null);
 });
 
+test("a count that is older than answers on their way is not shown, though they arrive before it", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { supply, heard } = supplied({ progress: { n_done: 9, n_total: 9 } });
+  const { outbox } = supply;
+  const { next } = supply.api;
+  outbox.waiting = [{}, {}, {}, {}]; // four are being taken back
+  supply.api.next = async () => {
+    outbox.waiting = [];
+    return next();
+  };
+  await supply.fill();
+  assert.equal(heard[0].progress, null);
+});
+
 /** A supply with questions 5 to 9 waiting, whose server then gives a reply to the next request. */
 async function holding(reply) {
   const told = supplied({ questions: [5, 6, 7, 8, 9].map((at) => question(at)) }, reply);

@@ -18,8 +18,9 @@ export class Api {
     return this.#read(await this.#get(`${this.urls.next}?after=${after}&n=${n}`));
   }
 
+  /** The last `n` answers that hold. */
   async recent(n) {
-    return this.#read(await this.#get(`${this.urls.recent}?n=${n}`));
+    return this.#read(await this.#get(`${this.urls.recent}?n=${n}&held=yes`));
   }
 
   async guidelines() {

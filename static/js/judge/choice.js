@@ -1,40 +1,26 @@
 /* Choice mode: an image, and others of which one is picked. */
-import { addressOf, picturesOf } from "./pictures.js";
+import { addressOf } from "./pictures.js";
+import { QuestionView } from "./question_view.js";
 import { fill, gettext } from "../lib/words.js";
 import { pickOf } from "./words.js";
 
-const LOOK_AGAIN_MS = 3000; // for pictures that did not come
-
-export class ChoiceView {
+export class ChoiceView extends QuestionView {
   mode = "choice";
-  question = null;
-  isReady = false;
-  #shownAt = 0;
-  #askedAt = 0;
-  #visibleAt = 0;
   #chosen = 0; // the picture that the arrows are on
-  #again = null; // the timer of the next look for pictures that did not come
 
   /**
-   * `visible` is a VisibleTime, `now` a steady clock, `shelf` an ImageShelf.
-   * @param {object} how the letters of pickKeys, and whether arrows move from one to another; else
-   *   there are a left and a right one.
+   * @param parts as of all views, with `pickKeys`, a letter for each picture, and `isMovedIn`,
+   *   whether arrows move from one to another; else there are a left and a right one.
    */
-  constructor(root, { shelf, visible, now, pickKeys, isMovedIn }) {
-    Object.assign(this, { root, shelf, visible, now, pickKeys, isMovedIn });
+  constructor(root, parts) {
+    super(root, parts);
     this.reference = root.querySelector('[data-frame="reference"]');
     this.parts = Object.fromEntries([...root.querySelectorAll("[data-choice]")].map((part) => [part.dataset.choice, part]));
   }
 
   /** Show a question; it can be answered when all its pictures are seen. */
   show(question) {
-    this.root.hidden = false;
-    if (this.question?.uid === question.uid && this.isReady) return;
-    this.question = question;
-    this.root.dataset.question = question.uid;
-    delete this.root.dataset.ready;
-    this.isReady = false;
-    this.#askedAt = this.now();
+    if (!this.turnTo(question)) return;
     const { condition, respect, images } = this.parts;
     condition.textContent = question.condition;
     if (respect) respect.hidden = !question.condition;
@@ -46,40 +32,8 @@ export class ChoiceView {
     this.lookAgain();
   }
 
-  /** Ask for the pictures that are not on screen; goes on by itself until all have come. */
-  async lookAgain() {
-    const { question } = this;
-    if (!question || this.isReady) return;
-    clearTimeout(this.#again);
-    const found = await Promise.allSettled(picturesOf(question).map((url) => this.shelf.decoded(url)));
-    if (this.question?.uid !== question.uid || this.isReady) return;
-    const frames = [this.reference, ...this.parts.images.querySelectorAll(".frame")];
-    found.forEach(({ status }, index) => {
-      frames[index].classList.toggle("is-broken", status === "rejected");
-      if (status === "fulfilled" && !frames[index].firstElementChild) this.#put(frames[index], index);
-    });
-    if (found.every(({ status }) => status === "fulfilled")) {
-      this.isReady = true;
-      this.root.dataset.ready = question.uid;
-      this.#shownAt = this.now();
-      this.#visibleAt = this.visible.read();
-    } else this.#again = setTimeout(() => this.lookAgain(), LOOK_AGAIN_MS);
-  }
-
-  hide() {
-    this.root.hidden = true;
-    this.question = null;
-    clearTimeout(this.#again);
-  }
-
-  /** When the question was shown, for how long it was looked at, and how long it took to load. */
-  timing() {
-    if (!this.isReady) return { shownAt: this.#askedAt, visibleMs: 0, loadMs: this.now() - this.#askedAt };
-    return {
-      shownAt: this.#shownAt,
-      visibleMs: this.visible.read() - this.#visibleAt,
-      loadMs: this.#shownAt - this.#askedAt,
-    };
+  get frames() {
+    return [this.reference, ...this.parts.images.querySelectorAll(".frame")];
   }
 
   /** The answer that picks the picture at a place; null if there is none. */
@@ -110,13 +64,14 @@ export class ChoiceView {
     });
   }
 
-  #put(frame, index) {
+  put(index) {
+    const frame = this.frames[index];
+    if (frame.firstElementChild) return;
     const image = new Image();
     const key = index === 0 ? this.question.reference : this.question.images[index - 1];
     image.src = this.shelf.source(index === 0 ? addressOf(this.question, key, "view") : addressOf(this.question, key));
     image.alt = index === 0 ? gettext("Reference") : this.#name(index - 1);
     image.draggable = false;
-    frame.classList.remove("is-waiting");
     frame.replaceChildren(image);
   }
 

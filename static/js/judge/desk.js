@@ -12,6 +12,7 @@ import { SHEET_MAX } from "./queue.js";
 import { STRIP_N, isFinal, isVote } from "./session.js";
 import { wordOf } from "./words.js";
 
+const MOST_RECENT = 200; // answers that the server gives at once
 const AT_ONCE = 10; // more than so many "different" at once are asked about
 
 export class Desk {
@@ -21,6 +22,8 @@ export class Desk {
   #reply = { state: "open", stage: "judging" };
   #isWaiting = true;
   #isFinished = false;
+  #n_given = 0; // answers on this page
+  #lookingBack = null; // the promise of earlier answers that are being read
   #comment = null; // {question, uuid}: sent since the last answer, so that undo takes it back
 
   constructor(parts) {
@@ -112,7 +115,8 @@ export class Desk {
     this.panels.tell(`${said} ${gettext("Undo takes it back.")}`);
   }
 
-  undo({ device }) {
+  /** Take back what was done last; earlier answers are read when those at hand are used up. */
+  async undo({ device }) {
     if (this.#comment) {
       this.session.withdrawComment(this.#comment.question, this.#comment.uuid);
       this.#comment = null;
@@ -120,7 +124,26 @@ export class Desk {
       return;
     }
     this.closeHold({ isSilent: true });
+    if (this.session.history.length === 0) {
+      const n = this.#n_given;
+      await this.lookBack();
+      if (this.#n_given > n) return; // it was not this answer that was to be taken back
+    }
     this.#reopened(this.session.undo({ device, mode: this.mode }));
+  }
+
+  /** Read the last answers that hold, so that they can be taken back. */
+  lookBack() {
+    // those whose withdrawal is on its way still hold for the server
+    const n = Math.min(STRIP_N + this.outbox.waiting.length, MOST_RECENT);
+    this.#lookingBack ??= this.recent(n)
+      .then(({ answers }) => this.session.remember(answers))
+      .catch(() => {}) // without the network there are those of this page
+      .finally(() => {
+        this.#lookingBack = null;
+        this.#late();
+      });
+    return this.#lookingBack;
   }
 
   /** Take back one answer of the strip. */
@@ -344,6 +367,7 @@ export class Desk {
 
   #noteAnswer(answer, visibleMs) {
     this.#comment = null;
+    this.#n_given += 1;
     if (isFinal(answer)) this.pace.add(visibleMs);
     this.supply.noteAnswer();
     const due = this.breaks.note(this.now());

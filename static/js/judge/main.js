@@ -15,7 +15,7 @@ import { PairView } from "./pair.js";
 import { Panels } from "./panels.js";
 import { usePictures } from "./pictures.js";
 import { QuestionQueue } from "./queue.js";
-import { STRIP_N, Session } from "./session.js";
+import { Session } from "./session.js";
 import { SheetView } from "./sheet.js";
 import { Supply } from "./supply.js";
 import { gradeKeys, nameGrades } from "./words.js";
@@ -95,6 +95,7 @@ const brake = new Brake(() => {
 });
 const desk = new Desk({
   ...{ session, queue, outbox, supply, pair, sheet, panels, brake, now, mode: isChoice || grades.length ? "pair" : given.mode },
+  recent: (n) => api.recent(n),
   confirmRest: (n) => confirmRest(document.getElementById("rest"), n),
 });
 
@@ -242,13 +243,7 @@ panels.showStage(given.stage);
 panels.showSaved();
 panels.showParked();
 outbox.flush();
-api
-  .recent(STRIP_N)
-  .then(({ answers }) => {
-    session.remember(answers);
-    panels.showStrip(session.strip);
-  })
-  .catch(() => {}); // the strip starts empty then
+desk.lookBack();
 desk.advance();
 if (given.isUnread) panels.guidelines.openToRead(Number(given.guidelineVersion), { isFirst: given.nDone === "0" });
 if (Number(given.nReplies) > 0) panels.replies.show();

@@ -1,25 +1,19 @@
 /* Pair mode: query and candidate side by side, with linked zoom and pan, and blink comparison. */
 import { FITTED, bindLinkedZoom } from "../lib/zoom.js";
 import { gettext } from "../lib/words.js";
+import { picturesOf } from "./pictures.js";
+import { QuestionView } from "./question_view.js";
 
 const BLINK_MS = 600;
-const LOOK_AGAIN_MS = 3000; // for a picture that did not come
 const PAN = 0.15; // of the frame, for each key press
 const PAN_BY = { ArrowLeft: [-PAN, 0], ArrowRight: [PAN, 0], ArrowUp: [0, -PAN], ArrowDown: [0, PAN] };
 
-export class PairView {
+export class PairView extends QuestionView {
   mode = "pair";
-  question = null;
-  isReady = false;
-  #shownAt = 0;
-  #askedAt = 0;
-  #visibleAt = 0;
   #blink = null;
-  #again = null; // the timer of the next look for pictures that did not come
 
-  /** `visible` is a VisibleTime, `now` a steady clock, `shelf` an ImageShelf. */
-  constructor(root, { shelf, visible, now }) {
-    Object.assign(this, { root, shelf, visible, now });
+  constructor(root, parts) {
+    super(root, parts);
     this.sides = [...root.querySelectorAll(".pair-side")];
     this.frames = [...root.querySelectorAll("[data-frame]")];
     this.zoom = bindLinkedZoom(this.frames, {
@@ -34,19 +28,13 @@ export class PairView {
 
   /** Show a question: in this very moment if its pictures are decoded, else when they are. */
   show(question) {
-    this.root.hidden = false;
-    if (this.question?.uid === question.uid && this.isReady) return;
-    this.question = question;
-    this.root.dataset.question = question.uid;
-    delete this.root.dataset.ready;
-    this.isReady = false;
-    this.#askedAt = this.now();
+    if (!this.turnTo(question)) return;
     this.stopBlinking();
-    clearTimeout(this.#again);
-    const urls = this.#urls;
-    const images = urls.map((url) => this.shelf.now(url));
-    if (images.every(Boolean)) this.#place(images);
-    else {
+    const images = picturesOf(question).map((url) => this.shelf.now(url));
+    if (images.every(Boolean)) {
+      images.forEach((image, index) => this.put(index, image));
+      this.markReady();
+    } else {
       for (const frame of this.frames) {
         frame.firstElementChild.replaceChildren();
         frame.classList.remove("is-broken");
@@ -54,26 +42,6 @@ export class PairView {
       }
       this.lookAgain();
     }
-  }
-
-  /** Ask for the pictures that are not on screen; goes on by itself until all have come. */
-  async lookAgain() {
-    const { question } = this;
-    if (!question || this.isReady) return;
-    clearTimeout(this.#again);
-    const images = await Promise.allSettled(this.#urls.map((url) => this.shelf.decoded(url)));
-    if (this.question?.uid !== question.uid || this.isReady) return;
-    if (images.every(({ status }) => status === "fulfilled")) {
-      this.#place(images.map(({ value }) => value));
-      return;
-    }
-    images.forEach(({ status, value }, index) => {
-      this.frames[index].classList.remove("is-waiting");
-      this.frames[index].classList.toggle("is-broken", status === "rejected");
-      if (value) this.#put(index, value);
-    });
-    clearTimeout(this.#again);
-    this.#again = setTimeout(() => this.lookAgain(), LOOK_AGAIN_MS);
   }
 
   /** Look at another part of the zoomed pictures, with Shift and an arrow; false if it is none. */
@@ -84,20 +52,13 @@ export class PairView {
   }
 
   hide() {
-    this.root.hidden = true;
-    this.question = null;
-    clearTimeout(this.#again);
+    super.hide();
     this.stopBlinking();
   }
 
-  /** When the pair was shown, for how long it was looked at, and how long it took to load. */
-  timing() {
-    if (!this.isReady) return { shownAt: this.#askedAt, visibleMs: 0, loadMs: this.now() - this.#askedAt };
-    return {
-      shownAt: this.#shownAt,
-      visibleMs: this.visible.read() - this.#visibleAt,
-      loadMs: this.#shownAt - this.#askedAt,
-    };
+  markReady() {
+    this.zoom.set(FITTED);
+    super.markReady();
   }
 
   /** Show query and candidate in turn at one place; on request one at a time. */
@@ -128,20 +89,7 @@ export class PairView {
     this.sides.forEach((side, index) => side.classList.toggle("is-off", index !== shown));
   }
 
-  get #urls() {
-    return [this.question.query.url, this.question.candidate.url];
-  }
-
-  #place(images) {
-    images.forEach((image, index) => this.#put(index, image));
-    this.zoom.set(FITTED);
-    this.isReady = true;
-    this.root.dataset.ready = this.question.uid;
-    this.#shownAt = this.now();
-    this.#visibleAt = this.visible.read();
-  }
-
-  #put(index, image) {
+  put(index, image) {
     const frame = this.frames[index];
     const holder = frame.firstElementChild;
     frame.classList.remove("is-waiting", "is-broken");

@@ -20,6 +20,8 @@ export const STRIP_N = 20;
 export class Session {
   #history = []; // the latest last: {uuid, question, answer, reason}
   #seen = new Set(); // uuids of acts that this page has taken into account
+  #undone = new Set(); // uuids of answers taken back here, whether or not the server has heard
+  #elsewhere = new Set(); // uids of questions that another tab has done something about
 
   /**
    * @param {object} parts
@@ -47,10 +49,13 @@ export class Session {
     return this.#history.findLast((entry) => entry.question.uid === uid) ?? null;
   }
 
-  /** Put the answers of an earlier page in front of the history; the newest come first. */
+  /**
+   * Put answers of before in front of the history; the newest come first. What they say may be
+   * older than what was done since.
+   */
   remember(answers) {
-    const known = new Set(this.#history.map((entry) => entry.question.uid));
-    const undone = new Set(this.outbox.waiting.map(({ body }) => body.undoes));
+    const known = new Set([...this.#elsewhere, ...this.#history.map((entry) => entry.question.uid)]);
+    const undone = new Set([...this.#undone, ...this.outbox.waiting.map(({ body }) => body.undoes)]);
     const older = answers
       .filter((entry) => entry.is_current && !known.has(entry.question.uid))
       .filter((entry) => !undone.has(entry.uuid))
@@ -99,11 +104,11 @@ export class Session {
     const { question } = entry;
     this.#forget(uuid);
     this.queue.putBack(question);
-    this.#count("withdrawn", entry.answer);
     if (this.outbox.parked.some((record) => record.uuid === uuid)) {
-      this.outbox.discard(uuid); // the server never took it: there is nothing to take back
+      this.outbox.discard(uuid); // the server neither took nor counted it
       return question;
     }
+    this.#count("withdrawn", entry.answer);
     const done = { answer: "withdrawn", reason: "", shownAt: this.now(), visibleMs: 0, loadMs: 0 };
     this.#send(this.#body(question, { ...act, ...done }, uuid), question, entry.answer);
     return question;
@@ -133,6 +138,8 @@ export class Session {
     const fresh = bodies.filter((body) => !("comment" in body || this.#seen.has(body.uuid)));
     for (const { uuid, question, answer } of fresh) {
       this.#seen.add(uuid);
+      this.#elsewhere.add(question);
+      this.#history = this.#history.filter((entry) => entry.question.uid !== question);
       if (answer === "withdrawn") this.queue.reopen(question);
       else this.queue.remove(question, { isFinal: isFinal(answer) });
     }
@@ -173,6 +180,7 @@ export class Session {
   }
 
   #forget(uuid) {
+    this.#undone.add(uuid);
     this.#history = this.#history.filter((entry) => entry.uuid !== uuid);
   }
 

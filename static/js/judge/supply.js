@@ -54,9 +54,10 @@ export class Supply {
     const n_free = ASK_N - this.queue.length - this.outbox.waiting.length;
     if (n_free < 1 && this.queue.length > 0) return;
     const n_asked = Math.max(1, n_free);
-    const { last } = this.outbox;
+    const { last, waiting } = this.outbox;
     const reply = await this.api.next(after, n_asked);
-    if (this.outbox.last !== last) reply.progress = null; // older than what was answered meanwhile
+    // the server may have counted before it heard of what was done meanwhile, or was on its way
+    if (this.outbox.last !== last || waiting.length > 0) reply.progress = null;
     const n_new = this.queue.push(reply.questions, n_asked);
     this.isDry = n_new === 0;
     if (this.queue.length === 0 && reply.state === "open" && after > 0) {

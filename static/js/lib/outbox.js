@@ -78,7 +78,7 @@ export class Outbox {
     return this.#sorted((record) => record.parked);
   }
 
-  /** Grows with each record that this tab adds. */
+  /** Grows with each record that this tab adds, and with all that it hears of others. */
   get last() {
     return this.#lastSequence;
   }
@@ -104,7 +104,7 @@ export class Outbox {
    * a refused record. Resolves when the record is on the disk.
    */
   async add(body, shown = null) {
-    this.#lastSequence = Math.max(this.now(), this.#lastSequence + 1);
+    this.#grow();
     const record = { uuid: body.uuid, sequence: this.#lastSequence, body, shown, parked: null };
     const stored = this.#put(record);
     this.channel?.postMessage({ kind: "added", body });
@@ -256,9 +256,15 @@ export class Outbox {
     this.retryAt = null;
   }
 
+  #grow() {
+    this.#lastSequence = Math.max(this.now(), this.#lastSequence + 1);
+  }
+
   async #hear(message) {
+    this.#grow();
     if (message.kind === "added") this.onAddedElsewhere(message.body);
     await this.#reload();
+    this.#grow();
     if (message.kind === "reply") this.onReply(message.reply);
     this.#tell();
   }

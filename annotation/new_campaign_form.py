@@ -1,4 +1,4 @@
-"""The rules of a campaign that is being made: all that its opening fixes is in one form."""
+"""What every campaign that is being made asks for: all that its opening fixes is in one form."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 from django import forms
 
+from accounts.models import Role, User
 from annotation.forms import SettingsForm
 from annotation.models import Campaign
+from annotation.services.guidelines import MAX_GUIDELINE
 
 RULES = (
     "serving", "k", "lease_minutes", "closes_settled", "repeat_percent", "mirror_percent",
@@ -24,8 +26,26 @@ MEANS = {
 }
 
 
-class RulesForm(forms.Form):
+class NewCampaignForm(forms.Form):
     """Who is asked what, how often, and how judges are checked; what is left empty is usual."""
+
+    name = forms.CharField(max_length=80)
+    panel = forms.ModelMultipleChoiceField(
+        User.objects.filter(role=Role.ANNOTATOR, is_active=True).order_by(
+            "is_simulated", "username"
+        ),
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Nobody knows what others answer. An odd number of votes has no ties.",
+    )
+    guidelines = forms.CharField(
+        required=False,
+        max_length=MAX_GUIDELINE,
+        widget=forms.Textarea(attrs={"rows": 8}),
+        help_text="What judges read before they begin, and by one key at any time. Markdown.",
+    )
+    seed = forms.IntegerField(
+        min_value=0, max_value=2**63 - 1, initial=0, help_text="Of the judges' shuffled orders."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
