@@ -33,19 +33,6 @@ from tests.every_page import (
 from tests.routes import routes
 
 
-def _plan(admin: User) -> Job:
-    """A plan of a campaign that a worker has made."""
-    asked = {
-        "queries": "20", "depths": "3", "judges": "1, 3", "shares": "100", "measure": "AP'",
-        "seconds": "18", "closeness": "distant", "n_models": "3", "positives": "10",
-        "misses": "8", "false_alarms": "4",
-    }  # fmt: skip
-    signed_in(admin).post(reverse("evaluation:plan"), asked)
-    job = Job.objects.get(task=PLAN_TASK)
-    make_plan(str(job.uid))
-    return job
-
-
 @pytest.fixture
 def people(make_person: Callable[..., User]) -> dict[str, User]:
     return {
