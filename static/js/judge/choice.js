@@ -1,5 +1,5 @@
 /* Choice mode: an image, and others of which one is picked. */
-import { addressOf } from "./pictures.js";
+import { addressOf, picturesOf } from "./pictures.js";
 import { QuestionView } from "./question_view.js";
 import { fill, gettext } from "../lib/words.js";
 import { pickOf } from "./words.js";
@@ -30,6 +30,10 @@ export class ChoiceView extends QuestionView {
     this.#chosen = 0;
     this.#mark();
     this.lookAgain();
+  }
+
+  get urls() {
+    return picturesOf(this.question);
   }
 
   get frames() {

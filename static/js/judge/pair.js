@@ -1,7 +1,6 @@
 /* Pair mode: query and candidate side by side, with linked zoom and pan, and blink comparison. */
 import { FITTED, bindLinkedZoom } from "../lib/zoom.js";
 import { gettext } from "../lib/words.js";
-import { picturesOf } from "./pictures.js";
 import { QuestionView } from "./question_view.js";
 
 const BLINK_MS = 600;
@@ -26,11 +25,15 @@ export class PairView extends QuestionView {
     });
   }
 
+  get urls() {
+    return [this.question.query.url, this.question.candidate.url];
+  }
+
   /** Show a question: in this very moment if its pictures are decoded, else when they are. */
   show(question) {
     if (!this.turnTo(question)) return;
     this.stopBlinking();
-    const images = picturesOf(question).map((url) => this.shelf.now(url));
+    const images = this.urls.map((url) => this.shelf.now(url));
     if (images.every(Boolean)) {
       images.forEach((image, index) => this.put(index, image));
       this.markReady();

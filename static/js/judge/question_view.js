@@ -1,5 +1,4 @@
 /* What all views of one question share: its pictures, when they were seen, and for how long. */
-import { picturesOf } from "./pictures.js";
 
 const LOOK_AGAIN_MS = 3000; // for pictures that did not come
 
@@ -42,7 +41,7 @@ export class QuestionView {
     const { question } = this;
     if (!question || this.isReady) return;
     clearTimeout(this.#again);
-    const pictures = await Promise.allSettled(picturesOf(question).map((url) => this.shelf.decoded(url)));
+    const pictures = await Promise.allSettled(this.urls.map((url) => this.shelf.decoded(url)));
     if (this.question?.uid !== question.uid || this.isReady) return;
     pictures.forEach(({ status, value }, index) => {
       const frame = this.frames[index];
