@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
 from django.db.models import Exists, OuterRef
 
 from annotation.models import Campaign, CampaignState, Judgement, Question, QuestionKind
+from annotation.queries.prepared import columns_of
 from catalog.images.content_pairs import content_pair
+from lookalike.core.arrays import Ints
 
+ANSWERED = """
+select q.query_id, q.candidate_id from annotation_question q
+where q.campaign_id = any(%s::bigint[]) and q.kind = 'pair'
+  and exists (select from annotation_judgement j where j.question_id = q.id)
+"""
 ASKING = (CampaignState.OPEN, CampaignState.PAUSED)
 
 
@@ -29,3 +37,9 @@ def voted_pairs(campaigns: Iterable[Campaign]) -> Any:
     judgements = Judgement.objects.filter(question=OuterRef("pk"))
     pairs = asked_pairs().filter(campaign__in=campaigns, kind=QuestionKind.PAIR)
     return pairs.annotate(is_judged=Exists(judgements))
+
+
+def answered_pairs(campaign_ids: Collection[int]) -> Ints:
+    """Return the pairs of some campaigns that anybody has answered, shape (n, 2), by image id."""
+    kinds = {"query": ">i8", "candidate": ">i8"}
+    return np.stack(list(columns_of(ANSWERED, kinds, list(campaign_ids)).values()), axis=1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import numpy as np
+from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
@@ -12,10 +15,25 @@ from catalog.models import Catalog, CatalogMap, EmbeddingSet
 from catalog.vectors.embeddings import vectors_sha256
 from jobs.models import Job
 
+GONE = UUID(int=0)
+UIDS = """
+select string_agg(uuid_send(coalesce(i.uid, %s)), ''::bytea order by place)
+from unnest(%s::bigint[]) with ordinality as given (id, place)
+left join catalog_image i on i.id = given.id
+"""
+
 
 def map_points(drawn: CatalogMap) -> NDArray[np.uint16]:
     """Return where each image of a map lies, shape (n, 2), from 0 to `FULL`."""
     return np.frombuffer(bytes(drawn.points), "<u2").reshape(-1, 2)
+
+
+def map_uids(drawn: CatalogMap) -> bytes:
+    """Return the uid of each image of a map, 16 bytes each; zeros for one deleted since."""
+    with connection.cursor() as cursor:
+        cursor.execute(UIDS, [GONE, drawn.image_ids])
+        [(uids,)] = cursor.fetchall()
+    return bytes(uids or b"")
 
 
 def find_map(catalog: Catalog, pk: int) -> CatalogMap | None:

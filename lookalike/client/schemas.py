@@ -245,6 +245,7 @@ class ResultWhole(Result):
     settings: dict[str, Any]
     inputs: dict[str, str]
     left_out: list[dict[str, str]]
+    rounds: dict[str, Any] | None
     models: list[Model]
 
 

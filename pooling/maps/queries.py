@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import uuid
-
 import numpy as np
 from django.db.models import Q, QuerySet
 
+from annotation.queries.asked_pairs import answered_pairs
 from annotation.queries.labels import distinct_pairs
 from annotation.queries.prepared import columns_of
-from catalog.maps.queries import map_points
+from catalog.maps.queries import map_points, map_uids
 from catalog.models import Catalog, CatalogMap
 from lookalike.core.arrays import Ints
 from pooling.models import Pool
 
 NOWHERE = -1  # the row of an image that is not on the map
-UIDS = "select id, uid from catalog_image where id = any(%s::bigint[])"
 PAIRS = """
 select distinct q.position, p.query_id, p.candidate_id
 from pooling_proposal p
@@ -23,12 +21,6 @@ join pooling_poolquery q on q.pool_id = p.pool_id and q.image_id = p.query_id
 join pooling_poolsource s on s.id = p.source_id
 where p.pool_id = %s and s.done_at is not null
 """
-JUDGED = """
-select 0, q.query_id, q.candidate_id from annotation_question q
-where q.campaign_id = any(%s::bigint[]) and q.kind = 'pair'
-  and exists (select from annotation_judgement j where j.question_id = q.id)
-"""
-GONE = uuid.UUID(int=0)  # of an image that was deleted since the map was drawn
 
 
 def points_file(drawn: CatalogMap) -> bytes:
@@ -36,10 +28,7 @@ def points_file(drawn: CatalogMap) -> bytes:
 
     All little-endian, 4 and 16 bytes an image, in one order.
     """
-    found = columns_of(UIDS, {"id": ">i8", "uid": "V16"}, drawn.image_ids)
-    row = _rows_of(found["id"], np.array(drawn.image_ids, np.int64))
-    uids = np.append(found["uid"], np.array([GONE.bytes], "V16"))[row]  # NOWHERE is the last
-    return map_points(drawn).tobytes() + uids.tobytes()
+    return map_points(drawn).tobytes() + map_uids(drawn)
 
 
 def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
@@ -50,8 +39,8 @@ def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
     """
     on_map = np.array(drawn.image_ids, np.int64)
     campaigns = list(pool.campaign_links.values_list("campaign_id", flat=True))
-    asked, judged = _columns(PAIRS, pool.pk), _columns(JUDGED, campaigns)
-    _, pair = distinct_pairs(np.concatenate([asked[:, 1:], judged[:, 1:]]))
+    asked = _asked(pool)
+    _, pair = distinct_pairs(np.concatenate([asked[:, 1:], answered_pairs(campaigns)]))
     is_judged = np.isin(pair[: len(asked)], pair[len(asked) :])
     columns = [*(_rows_of(on_map, column) for column in asked[:, 1:].T), is_judged]
     in_order = np.stack(columns, axis=1)[np.lexsort((asked[:, 2], asked[:, 0]))]
@@ -61,10 +50,10 @@ def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
     )
 
 
-def _columns(statement: str, parameter: object) -> Ints:
+def _asked(pool: Pool) -> Ints:
     """Return a pair in each row: where its query stands, query and candidate, by image id."""
     kinds = {"position": ">i4", "query": ">i8", "candidate": ">i8"}
-    return np.stack(list(columns_of(statement, kinds, parameter).values()), axis=1).astype(np.int64)
+    return np.stack(list(columns_of(PAIRS, kinds, pool.pk).values()), axis=1).astype(np.int64)
 
 
 def _rows_of(ids: Ints, wanted: Ints) -> Ints:

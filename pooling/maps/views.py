@@ -12,13 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.browsing.pages import page_frame
-from catalog.maps.queries import find_map, is_up_to_date, map_job
+from catalog.maps.queries import GONE, find_map, is_up_to_date, map_job
 from catalog.maps.services import start_map
 from catalog.models import Catalog, CatalogMap, EmbeddingSet
 from catalog.queries import usable_embedding_sets
 from jobs.models import Job, JobState
 from jobs.services import JobConflictError
-from pooling.maps.queries import GONE, pairs_file, points_file, pools_on
+from pooling.maps.queries import pairs_file, points_file, pools_on
 
 KEPT_SECONDS = 3600  # by a browser: a map is never drawn over, only images may be deleted
 

@@ -34,7 +34,7 @@ def judges_of(campaign: Campaign) -> list[Browser]:
     return [Browser(campaign, seat.annotator) for seat in campaign.panel.order_by("number")]
 
 
-def subjects_of(campaign: Campaign) -> list[PanelQuestion]:
+def subjects_of(campaign: Campaign) -> list[Any]:
     """The templates or triplets that the panel is asked about, by position."""
     asked = campaign.questions.filter(kind="pair").values_list("subject", flat=True)
     found: Any = campaign.kind.subjects(asked).values()

@@ -344,6 +344,7 @@ def test_every_folder_of_the_data_folder_is_kept_or_made_anew() -> None:
     assert {"blobs", "embeddings", "releases", "secret-key"} <= used
     assert used - set(backup.KEPT) <= {
         "crops",
+        "engines",
         "fetched",
         "learning",
         "run",

@@ -230,7 +230,7 @@ def test_a_cancelled_job_stops_and_keeps_whole_shards_only(catalog_of, backbone)
 def test_a_model_that_finds_no_memory_to_load_is_tried_again_later(
     catalog_of, monkeypatch, problem
 ):
-    def full(*_):
+    def full(*_, **__):
         raise problem
 
     monkeypatch.setattr(embed, "load_backbone", full)

@@ -88,12 +88,12 @@ def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
 
 
 def test_a_database_killed_in_mid_embedding_is_waited_for(site: Site):
-    fill(site, "forgotten", SPECS[:1])
+    fill(site, "forgotten")
     wait_until(lambda: count_shards(site, "forgotten") >= 1)
     kill_service(site, "postgres/postmaster.pid")
     wait_until(lambda: is_reachable(site))
     assert not has_ended(site, "forgotten")
-    ends_like_the_calm_one(site, "forgotten", SPECS[:1])
+    ends_like_the_calm_one(site, "forgotten")
 
 
 def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):

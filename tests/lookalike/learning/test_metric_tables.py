@@ -79,7 +79,7 @@ def test_pseudolabels_are_what_a_classifier_takes_the_pictures_for(catalog, guid
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"methods": ("ELG",)}, "'ELG' is none of vectors as they are, Multisimilarity"),
+        ({"methods": ("PLG",)}, "'PLG' is none of vectors as they are, Multisimilarity"),
         ({"rows": ("cars",)}, "there is no 'cars', but drawn catalog, how language guides"),
         ({"model": "timm:resnet18"}, "the vectors are made already"),
     ],
