@@ -45,14 +45,19 @@ def catalog_of_paints(n: int = 72, slug: str = "paints") -> Catalog:
 
 def add_photo(catalog: Catalog, number: int, content: bytes) -> Image:
     """Put one photo into a catalog, as an import does."""
+    path = blob_path(hashlib.sha256(content).hexdigest(), "original")
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return add_row(catalog, number, content)
+
+
+def add_row(catalog: Catalog, number: int, content: bytes) -> Image:
+    """Store what an import knows of a photo, but for the photo itself."""
     ending = "png" if content.startswith(b"\x89PNG") else "jpg"
     name = f"photos/{number:03d}.{ending}"
     picture = read_picture(content, name)
     sha256 = hashlib.sha256(content).hexdigest()
-    path = blob_path(sha256, "original")
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
     image = Image.objects.create(
         catalog=catalog,
         sha256=sha256,

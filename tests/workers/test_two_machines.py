@@ -19,7 +19,6 @@ import pytest
 from config import embedded, settings
 from config.running.processes import MARK
 from tests.object_storage import BUCKET, KEYS, client, object_storage
-from tests.pictures import jpeg, write_folder
 from tests.site import Site
 from tests.waiting import wait_until
 from tests.workers.conftest import asked
@@ -28,13 +27,18 @@ from tests.workers.pools import ends_like_the_calm_one, fill, has_ended, holders
 pytestmark = pytest.mark.faults
 N_IMAGES = int(os.environ.get("TWO_MACHINES_PHOTOS", "560"))  # three shards
 SPECS = ("descriptor:hog-shape",)
-IMPORT = """
-from catalog.importing.origins import Origin
-from catalog.services import create_catalog, import_job, import_work
-from jobs.services import run_here
-origin = Origin(path={path!r}, source_name="photos", is_restricted=False)
-job = run_here(**import_job(create_catalog(slug="calm", name="Calm"), origin), work=import_work)
-assert job.state == "succeeded", job.error
+PHOTOS = """
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from catalog.images.blobs import blob_name
+from tests.catalogs import add_row
+from tests.pictures import jpeg
+from catalog.models import Catalog
+catalog = Catalog.objects.create(slug="calm", name="Calm")
+for number in range({n}):
+    content = jpeg(number, (90, 60))
+    image = add_row(catalog, number, content)
+    default_storage.save(blob_name(image.sha256, "original"), ContentFile(content))
 """
 
 
@@ -47,8 +51,6 @@ def storage() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def first(storage: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The machine that has the database, the broker and a worker; a pool filled in peace."""
-    files = {f"{number}.jpg": jpeg(number, (90, 60)) for number in range(N_IMAGES)}
-    photos = write_folder(tmp_path_factory.mktemp("photos"), files)
     site = Site(tmp_path_factory.mktemp("first") / "var")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SECRET_KEY", "the same one on both machines, as docs/deployment.md says")
@@ -57,7 +59,7 @@ def first(storage: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Si
             patch.setenv(name, value)
         try:
             site.start()
-            site.run(IMPORT.format(path=str(photos)))
+            site.run(PHOTOS.format(n=N_IMAGES))
             fill(site, "calm", SPECS)
             wait_until(lambda: has_ended(site, "calm"))
             yield site
@@ -98,7 +100,7 @@ def test_two_machines_fill_one_pool_together_and_one_of_them_may_be_lost(
     for data_dir in (first.data_dir, second):
         assert not (data_dir / "blobs").exists()  # no picture lies on a machine
     kept = client(storage).get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
-    assert sum(len(page["Contents"]) for page in kept) == 3 * N_IMAGES
+    assert sum(len(page["Contents"]) for page in kept) == N_IMAGES
     assert not (second / "postgres").exists()
 
     fill(first, "lost", SPECS)
