@@ -10,8 +10,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import psutil
 import psycopg
@@ -68,32 +69,26 @@ def second(site: Site, calm: None) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_worker_killed_in_mid_embedding_is_replaced(site: Site):
-    fill(site, "killed")
-    wait_until(lambda: count_shards(site, "killed") >= 2)
-    victims = site.processes("--queues device")
-    assert victims
-    for victim in victims:
-        victim.kill()
-    assert not has_ended(site, "killed")
+    with filled_to(site, "killed", n_shards=2):
+        victims = site.processes("--queues device")
+        assert victims
+        for victim in victims:
+            victim.kill()
     ends_like_the_calm_one(site, "killed")
     assert max(row[0] for row in jobs(site, "killed", "n_attempts")) == 2
 
 
 def test_a_broker_killed_in_mid_embedding_loses_no_job(site: Site):
-    fill(site, "unheard", SPECS[:1])
-    wait_until(lambda: count_shards(site, "unheard") >= 1)
-    kill_service(site, "valkey/pid")
-    assert not has_ended(site, "unheard")
+    with filled_to(site, "unheard", n_shards=1, specs=SPECS[:1]):
+        kill_service(site, "valkey/pid")
     ends_like_the_calm_one(site, "unheard", SPECS[:1])
 
 
 def test_a_database_killed_in_mid_embedding_is_waited_for(site: Site):
-    fill(site, "forgotten")
-    wait_until(lambda: count_shards(site, "forgotten") >= 1)
-    kill_service(site, "postgres/postmaster.pid")
+    with filled_to(site, "forgotten", n_shards=1, specs=SPECS[:1]):
+        kill_service(site, "postgres/postmaster.pid")
     wait_until(lambda: is_reachable(site))
-    assert not has_ended(site, "forgotten")
-    ends_like_the_calm_one(site, "forgotten")
+    ends_like_the_calm_one(site, "forgotten", SPECS[:1])
 
 
 def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
@@ -123,12 +118,11 @@ def test_a_full_disk_stops_the_work_until_there_is_room(site: Site):
 def test_a_shard_damaged_before_the_search_is_made_again(site: Site):
     for merged in (site.data_dir / "embeddings" / "merged").glob("*.npy"):
         merged.unlink()  # of the calm pool: the same vectors, checked while they were whole
-    fill(site, "damaged", SPECS[:1])
-    wait_until(lambda: count_shards(site, "damaged") >= 2)
-    sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
-    path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with filled_to(site, "damaged", n_shards=2, specs=SPECS[:1]):
+        sha256 = asked(site, f"{SHARDS} order by s.id limit 1", "damaged")[0][2]
+        path = site.data_dir / shard_path(sha256).relative_to(settings.DATA_DIR)
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     ends_like_the_calm_one(site, "damaged", SPECS[:1])
     assert path.read_bytes() == whole
 
@@ -170,6 +164,40 @@ def test_of_two_workers_that_share_a_pool_either_may_be_lost(
         victim.kill()
     assert not has_ended(site, slug)
     ends_like_the_calm_one(site, slug)
+
+
+@contextmanager
+def filled_to(
+    site: Site, slug: str, *, n_shards: int, specs: tuple[str, ...] = SPECS
+) -> Iterator[None]:
+    """Fill a pool in short steps until so many shards are stored; within it, workers stand still.
+
+    However fast the machine is, the pool is not whole yet.
+    """
+    workers = stopped(site)
+    fill(site, slug, specs)
+    while count_shards(site, slug) < n_shards:
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):
+                worker.resume()
+        time.sleep(0.05)
+        workers = stopped(site)
+    try:
+        assert not has_ended(site, slug)
+        yield
+    finally:
+        for worker in workers:
+            with suppress(psutil.NoSuchProcess):  # killed meanwhile
+                worker.resume()
+
+
+def stopped(site: Site) -> list[psutil.Process]:
+    """Stop the processes that embed, until they are resumed."""
+    found = [*site.processes("--queues device"), *processes_of_second(site)]
+    for process in found:
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+    return found
 
 
 def processes_of_second(site: Site) -> list[psutil.Process]:
