@@ -22,7 +22,7 @@ from benchmarks.release import peak_mb
 from catalog.models import Catalog, EmbeddingSet, Image, SourceFile
 from catalog.vectors.embeddings import write_shard
 from evaluation.models import Run
-from evaluation.runs.storage import store_run
+from evaluation.runs.stored_runs import store_run
 from jobs.services import run_here
 from jobs.work.snapshot import snapshot
 from lookalike.agreement.pseudonyms import pseudonyms

@@ -31,7 +31,7 @@ if not __package__:  # run as a file: its own name must not hide the package `ev
 import numpy as np  # noqa: E402
 
 from lookalike.core.arrays import Floats, Ints  # noqa: E402
-from lookalike.stats.grouped_auc import AucAp, auc_and_ap, micro_auc_and_ap  # noqa: E402
+from lookalike.stats.roc_auc import AucAp, auc_and_ap, micro_auc_and_ap  # noqa: E402
 
 N_QUERIES, N_PAIRS, N_MODELS, N_SETS, POSITIVE_SHARE = 2_000, 54_170, 14, 7, 0.848
 MOST_SECONDS, LEAST_RATIO, MOST_DIFFERENCE, MOST_BYTES = 1.0, 500.0, 1e-12, 1_000_000_000

@@ -23,7 +23,7 @@ from catalog.vectors.embeddings import write_shard
 from evaluation.models import Result, Run
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.results.leaderboard import model_key
-from evaluation.runs.storage import store_run
+from evaluation.runs.stored_runs import store_run
 from jobs.services import run_here
 from lookalike.io.tables import Run as Scores
 from pooling.models import Pool, PoolCampaign, PoolQuery, PoolSource, Proposal

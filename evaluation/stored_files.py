@@ -8,7 +8,7 @@ from io import FileIO
 
 from evaluation.models import Result, Run
 from evaluation.results.details import details_path
-from evaluation.runs.storage import run_path
+from evaluation.runs.stored_runs import run_path
 from lookalike.core.stored_files import StoredFile, damage
 
 

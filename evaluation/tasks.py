@@ -12,8 +12,9 @@ from evaluation.below_pool.services import SAMPLE_TASK
 from evaluation.classes.services import TASK as CLASSES_TASK
 from evaluation.classes.services import score_embedding_set
 from evaluation.plan.services import PLAN_TASK
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, evaluate_again_if_runs_came
+from evaluation.results.services import EVALUATE_TASK, evaluate_again_if_runs_came
 from evaluation.rounds.services import LOOK_TASK
+from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.without_judge import comparison
 from evaluation.without_judge.comparison import TASK as WITHOUT_TASK
 from jobs.job_task import job_task, serve

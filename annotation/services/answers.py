@@ -26,7 +26,7 @@ from annotation.queries.prepared import prepared_cursor
 from annotation.queries.serving import WINDOW, AskedQuestion
 from annotation.services.serving.first_answers import record_first_answer
 from annotation.services.serving.stages import advance
-from annotation.services.vote_counting import count_votes, lock_questions, surplus_questions
+from annotation.services.settling import count_votes, lock_questions, surplus_questions
 
 FIND_ENTRIES = """
 select q.uid, q.kind, e.stage, q.id, e.id, e.place, e.state = 'done',

@@ -30,7 +30,7 @@ from annotation.notions import AskedNotion
 from annotation.order.ordering import shuffled_by_query, shuffled_in_phases
 from annotation.services.guidelines import find_pictures
 from annotation.services.serving.queues import mix_in_questions, prepare_member, prepare_questions
-from annotation.services.vote_counting import lock_panel, recount_pairs
+from annotation.services.settling import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record

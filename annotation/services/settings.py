@@ -12,7 +12,7 @@ from accounts.models import User
 from annotation.errors import CampaignError, ChangedMeanwhileError
 from annotation.models import Campaign, CampaignState, PanelMember, Serving, StateChange
 from annotation.notions import asked_notion
-from annotation.services.vote_counting import lock_panel, recount_pairs
+from annotation.services.settling import lock_panel, recount_pairs
 from annotation.task_kinds import PAIR
 from audit.actions import Action
 from audit.services import record

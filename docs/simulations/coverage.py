@@ -31,7 +31,6 @@ from lookalike.pooling.eds import Proposals  # noqa: E402
 from lookalike.pooling.probe import additions  # noqa: E402
 from lookalike.prevalence import strata  # noqa: E402
 from lookalike.stats.bootstrap import query_counts  # noqa: E402
-from lookalike.stats.grouped_auc import auc_and_ap  # noqa: E402
 from lookalike.stats.intervals import (  # noqa: E402
     UNDEFINED,
     difference_intervals,
@@ -43,6 +42,7 @@ from lookalike.stats.intervals import (  # noqa: E402
 from lookalike.stats.judge_intervals import judges_interval  # noqa: E402
 from lookalike.stats.micro_values import micro_values  # noqa: E402
 from lookalike.stats.proportion import Interval  # noqa: E402
+from lookalike.stats.roc_auc import auc_and_ap  # noqa: E402
 
 DOCUMENT = ROOT / "docs/measures.md"
 BEGIN, END = "<!-- coverage of the intervals -->", "<!-- end of the coverage -->"

@@ -10,7 +10,7 @@ from django.http import Http404
 from accounts.models import User
 from evaluation.models import Result, Run
 from evaluation.results.queries import campaigns_seen_by
-from evaluation.results.services import ADD_RUN_TASK
+from evaluation.runs.services import ADD_RUN_TASK
 from jobs.models import Job
 from jobs.queries import visible_jobs
 

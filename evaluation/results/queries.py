@@ -9,8 +9,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from accounts.models import User
 from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
 from evaluation.models import Result, Run
-from evaluation.results.services import ADD_RUN_TASK, run_subject
 from evaluation.results.stored import StoredResult
+from evaluation.runs.services import ADD_RUN_TASK, run_subject
 from jobs.models import Job, JobState
 
 MOST_JOBS = 5

@@ -29,7 +29,7 @@ from evaluation.results.stored import (
     defined,
 )
 from evaluation.rounds.progress import rounds_progress, stored_draws, unfinished_problem
-from evaluation.runs.model_runs import ranking_task
+from evaluation.runs.ranking_task import ranking_task
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, EvaluationInputs, model_family
 from evaluation.results.stored import LeftOut
-from evaluation.runs.model_runs import labelled_task
-from evaluation.runs.storage import load_run
+from evaluation.runs.ranking_task import labelled_task
+from evaluation.runs.stored_runs import load_run
 from lookalike.core.progress import Progress
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run

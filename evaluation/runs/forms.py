@@ -9,7 +9,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from annotation.models import Campaign
-from evaluation.results.services import name_problem
+from evaluation.runs.services import name_problem
 from evaluation.runs.upload_files import ENDINGS
 
 

@@ -1,16 +1,33 @@
-"""Take in an uploaded run: keep its files, queue its check. For the page and for the API."""
+"""Take in an uploaded run, store it once it is checked, delete it. For pages, API and workers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
 
 from accounts.models import User
 from annotation.models import Campaign
-from evaluation.results.services import request_run
+from audit.actions import Action
+from audit.services import record
+from evaluation.models import Run
+from evaluation.results.services import ask_for_evaluation
+from evaluation.runs.stored_runs import run_path, store_run
 from evaluation.runs.upload_files import drop_run_file, keep_run_file
 from jobs.models import Job
-from jobs.services import JobConflictError
+from jobs.services import JobConflictError, enqueue
 from lookalike.io.errors import InputError
+from pooling.models import PoolCampaign
+
+if TYPE_CHECKING:
+    from lookalike.io.tables import Run as Scores
+
+ADD_RUN_TASK = "evaluation.tasks.add_run"
+
+
+def run_subject(campaign: Campaign) -> str:
+    """Return what the jobs that add runs to a campaign start their subjects with."""
+    return f"run:{campaign.slug}:"
 
 
 def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Job:
@@ -48,3 +65,87 @@ def take_in_run(*, campaign: Campaign, owner: User, given: dict[str, Any]) -> Jo
         for name in kept:
             drop_run_file(name)
         raise
+
+
+def request_run(
+    *, campaign: Campaign, owner: User, details: dict[str, str], file: str, ids_file: str = ""
+) -> Job:
+    """Queue the check of an uploaded run.
+
+    Args:
+        campaign: what it is scored on.
+        owner: who may delete it later.
+        details: name, family, description, missing, file_name and ids_file_name.
+        file: from `keep_run_file`.
+        ids_file: likewise, of the ids of a .npy.
+
+    Raises:
+        JobConflictError: a run of that name is being checked.
+    """
+    return enqueue(
+        task=ADD_RUN_TASK,
+        subject=f"{run_subject(campaign)}{details['name']}"[:200],
+        title=f"Check the run “{details['name']}”",
+        arguments={"campaign": campaign.pk, "owner": owner.pk, "file": file, "ids_file": ids_file,
+                   **details},
+        owner=owner,
+    )  # fmt: skip
+
+
+def name_problem(campaign: Campaign, name: str) -> str:
+    """Return why a run cannot have this name, "" if it can."""
+    if Run.objects.filter(campaign=campaign, name=name).exists():
+        return f"There is a run “{name}” already. Choose another name, or delete that run first."
+    link = PoolCampaign.objects.filter(campaign=campaign)
+    if link.filter(pool__catalog__embedding_sets__spec=name).exists():
+        return f"“{name}” is one of the embedded models. Choose another name."
+    return ""
+
+
+def add_run(
+    *,
+    campaign: Campaign,
+    owner: User | None,
+    scores: Scores,
+    coverage: dict[str, Any],
+    family: str = "",
+    description: str = "",
+    missing: str = "error",
+) -> Run:
+    """Store a checked run under its name and ask for an evaluation with it.
+
+    Raises:
+        InputError: the name is taken.
+    """
+    problem = name_problem(campaign, scores.name)
+    if problem:
+        raise InputError(problem)
+    sha256 = store_run(scores)
+    try:
+        with transaction.atomic():
+            run = Run.objects.create(
+                campaign=campaign,
+                name=scores.name,
+                family=family,
+                description=description,
+                sha256=sha256,
+                coverage=coverage,
+                missing=missing,
+                owner=owner,
+            )
+    except IntegrityError:
+        raise InputError(name_problem(campaign, scores.name)) from None
+    ask_for_evaluation(campaign=campaign, owner=owner)
+    return run
+
+
+@transaction.atomic
+def delete_run(*, run: Run, by: User | None) -> None:
+    """Delete a run and its scores; results that hold its numbers stay as they are."""
+    sha256 = run.sha256
+    campaign = run.campaign
+    record(by, Action.RUN_DELETED, run, campaign=campaign.slug)
+    run.delete()
+    if not Run.objects.filter(sha256=sha256).exists():
+        transaction.on_commit(lambda: run_path(sha256).unlink(missing_ok=True))
+    ask_for_evaluation(campaign=campaign, owner=by)

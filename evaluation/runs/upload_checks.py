@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.runs.model_runs import N_PRODUCTS, ranking_task
+from evaluation.runs.ranking_task import N_PRODUCTS, ranking_task
 from evaluation.runs.targets import Namer, Target
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.named_images import named_rows, rows_by_image

@@ -8,10 +8,7 @@ from typing import Any
 
 from accounts.models import User
 from annotation.models import Campaign
-from evaluation.results.services import (
-    add_run,
-    name_problem,
-)
+from evaluation.runs.services import add_run, name_problem
 from evaluation.runs.targets import Target
 from evaluation.runs.upload_checks import read_arrival
 from evaluation.runs.upload_files import drop_run_file, kept_path

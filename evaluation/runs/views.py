@@ -15,9 +15,8 @@ from annotation.models import Campaign
 from evaluation.access import of_campaign
 from evaluation.models import Run
 from evaluation.results.queries import latest_result, list_runs, run_jobs
-from evaluation.results.services import delete_run
 from evaluation.runs.forms import RunForm
-from evaluation.runs.services import take_in_run
+from evaluation.runs.services import delete_run, take_in_run
 from jobs.services import JobConflictError
 from lookalike.io.errors import InputError
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.core.arrays import Bools, Floats, Ints
-from lookalike.stats.grouped_auc import auc_and_ap, mean_defined
 from lookalike.stats.intervals import mean_interval, standard_error, statistic_interval
 from lookalike.stats.proportion import Interval
+from lookalike.stats.roc_auc import auc_and_ap, mean_defined
 
 CHANCE = 0.5
 

@@ -20,7 +20,7 @@ from lookalike.bias.subsets import DEPTH, FULL, LabelSet, kept_at_depth, kept_wi
 from lookalike.core.arrays import Bools
 from lookalike.core.each import each
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, Measured
 from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet
 from lookalike.core.arrays import Floats
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 
 POOLED, SIBLING, OUTSIDER = "pooled", "sibling", "outsider"
 RELATED = 0.8  # of the proposals in common

@@ -12,8 +12,8 @@ from lookalike.agreement.majority import majority
 from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import PoolEvidence, Votes
 from lookalike.core.arrays import Bools, Floats
-from lookalike.stats.grouped_auc import auc_and_ap
 from lookalike.stats.rank_correlation import correlations
+from lookalike.stats.roc_auc import auc_and_ap
 
 ALL_PANELS_UP_TO = 8
 PANELS_PER_SIZE = 36

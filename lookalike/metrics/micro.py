@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.grouped_auc import AucAp, ratio
+from lookalike.stats.roc_auc import AucAp, ratio
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def stratified_prevalence(
 def weighted_prevalence(labels: ArrayLike, inclusion: ArrayLike) -> WeightedPrevalence:
     """Return the share of positives from pairs drawn with known inclusion probabilities.
 
-    The same 1/π are the weights of `lookalike.stats.grouped_auc.auc_and_ap`. It has no interval
+    The same 1/π are the weights of `lookalike.stats.roc_auc.auc_and_ap`. It has no interval
     of its own: where positives are rare, a sample often holds none of the few that stand for most
     of them, and neither a bootstrap nor a standard error knows (they cover 61 to 94 % of such
     cases). `stratified_prevalence` has one that covers.

@@ -16,8 +16,8 @@ from catalog.vectors.embeddings import EmbeddingError, forget_vectors
 from catalog.vectors.projections import seen_among
 from evaluation.models import Run as UploadedRun
 from evaluation.results.inputs import EmbeddedModel, ImageTable, model_family, models_on
-from evaluation.runs.model_runs import RankingTask, ranking_task
-from evaluation.runs.storage import load_run
+from evaluation.runs.ranking_task import RankingTask, ranking_task
+from evaluation.runs.stored_runs import load_run
 from lookalike.core.arrays import Ints
 from lookalike.core.progress import Progress
 from lookalike.io.tables import Run

@@ -14,7 +14,8 @@ from accounts.models import Role, Scope, User
 from accounts.tokens.services import allowed_scopes, create_token, revoke_token
 from annotation.models import Judgement
 from api.limits import Limit
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.results.services import EVALUATE_TASK
+from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.client import (

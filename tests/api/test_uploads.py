@@ -10,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from accounts.models import Role
 from api.limits import UPLOADS
 from evaluation.models import Run
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK
+from evaluation.results.services import EVALUATE_TASK
+from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from tests.worlds import World, scores_csv

@@ -18,7 +18,8 @@ from catalog.images.blobs import blob_path
 from catalog.models import Image
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import model_key
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.results.services import EVALUATE_TASK, store_result
+from evaluation.runs.services import ADD_RUN_TASK
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job
 from tests.e2e.pages import in_windows, overflow, serious_problems

@@ -12,7 +12,7 @@ from catalog.models import EmbeddingSet, EmbeddingShard, Image, SourceFile
 from catalog.vectors.embeddings import write_shard
 from evaluation.models import Run
 from evaluation.results.assessment import assess
-from evaluation.runs.storage import store_run
+from evaluation.runs.stored_runs import store_run
 from lookalike.io.tables import Run as Scores
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.release.verify import verify

@@ -14,7 +14,7 @@ from annotation.models import (
     QueueEntry,
     Stage,
 )
-from annotation.services.vote_counting import lock_panel, recount_pairs
+from annotation.services.settling import lock_panel, recount_pairs
 from audit.actions import Action
 from audit.services import record
 from lookalike.agreement.grades import agrees

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.models import Campaign
-from evaluation.results.services import ADD_RUN_TASK, run_subject
+from evaluation.runs.services import ADD_RUN_TASK, run_subject
 from evaluation.runs.upload_job import ArrivingRun, check_and_add_run
 from jobs.work.commands import JobCommand
 

@@ -14,7 +14,8 @@ from annotation.models import Campaign
 from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import model_key
-from evaluation.results.services import EVALUATE_TASK, add_run, store_result
+from evaluation.results.services import EVALUATE_TASK, store_result
+from evaluation.runs.services import add_run
 from jobs.models import Job
 from lookalike.io.tables import Run as Scores
 from tests.worlds import SPECS, World

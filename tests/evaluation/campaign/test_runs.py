@@ -23,9 +23,10 @@ from annotation.services.imports import import_judgements
 from evaluation.models import Result, Run
 from evaluation.results.assessment import assess
 from evaluation.results.leaderboard import leaderboard, model_key
-from evaluation.results.services import ADD_RUN_TASK, EVALUATE_TASK, store_result
+from evaluation.results.services import EVALUATE_TASK, store_result
 from evaluation.results.stored import StoredResult
-from evaluation.runs.storage import load_run, run_path, store_run
+from evaluation.runs.services import ADD_RUN_TASK
+from evaluation.runs.stored_runs import load_run, run_path, store_run
 from evaluation.tasks import add_run, evaluate
 from jobs.models import Job, JobState
 from lookalike.core.dataclass_json import as_json

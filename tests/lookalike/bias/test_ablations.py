@@ -14,7 +14,7 @@ from lookalike.bias.order import order_kept
 from lookalike.bias.panels import krippendorff_alpha, panel_ablation, panel_labels, panels
 from lookalike.bias.subsets import kept_at_depth, kept_without
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool
 
 G8 = ["111", "110", "100", "111", "000", "111", "101", "111", "111", "011"]

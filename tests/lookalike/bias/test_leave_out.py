@@ -10,7 +10,7 @@ from lookalike.bias.measurements import coverage_at, measure, precision_at
 from lookalike.bias.paper_view import paper_table
 from lookalike.bias.subsets import leave_out_sets
 from lookalike.stats.bootstrap import Resampling
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 from tests.lookalike.bias.cases import g5, random_pool
 
 FULL = ("full", "")

@@ -19,7 +19,7 @@ from lookalike.bias.outsiders import (
 )
 from lookalike.bias.subsets import kept_without, leave_out_sets
 from lookalike.metrics.contamination import corrected_auc
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 from tests.lookalike.bias.cases import g5, pool_from, random_pool, rich_pool, some
 
 

@@ -12,7 +12,7 @@ from lookalike.bias.overlap import (
     overlap,
     pool_summary,
 )
-from lookalike.stats.grouped_auc import auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap
 from tests.lookalike.bias.cases import g5, random_pool, rich_pool, some
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lookalike.metrics.contamination import corrected_auc
-from lookalike.stats.grouped_auc import micro_auc_and_ap
+from lookalike.stats.roc_auc import micro_auc_and_ap
 
 
 def test_a_tenth_of_wrong_negatives_turns_80_into_77():

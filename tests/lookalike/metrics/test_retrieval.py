@@ -209,7 +209,7 @@ def test_judged_equals_ir_measures_which_breaks_ties_as_we_do(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_condensed_ap_and_bpref_are_the_robust_areas_of_the_vsd_paper(seed):
-    from lookalike.stats.grouped_auc import auc_and_ap
+    from lookalike.stats.roc_auc import auc_and_ap
 
     rng = np.random.default_rng(seed)
     labels = [(f"q{q}", f"c{c}", int(c > 3)) for q in range(20) for c in range(12)]
@@ -223,7 +223,7 @@ def test_condensed_ap_and_bpref_are_the_robust_areas_of_the_vsd_paper(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_average_precision_with_ties_equals_scikit_learn(seed):
-    from lookalike.stats.grouped_auc import auc_and_ap
+    from lookalike.stats.roc_auc import auc_and_ap
 
     rng = np.random.default_rng(seed)
     labels = [(f"q{q}", f"c{c}", int(rng.random() < 0.4)) for q in range(20) for c in range(12)]

@@ -8,7 +8,7 @@ from lookalike.metrics import retrieval
 from lookalike.metrics.match import match_run, pair_scores
 from lookalike.metrics.rank import rank_run
 from lookalike.metrics.vsd import vsd_hit_rate, vsd_pair_reciprocal_rank, vsd_reciprocal_rank
-from lookalike.stats.grouped_auc import auc_and_ap, micro_auc_and_ap
+from lookalike.stats.roc_auc import auc_and_ap, micro_auc_and_ap
 from tests.lookalike.metrics.cases import g2, toy
 
 

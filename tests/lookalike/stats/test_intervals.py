@@ -6,7 +6,6 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binom, t
 
 from lookalike.stats.bootstrap import query_counts
-from lookalike.stats.grouped_auc import micro_auc_and_ap
 from lookalike.stats.intervals import (
     LEAST_QUERIES,
     difference_intervals,
@@ -18,6 +17,7 @@ from lookalike.stats.intervals import (
 )
 from lookalike.stats.micro_values import micro_values
 from lookalike.stats.proportion import modified_wilson
+from lookalike.stats.roc_auc import micro_auc_and_ap
 
 
 def differences(values, n_bootstraps=1000, *, is_yes_no=False):

@@ -1,4 +1,4 @@
-"""The runs of an evaluation: embedding sets that rank the catalog, and uploaded scores."""
+"""What every embedded model ranks: the queries of an evaluation over its catalog."""
 
 from __future__ import annotations
 
