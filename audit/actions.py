@@ -74,6 +74,8 @@ class Action(TextChoices):
     TEXT_SPACE_DELETED = "text_space_deleted"
     EMBEDDING_MADE = "embedding_made"
     EMBEDDING_DELETED = "embedding_deleted"
+    COMBINER_MADE = "combiner_made"
+    COMBINER_DELETED = "combiner_deleted"
     NOTION_MADE = "notion_made"
     NOTION_DELETED = "notion_deleted"
 

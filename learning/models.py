@@ -1,4 +1,4 @@
-"""Text spaces, the runs that they come from, and the notions that are said in them."""
+"""Training runs, the text spaces that come of some, and the notions that are said in them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,27 @@ from lookalike.core.dataclass_json import from_json
 from lookalike.learning.lit.space import ZeroShot
 
 
+class Family(models.TextChoices):
+    """What a training run ends in."""
+
+    SPACE = "space", "Text space"
+    EMBEDDING = "embedding", "Embedding"
+    COMBINER = "combiner", "Combiner"
+
+
 class TrainingRun(models.Model):
-    """A text space that was asked for: from what it is learned, how far that is, what came of it.
+    """A model that was asked for: from what it is learned, how far that is, what came of it.
 
     Its checkpoints lie in the data folder under its uid until it is done; what is drawn at a step
     depends on seed and step alone, so a run that was killed ends in the same bytes.
     """
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    family = models.CharField(max_length=12, choices=Family.choices, default=Family.SPACE)
     catalog = models.ForeignKey(Catalog, on_delete=models.PROTECT, related_name="training_runs")
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
-    recipe = models.JSONField(help_text="Parent, text encoder, columns, captions, epochs, seed.")
+    recipe = models.JSONField(help_text="Parent, columns, seed and what else its family has.")
     figures = models.JSONField(default=dict, help_text="Accuracies on products held out.")
     curve = models.JSONField(default=list, help_text="[step, loss], thinned out.")
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL)
@@ -41,6 +50,22 @@ class TrainingRun(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def family_name(self) -> str:
+        """What it ends in, within a sentence."""
+        name = Family(self.family).label
+        return name if self.family == Family.COMBINER else name.lower()
+
+    @property
+    def spec(self) -> str:
+        """What names its model, once it is learned."""
+        return f"learned:{self.slug}"
+
+    @property
+    def projections(self) -> models.QuerySet[Projection]:
+        """What was learned: the model itself, and heads on it."""
+        return Projection.objects.filter(slug=self.slug).order_by("head")
 
     @property
     def scores(self) -> list[ZeroShot]:

@@ -1,16 +1,17 @@
-"""The pictures that are nearest in a text space, or by a notion said in it."""
+"""The pictures that are nearest before something was learned, and by it."""
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 
-from catalog.models import Catalog, EmbeddingSet, Image
+from catalog.models import Catalog, EmbeddingSet, Image, Projection
 from catalog.queries import with_images
 from catalog.vectors.embeddings import load_vectors, nearest, nearest_to
 from catalog.vectors.projections import derived_fingerprint
 from learning.models import TextSpace
 from lookalike.core.arrays import Float32s
-from lookalike.learning.projection import Layers
+from lookalike.learning.projection import Projection as Map
 
 N_NEIGHBOURS = 8
 N_OFFERED = 12
@@ -19,11 +20,11 @@ Nearest = list[tuple[Image, float]]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The neighbours of a picture by a space as it is, and by a notion.
+    """The neighbours of a picture by a space or backbone as it is, and by what was learned on it.
 
     Attributes:
         before: nearest first, with their cosines.
-        after: None while the notion is being fitted.
+        after: None while it is being fitted.
         n_new: of the pictures after, those that were not there before.
     """
 
@@ -32,7 +33,7 @@ class Neighbours:
 
     @property
     def n_new(self) -> int:
-        """How many neighbours the notion has brought."""
+        """How many neighbours it has brought."""
         before = {image.pk for image, _ in self.before}
         return sum(image.pk not in before for image, _ in self.after or [])
 
@@ -50,23 +51,23 @@ def n_without_vector(vectors: EmbeddingSet | None, catalog: Catalog) -> int:
     return len(set(catalog.images.values_list("pk", flat=True)) - image_ids)
 
 
-def parent_vectors(space: TextSpace, catalog: Catalog) -> EmbeddingSet | None:
-    """Return a catalog's vectors that a space maps, None where they were not made."""
-    fingerprint = space.projection.parent_fingerprint
+def parent_vectors(model: Projection, catalog: Catalog) -> EmbeddingSet | None:
+    """Return a catalog's vectors that a learned model maps, None where they were not made."""
+    fingerprint = model.parent_fingerprint
     found = EmbeddingSet.objects.filter(catalog=catalog, fingerprint=fingerprint)
     return found.filter(is_complete=True).first()
 
 
 def neighbours(
-    vectors: EmbeddingSet, image: Image, by: Layers | None, *, of: EmbeddingSet | None = None
+    vectors: EmbeddingSet, image: Image, by: Map | None, *, of: EmbeddingSet | None = None
 ) -> Neighbours:
     """Return a picture's neighbours; other pictures of its product are left out.
 
     Args:
-        vectors: of the catalog, in the space.
+        vectors: of the catalog, before.
         image: whose neighbours.
-        by: the notion, None while it is being fitted.
-        of: whose vectors the notion maps, if not those in the space.
+        by: what was learned, None while it is being fitted.
+        of: whose vectors that maps, if not the same.
 
     Raises:
         EmbeddingError: the vectors are missing or damaged.
@@ -101,3 +102,20 @@ def pictures_offered(catalog: Catalog, page: int = 0) -> list[Image]:
             products.add(image.product_id)
             found.append(image)
     return found[:N_OFFERED]
+
+
+def chosen_picture(catalog: Catalog, text: str | None) -> Image | None:
+    """Return the picture of a uid in an address, None if it is none of a catalog's."""
+    try:
+        return catalog.images.filter(uid=uuid.UUID(text or "")).first()
+    except ValueError:
+        return None
+
+
+def picture_choice(
+    catalog: Catalog, uid: str | None, page: int = 0
+) -> tuple[Image | None, list[Image]]:
+    """Return the picture of a uid in an address, else some other, and those to choose beside it."""
+    offered = pictures_offered(catalog, page) or pictures_offered(catalog)
+    chosen = chosen_picture(catalog, uid) or next(iter(offered), None)
+    return chosen, [image for image in offered if image != chosen]

@@ -48,12 +48,11 @@ def full_memory_named() -> Iterator[None]:
         ) from problem
 
 
-def read_texts(space: TextSpace, texts: Sequence[str]) -> Float32s:
-    """Return texts as unit vectors of a space, shape (n, dim).
+def space_encoder(space: TextSpace) -> TextEncoder:
+    """Return what reads the texts of a space.
 
     Raises:
-        Refused: the encoder knows no word of one of them, or sees no difference between two.
-        JobError: the encoder cannot be loaded, or is another than the space was learned with.
+        JobError: it cannot be loaded, or is another than the space was learned with.
     """
     encoder = ready_encoder(space.encoder_spec)
     if encoder.fingerprint != space.encoder_fingerprint:
@@ -61,4 +60,15 @@ def read_texts(space: TextSpace, texts: Sequence[str]) -> Float32s:
             f"“{space}” was learned with another {space.encoder_spec} than is installed here; "
             "install that one again, or learn the space anew."
         )
+    return encoder
+
+
+def read_texts(space: TextSpace, texts: Sequence[str]) -> Float32s:
+    """Return texts as unit vectors of a space, shape (n, dim).
+
+    Raises:
+        Refused: the encoder knows no word of one of them, or sees no difference between two.
+        JobError: as `space_encoder`.
+    """
+    encoder = space_encoder(space)
     return read_layers(space.texts_sha256).apply(encode_notion(encoder, texts))

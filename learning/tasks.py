@@ -15,24 +15,30 @@ from jobs.job_task import job_task, serve
 from jobs.queues import DEVICE
 from jobs.services import JobError, JobProgress
 from learning import live
-from learning.embeddings.services import EMBEDDING_TASK
+from learning.models import Family
 from learning.notions.services import NOTION_TASK, PICTURES_TASK
-from learning.text_spaces.services import SPACE_TASK
+from learning.runs.families import LEARN, TASKS
 from lookalike.core.errors import Refused
 
 log = logging.getLogger(__name__)
 
 
-@job_task(SPACE_TASK, queue=DEVICE)
+@job_task(TASKS[Family.SPACE], queue=DEVICE)
 def learn_text_space(progress: JobProgress) -> dict[str, Any]:
     """Learn a text space from a catalog's attributes."""
-    return serve("learning.text_spaces.learn.learn_text_space", progress)
+    return serve(LEARN, progress)
 
 
-@job_task(EMBEDDING_TASK, queue=DEVICE)
+@job_task(TASKS[Family.EMBEDDING], queue=DEVICE)
 def learn_embedding(progress: JobProgress) -> dict[str, Any]:
     """Learn an embedding from a catalog's classes or products."""
-    return serve("learning.embeddings.learn.learn_embedding", progress)
+    return serve(LEARN, progress)
+
+
+@job_task(TASKS[Family.COMBINER], queue=DEVICE)
+def learn_combiner(progress: JobProgress) -> dict[str, Any]:
+    """Learn a Combiner in a text space from a catalog's attributes."""
+    return serve(LEARN, progress)
 
 
 @job_task(NOTION_TASK)

@@ -35,7 +35,7 @@ from tests.catalogs import embedding_set_of, pool_over
 from tests.clients import Browser, signed_in
 from tests.conditional.cases import built_set, make_catalog
 from tests.evaluation.rounds.cases import RULES, judged, looked, opened, world_of_rounds
-from tests.learning.spaces import stored_space
+from tests.learning.spaces import stored_embedding, stored_space
 from tests.worlds import SPECS, close_world, evaluated_world, freeze_now, request_for
 
 NOT_OURS = ("admin:", "api:", "openid_", "socialaccount_", "allauth", "usersessions_", "headless")
@@ -59,6 +59,7 @@ ELSEWHERE = {  # name: why no page of it opens here
 QUERIES = {
     "evaluation:compare": f"?a={model_key(SPECS[0])}&b={model_key(SPECS[1])}",
     "catalog:product": "?id=p1",
+    "learning:compare": "?run=shop&run=own",
 }
 A_PAGE = 3  # so many addresses of one route are looked at, such as campaigns of several kinds
 Values = dict[str, dict[str, list[Any]]]  # by app and part of an address
@@ -113,6 +114,7 @@ def one_of_everything(people: dict[str, User], make_campaign: Callable[..., Camp
     parent = EmbeddingSet.objects.filter(catalog=world.catalog).first()
     assert parent is not None
     space = stored_space(world.catalog, parent)
+    stored_embedding(world.catalog, parent)
     TOTP.activate(people["researcher"], generate_totp_secret())
     RecoveryCodes.activate(people["researcher"])
     create_token(owner=admin, name="Laptop", scopes=[Scope.READ], days=9)
@@ -161,7 +163,7 @@ def one_of_everything(people: dict[str, User], make_campaign: Callable[..., Camp
             "size": ["thumb"], "uid": [uuid.uuid4()], "part": ["x"],
         },
         "learning": {
-            "slug": [space.slug, world.catalog.slug], "head": [space.notions.all()[0].slug],
+            "slug": [space.slug, "own", world.catalog.slug], "head": [space.notions.all()[0].slug],
         },
         "evaluation": {
             "slug": [world.campaign.slug, world.catalog.slug, asked.slug, in_rounds.slug,

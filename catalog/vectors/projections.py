@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from django.conf import settings
@@ -21,7 +22,9 @@ from lookalike.backbones.protocol import compute_fingerprint
 from lookalike.core.atomic_files import write_atomically
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
+from lookalike.learning.fixed_condition import load_projection
 from lookalike.learning.projection import Layers
+from lookalike.learning.projection import Projection as Projected
 
 STORED_AS = "float16"
 MAX_SHOWN = 10
@@ -32,8 +35,15 @@ def layers_path(sha256: str) -> Path:
     return Path(settings.DATA_DIR) / "projections" / f"{sha256}.safetensors"
 
 
-def write_layers(layers: Layers) -> str:
-    """Store a map whole or not at all, and return the SHA-256 of its file."""
+class HasContent(Protocol):
+    """What can be written."""
+
+    def content(self) -> bytes:
+        """Return its file."""
+
+
+def write_layers(layers: HasContent) -> str:
+    """Store a map, or a network beside it, whole or not at all; return the SHA-256 of its file."""
     content = layers.content()
     sha256 = hashlib.sha256(content).hexdigest()
     write_atomically(layers_path(sha256), lambda file: file.write(content))
@@ -41,7 +51,7 @@ def write_layers(layers: Layers) -> str:
 
 
 @lru_cache(maxsize=32)
-def read_layers(sha256: str) -> Layers:
+def read_projection(sha256: str) -> Projected:
     """Return a stored map.
 
     Raises:
@@ -56,7 +66,20 @@ def read_layers(sha256: str) -> Layers:
         ) from None
     if hashlib.sha256(content).hexdigest() != sha256:
         raise JobError(f"The learned map {path} was changed on disk; restore it from a backup.")
-    return Layers.load(path)
+    return load_projection(path)
+
+
+def read_layers(sha256: str) -> Layers:
+    """Return a stored map that others can follow: that of a text space, or of texts.
+
+    Raises:
+        JobError: its file is missing or was changed.
+        Refused: it is one of another kind.
+    """
+    found = read_projection(sha256)
+    if not isinstance(found, Layers):
+        raise Refused("model", "it is a Combiner's, which nothing can follow.")
+    return found
 
 
 def store_projection(
@@ -64,7 +87,7 @@ def store_projection(
     slug: str,
     head: str = "",
     name: str,
-    layers: Layers,
+    layers: Projected,
     parent: EmbeddingSet | Projection,
     seen_image_ids: Collection[int],
 ) -> Projection:
@@ -160,7 +183,7 @@ def derive_set(
             f"{projection.spec} maps other vectors than those of {parent}: weights or libraries "
             f"of {projection.parent_spec} are not those it was learned with."
         )
-    layers, shards = read_layers(projection.sha256), list(parent.shards.order_by("position"))
+    layers, shards = read_projection(projection.sha256), list(parent.shards.order_by("position"))
     fingerprint = derived_fingerprint(projection)
     made = EmbeddingSet.objects.filter(catalog=parent.catalog, fingerprint=fingerprint).first()
     if made is not None and _is_up_to_date(made, shards):

@@ -27,7 +27,7 @@ KIND_LABELS = {
 }
 BASELINE_LABELS = {
     "image": "Image only", "text": "Text only", "image_text": "Image + text",
-    "notion": "Image, by the condition’s notion",
+    "notion": "Image, by the condition’s notion", "combiner": "Image + text, by the Combiner",
 }  # fmt: skip
 TASK_CHOICES = [(task.value, label) for task, label in TASK_LABELS.items()]
 

@@ -6,7 +6,7 @@ May load torch: only tasks and commands import it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import torch
@@ -16,12 +16,18 @@ from PIL import Image as Picture
 from catalog.images.blobs import read_blob
 from catalog.models import Image
 from catalog.vectors.embeddings import load_vectors
-from catalog.vectors.projections import find_projection, read_layers
+from catalog.vectors.projections import (
+    find_projection,
+    layers_path,
+    read_layers,
+    read_projection,
+)
 from conditional.models import TemplateScore, TemplateSet
 from conditional.template_sets.recall_services import (
     NOTIONS,
     find_vectors,
     known_model,
+    learned_name,
     named_notions,
     store_composed,
     store_scores,
@@ -30,11 +36,16 @@ from jobs.services import JobError, JobProgress
 from lookalike.backbones.errors import BackboneError
 from lookalike.backbones.loading import best_device
 from lookalike.conditional.crops import Dilation, crop_view
+from lookalike.conditional.template_scores import Baseline
 from lookalike.conditional.types import Box
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.images.decode import read_rgb
-from lookalike.learning.conditions.composer import NotionComposer
+from lookalike.learning.compose.catalog_combiner import condition_text, said_condition
+from lookalike.learning.compose.combiner import TrainedCombiner
+from lookalike.learning.compose.composers import BaselineComposer, CombinerComposer
+from lookalike.learning.conditions.composer import Composer, NotionComposer
+from lookalike.learning.language.encoders import load_encoder
 
 if TYPE_CHECKING:
     from lookalike.backbones.clip_models import ClipModel
@@ -75,9 +86,11 @@ def score_model(*, template_set_id: int, model: str, progress: JobProgress) -> d
         if model.startswith("open_clip:"):
             shown = (list(row_of), template_set.crops)
             views, texts = _seen_by_clip(model, *shown, conditions, progress)
-        elif model.startswith(NOTIONS):
-            return _result(template_set, model, _by_notions(template_set, model, row_of, rows,
-                                                            conditions))  # fmt: skip
+        elif learned_name(model):
+            answer = _by_notions if model.startswith(NOTIONS) else _by_combiner
+            return _result(
+                template_set, model, answer(template_set, model, row_of, rows, conditions)
+            )
         else:
             views, texts = _stored(template_set, model, list(row_of)), None
         scores = store_scores(
@@ -107,17 +120,56 @@ def _by_notions(
     rows: Sequence[Sequence[int]], conditions: Sequence[str],
 ) -> list[TemplateScore]:  # fmt: skip
     """Compare images by the notion of the condition; by the text space where there is none."""
-    space = find_projection(model.removeprefix(NOTIONS))
+    space = find_projection(learned_name(model))
     notions = named_notions(template_set, model)
     vectors = _stored(template_set, space.parent_spec, list(views)).astype(np.float32)
     composer = NotionComposer(
-        {condition: read_layers(one.sha256) for condition, one in notions.items()},
-        otherwise=read_layers(space.sha256),
+        {condition: read_projection(one.sha256) for condition, one in notions.items()},
+        otherwise=read_projection(space.sha256),
     )
-    return store_composed(
+    return [store_composed(
         template_set=template_set, model=model, views=vectors, rows=rows, conditions=conditions,
         composer=composer,
-    )  # fmt: skip
+    )]  # fmt: skip
+
+
+def _by_combiner(
+    template_set: TemplateSet, model: str, views: Mapping[View, int],
+    rows: Sequence[Sequence[int]], conditions: Sequence[str],
+) -> list[TemplateScore]:  # fmt: skip
+    """Look for what a Combiner makes of image and condition, beside what it has to beat."""
+    made = find_projection(learned_name(model))
+    card = made.card
+    try:
+        encoder = load_encoder(card["encoder_spec"])
+    except BackboneError as problem:
+        raise JobError(str(problem)) from problem
+    if encoder.fingerprint != card["encoder"]:
+        raise JobError(
+            f"{model} was learned with another {encoder.spec} than is installed; learn it anew."
+        )
+    said = list(dict.fromkeys(conditions))
+    texts = encoder.encode([condition_text(said_condition(one, card["values"])) for one in said])
+    vectors = dict(zip(said, read_layers(card["texts"]).apply(texts), strict=True))
+    combiner = TrainedCombiner.load(layers_path(card["combiner"]))
+    composers: dict[str, Composer] = {
+        **{name: BaselineComposer(name, vectors.__getitem__) for name in get_args(Baseline)},
+        "combiner": CombinerComposer(combiner, vectors.__getitem__),
+    }
+    images = _stored(template_set, made.parent_spec, list(views)).astype(np.float32)
+    in_space = read_layers(made.sha256).apply(images)
+    return [
+        store_composed(
+            template_set=template_set,
+            model=model,
+            views=in_space,
+            rows=rows,
+            conditions=conditions,
+            composer=composer,
+            baseline=name,
+        )
+        for name, composer in composers.items()
+    ]
 
 
 def _stored(template_set: TemplateSet, spec: str, views: Sequence[View]) -> Floats:

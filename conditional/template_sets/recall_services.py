@@ -12,7 +12,7 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from catalog.models import EmbeddingSet, Projection
-from catalog.vectors.projections import find_projection
+from catalog.vectors.projections import find_projection, seen_among
 from conditional.models import TemplateScore as Row
 from conditional.models import TemplateSet
 from conditional.template_sets.queries import list_conditions
@@ -33,6 +33,7 @@ from lookalike.core.errors import Refused
 from lookalike.learning.conditions.composer import Composer
 
 NOTIONS = "notions:"  # before the name of a text space: the notions said in it
+COMPOSER = "composer:"  # before the name of a Combiner
 SCORE_TASK = "conditional.tasks.score"
 BASELINES: tuple[tuple[Baseline, bool], ...] = (
     *(("image", False), ("text", False)),
@@ -45,8 +46,8 @@ def request_score(*, template_set: TemplateSet, model: str, owner: User | None) 
 
     Args:
         model: an open_clip model (image, text, and both), the spec of an embedding set of the
-            set's catalog (image only), or notions:SPACE (image, by the notion that is called as
-            the condition).
+            set's catalog (image only), notions:SPACE (image, by the notion that is called as
+            the condition), or composer:NAME (both, by a Combiner, and what it has to beat).
 
     Raises:
         Refused: as `known_model`, or as `named_notions`.
@@ -83,7 +84,7 @@ def known_model(template_set: TemplateSet, text: str) -> str:
         spec = None
     if spec is not None and spec.source == Source.OPEN_CLIP:
         return str(spec)
-    parent = _parent_spec(text) if text.startswith(NOTIONS) else ""
+    parent = _parent_spec(text)
     if parent and find_vectors(template_set, parent) is None:
         raise Refused(
             "model",
@@ -108,8 +109,20 @@ def has_boxes(template_set: TemplateSet) -> bool:
     return template_set.templates.exclude(boxes={}).exists()
 
 
+def learned_name(model: str) -> str:
+    """Return the learned model that answers as notions or as a Combiner; empty for others."""
+    kind, _, name = model.partition(":")
+    return name if f"{kind}:" in (NOTIONS, COMPOSER) else ""
+
+
 def _parent_spec(text: str) -> str:
-    return find_projection(text.removeprefix(NOTIONS)).parent_spec
+    name = learned_name(text)
+    if not name:
+        return ""
+    found = find_projection(name)
+    if text.startswith(COMPOSER) and "combiner" not in found.card:
+        raise Refused("model", f"{found.spec} is no Combiner, so it composes nothing.")
+    return found.parent_spec
 
 
 def named_notions(template_set: TemplateSet, model: str) -> dict[str, Projection]:
@@ -186,7 +199,8 @@ def store_composed(
     rows: Sequence[Sequence[int]],
     conditions: Sequence[str],
     composer: Composer,
-) -> list[Row]:
+    baseline: str = "notion",
+) -> Row:
     """Score what compares images under a condition, and keep it; again replaces it.
 
     Args:
@@ -195,6 +209,7 @@ def store_composed(
         rows: for each template rows of `views`: reference, distractors, target.
         conditions: of the templates.
         composer: scores candidates.
+        baseline: what to call how it is asked.
 
     Raises:
         Refused: as `Composer.scores`.
@@ -203,7 +218,7 @@ def store_composed(
         composer.scores(views[row[0]], views[list(row[1:])], condition)
         for row, condition in zip(rows, conditions, strict=True)
     ]
-    return [_store_row(template_set, model, scores, "notion", is_normalised=False)]
+    return _store_row(template_set, model, scores, baseline, is_normalised=False)
 
 
 def _store_row(
@@ -216,11 +231,22 @@ def _store_row(
         baseline=baseline,
         is_normalised=is_normalised,
         defaults={
-            "figures": compute_figures(Task(template_set.task), scores),
+            "figures": {
+                **compute_figures(Task(template_set.task), scores),
+                "n_seen": count_seen(template_set, model),
+            },
             "scored_at": timezone.now(),
         },
     )
     return row
+
+
+def count_seen(template_set: TemplateSet, model: str) -> int:
+    """Return of how many templates a model has learned what reference or target show."""
+    images = list(template_set.templates.values_list("reference__sha256", "target__sha256"))
+    spec = f"learned:{name}" if (name := learned_name(model)) else model
+    seen = seen_among(spec, {sha for pair in images for sha in pair})
+    return sum(not seen.isdisjoint(pair) for pair in images)
 
 
 def compute_figures(task: Task, scores: Sequence[Floats]) -> Mapping[str, Any]:

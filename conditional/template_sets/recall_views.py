@@ -16,6 +16,7 @@ from catalog.queries import usable_embedding_sets
 from conditional.models import TemplateSet
 from conditional.template_sets.queries import list_conditions
 from conditional.template_sets.recall_services import (
+    COMPOSER,
     NOTIONS,
     SCORE_TASK,
     has_boxes,
@@ -40,7 +41,12 @@ def scores_context(template_set: TemplateSet) -> dict[str, Any]:
         "has_ties": any(one.figures["n_ties"] for one in scores),
         "score_jobs": jobs.filter(state__in=OPEN_STATES),
         "failed_score": last if last and last.state == JobState.FAILED else None,
-        "known_models": [*stored, *_spaces(template_set, stored), *KNOWN_CLIPS],
+        "known_models": [
+            *stored,
+            *_spaces(template_set, stored),
+            *_combiners(stored),
+            *KNOWN_CLIPS,
+        ],
     }
 
 
@@ -49,6 +55,11 @@ def _spaces(template_set: TemplateSet, stored: list[str]) -> list[str]:
     heads = {slugify(condition) for condition, _ in list_conditions(template_set)} - {""}
     found = Projection.objects.filter(head__in=heads, parent_spec__in=stored).order_by("slug")
     return [f"{NOTIONS}{slug}" for slug in found.values_list("slug", flat=True).distinct()]
+
+
+def _combiners(stored: list[str]) -> list[str]:
+    found = Projection.objects.filter(card__has_key="combiner", parent_spec__in=stored)
+    return [f"{COMPOSER}{slug}" for slug in found.order_by("slug").values_list("slug", flat=True)]
 
 
 @admin_required

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from evaluation.results.charts import Axis, Chart
+from catalog.charts import Axis, Chart
 from lookalike.bias.comparison import Estimate
 from lookalike.bias.measurements import MACRO_AUC
 from lookalike.bias.model_rows import MacroColumn, ModelRow

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from catalog.charts import Axis, Chart
 from evaluation.model_pages.query_rows import QueryRow, query_rows
-from evaluation.results.charts import Axis, Chart
 from evaluation.results.details import Details
 from evaluation.results.leaderboard import HEADINGS, model_key
 from evaluation.results.stored import ModelScores, StoredResult

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import admin_required, signed_in
 from annotation.models import Campaign
+from catalog.charts import Axis, Chart
 from evaluation.plan.forms import PlanForm
 from evaluation.plan.services import PLAN_TASK, Plan, PlanLine, request_plan
-from evaluation.results.charts import Axis, Chart
 from jobs.models import Job
 from jobs.queries import visible_job
 from jobs.services import JobConflictError

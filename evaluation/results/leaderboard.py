@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.results.charts import Axis, Chart
+from catalog.charts import Axis, Chart
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.words.advice import OUTSIDER_COLUMN, comparable_with

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shutil
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from django.conf import settings
-from django.db import transaction
+from django.utils.text import slugify
 
 from audit.actions import Action
 from audit.services import record
-from catalog.models import Catalog, EmbeddingSet, Projection
+from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import load_vectors
-from catalog.vectors.projections import derive_set, store_projection
-from jobs.services import JobError, JobProgress
-from learning.embeddings.services import is_as_asked
-from learning.material import Material, material_of
-from learning.reading import full_memory_named, ready_encoder
+from learning.embeddings.recipes import CatalogEmbedding
+from learning.material import Material
+from learning.reading import ready_encoder
+from learning.runs.work import RunWork
 from lookalike.core.arrays import Floats
-from lookalike.core.dataclass_json import as_json, from_json
-from lookalike.core.errors import Refused
+from lookalike.core.dataclass_json import from_json
 from lookalike.learning.embeddings.learn import KnownImages, LearntEmbedding
 from lookalike.learning.embeddings.learn import learn_embedding as learn
-from lookalike.learning.embeddings.recipe import PSEUDOLABELS, EmbeddingRecipe
+from lookalike.learning.embeddings.recipe import PSEUDOLABELS
 from lookalike.learning.language.encoders import SENTENCE
 from lookalike.learning.language.imagenet import as_probabilities
 from pooling.embedding.embed import embed_by
@@ -34,57 +25,40 @@ from pooling.embedding.embed import embed_by
 CLASSIFIER = "timm:tf_efficientnet_lite0@classes"
 
 
-@full_memory_named()
-def learn_embedding(
-    *, catalog_id: int, slug: str, name: str, parent: str, recipe: dict[str, Any],
-    progress: JobProgress,
-) -> dict[str, Any]:  # fmt: skip
-    """Learn an embedding and store it as a model, with the catalog's vectors; may run twice.
+def learn_embedding(work: RunWork, material: Material) -> None:
+    """Learn an embedding, or go on with it, and store it with a head for each condition.
 
     Raises:
-        JobError: the catalog was deleted or cannot be embedded.
-        Refused: there is nothing to learn, or another model of that name.
+        Refused: there is nothing to learn, or a loss is no number.
+        JobError: pictures cannot be embedded.
         JobLostError: the job was cancelled or taken over.
     """
-    catalog = Catalog.objects.filter(pk=catalog_id).first()
-    if catalog is None:
-        raise JobError("The catalog was deleted.")
-    (vectors,) = embed_by(parent, [catalog], progress)
-    found = Projection.objects.filter(slug=slug, head="").first()
-    if found is not None and not is_as_asked(found, parent, recipe):
-        raise Refused("name", f"there is another learned model “{slug}”.")
-    if found is None:
-        folder = Path(settings.DATA_DIR) / "learning" / f"embedding-{slug}"
-        material = material_of(vectors)
-        learnt = _learnt(material, from_json(EmbeddingRecipe, recipe), folder, progress)
-        with transaction.atomic():
-            progress.hold()
-            found = store_projection(
-                slug=slug, name=name, layers=learnt.projection, parent=vectors,
-                seen_image_ids=material.ids[learnt.seen].tolist(),
-            )  # fmt: skip
-            record(None, Action.EMBEDDING_MADE, found, spec=found.spec)
-        shutil.rmtree(folder, ignore_errors=True)
-    derive_set(parent=vectors, projection=found, progress=progress)
-    return {"model": found.spec, "dim": found.dim, "card": found.card}
+    recipe = from_json(CatalogEmbedding, work.run.recipe)
+    learnt = _learnt(recipe, work, material)
+    figures = {
+        "n_seen": len(learnt.seen), "n_held_out": learnt.n_held_out, "n_left_out": learnt.n_small,
+        "found": {name: list(values) for name, values in learnt.found.items()},
+    }  # fmt: skip
+    seen = material.ids[learnt.seen].tolist()
+    with work.stored(figures):
+        made = work.store(learnt.projection, material, seen)
+        for name, head in learnt.heads.items():
+            work.store(head, material, seen, head=slugify(name), name=name.capitalize())
+        record(None, Action.EMBEDDING_MADE, made, spec=made.spec)
 
 
-def _learnt(
-    material: Material, recipe: EmbeddingRecipe, folder: Path, progress: JobProgress
-) -> LearntEmbedding:
+def _learnt(recipe: CatalogEmbedding, work: RunWork, material: Material) -> LearntEmbedding:
     encoder = ready_encoder(SENTENCE) if recipe.words else None
     probabilities = None
     if recipe.words == PSEUDOLABELS:
-        (seen,) = embed_by(CLASSIFIER, [material.parent.catalog], progress)
+        (seen,) = embed_by(CLASSIFIER, [material.parent.catalog], work.progress)
         probabilities = _probabilities(material, seen)
     images = KnownImages(
         material.vectors, material.rows, material.products, material.parent.fingerprint
     )
-    asked = json.dumps([material.sha256, as_json(recipe)], sort_keys=True)
-    key = hashlib.sha256(asked.encode()).hexdigest()  # newer data begin anew
     return learn(
-        images, recipe, folder / key[:16], encoder=encoder, probabilities=probabilities,
-        on_checkpoint=progress.forgive, progress=progress,
+        images, recipe, work.folder, encoder=encoder, probabilities=probabilities,
+        on_checkpoint=work.at_checkpoint, progress=work.progress,
     )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def draw_notion(*, notion_id: int, progress: JobProgress) -> dict[str, Any]:
     if notion is None:
         raise JobError("The notion was deleted.")
     space = notion.space
-    vectors = parent_vectors(space, space.catalog)
+    vectors = parent_vectors(space.projection, space.catalog)
     if vectors is None:
         spec = space.projection.parent_spec
         raise JobError(

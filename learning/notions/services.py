@@ -18,7 +18,7 @@ from jobs.models import Job
 from jobs.services import enqueue
 from learning.models import Notion, TextSpace
 from learning.notions.recipes import NotionRecipe, check_recipe
-from learning.text_spaces.services import refuse_if_pooled
+from learning.pooled import refuse_if_pooled
 from learning.unused_files import remove_unused_files
 from lookalike.core.dataclass_json import as_json
 from lookalike.core.errors import Refused

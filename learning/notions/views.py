@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
-from catalog.models import EmbeddingSet, Image
+from catalog.models import EmbeddingSet
 from catalog.vectors.embeddings import EmbeddingError
 from catalog.vectors.projections import read_layers
 from jobs.models import Job, JobState
 from jobs.services import JobConflictError
 from learning.live import fitted, warm
 from learning.models import Notion, NotionPicture, TextSpace
-from learning.neighbours import neighbours, parent_vectors, pictures_offered, vectors_in
+from learning.neighbours import (
+    chosen_picture,
+    neighbours,
+    parent_vectors,
+    picture_choice,
+    vectors_in,
+)
 from learning.notions.forms import NotionForm, said_by_column, sayable_columns
 from learning.notions.services import (
     PICTURES_TASK,
@@ -77,9 +83,7 @@ def _editor(
 ) -> dict[str, Any]:
     asked = said.get("page", "")
     page = int(asked) if asked.isdecimal() and len(asked) < MAX_DIGITS else 0
-    offered = pictures_offered(space.catalog, page) or pictures_offered(space.catalog)
-    chosen = _chosen(space, said.get("image", "")) or (offered[0] if offered else None)
-    others = [image for image in offered if chosen is None or image.pk != chosen.pk]
+    chosen, others = picture_choice(space.catalog, said.get("image"), page)
     return {
         "space": space, "form": form, "chosen": chosen, "others": others,
         "columns": sayable_columns(space)[:MOST_COLUMNS],
@@ -93,7 +97,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """Return the fragment of a picture's neighbours before and after a notion."""
     space = find_space(slug)
     form = NotionForm(request.GET)
-    context: dict[str, Any] = {"space": space, "chosen": _chosen(space, request.GET.get("image"))}
+    chosen = chosen_picture(space.catalog, request.GET.get("image"))
+    context: dict[str, Any] = {"space": space, "chosen": chosen, "by": "your words"}
     by: Layers | None = None
     try:
         if form.is_valid():
@@ -105,7 +110,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         context["problem"] = str(problem)
     kept = QueryDict(mutable=True)
     kept.update({name: request.GET.get(name, "") for name in SAID})
-    context["said"] = kept.urlencode()
+    context["here"] = f"{reverse('learning:editor', args=[slug])}?{kept.urlencode()}&"
     return _with_neighbours(request, context, by)
 
 
@@ -115,11 +120,9 @@ def notion(request: HttpRequest, slug: str, head: str) -> HttpResponse:
     """Show a notion that was kept: its words, its card, and what it does to a picture."""
     space = find_space(slug)
     found = _find(slug, head)
-    offered = pictures_offered(space.catalog)
-    chosen = _chosen(space, request.GET.get("image")) or (offered[0] if offered else None)
+    chosen, others = picture_choice(space.catalog, request.GET.get("image"))
     context = {
-        "space": space, "notion": found, "chosen": chosen,
-        "others": [image for image in offered if chosen is None or image.pk != chosen.pk],
+        "space": space, "notion": found, "chosen": chosen, "others": others,
         "card": found.projection.card, "may_delete": signed_in(request).is_admin,
         "pictures": found.pictures.defer("content"), "drawing": _drawing(found),
     }  # fmt: skip
@@ -168,13 +171,15 @@ def notion_neighbours(request: HttpRequest, slug: str, head: str) -> HttpRespons
     space = find_space(slug)
     found = _find(slug, head)
     context: dict[str, Any] = {
-        "space": space, "notion": found, "chosen": _chosen(space, request.GET.get("image")),
+        "space": space, "by": str(found),
+        "chosen": chosen_picture(space.catalog, request.GET.get("image")),
+        "here": f"{reverse('learning:notion', args=[slug, head])}?",
     }  # fmt: skip
     try:
         by = read_layers(found.projection.sha256)
     except Refused as problem:
         return render(request, "learning/_neighbours.html", {**context, "problem": str(problem)})
-    parent = parent_vectors(space, space.catalog)
+    parent = parent_vectors(space.projection, space.catalog)
     if parent is None:
         context["problem"] = (
             f"The vectors of “{space.catalog}” by {space.projection.parent_spec}, which the notion "
@@ -214,11 +219,3 @@ def delete(request: HttpRequest, slug: str, head: str) -> HttpResponseBase:
         return redirect("learning:notion", slug, head)
     messages.success(request, f"The notion “{found}” is deleted.")
     return redirect("learning:space", slug)
-
-
-def _chosen(space: TextSpace, text: str | None) -> Image | None:
-    """Return the picture of a uid in an address, None if it is none of the space's catalog."""
-    try:
-        return space.catalog.images.filter(uid=uuid.UUID(text or "")).first()
-    except ValueError:
-        return None

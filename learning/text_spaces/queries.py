@@ -7,7 +7,7 @@ from django.http import Http404
 
 from catalog.models import Catalog
 from jobs.models import Job, JobState
-from learning.models import Notion, TextSpace, TrainingRun
+from learning.models import Family, Notion, TextSpace, TrainingRun
 from learning.notions.services import NOTION_TASK
 from lookalike.core.errors import Refused
 
@@ -52,7 +52,8 @@ def spaces_of(catalog: Catalog) -> QuerySet[TextSpace]:
 
 def unfinished_runs() -> QuerySet[TrainingRun]:
     """Return the text spaces that are being learned, or could not be."""
-    return TrainingRun.objects.filter(space=None).select_related("job__owner", "catalog")
+    runs = TrainingRun.objects.filter(family=Family.SPACE, space=None)
+    return runs.select_related("job__owner", "catalog")
 
 
 def jobs_of(space: TextSpace) -> list[Job]:

@@ -1,17 +1,17 @@
-"""What a text space is learned from."""
+"""How a text space is made. No torch here: pages and forms read recipes too."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from catalog.models import Catalog
-from lookalike.backbones.spec import Source, SpecError, parse_spec
+from learning.models import Family
+from learning.runs.recipes import PARENT, check_training
+from lookalike.backbones.spec import Source
 from lookalike.core.errors import Refused
 from lookalike.learning.lit.captions import read_attributes
-
-PARENT = "timm:tf_efficientnet_lite0@stages"
-MOST_EPOCHS = 1_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class SpaceRecipe:
         seed: of all that is drawn.
     """
 
+    family: ClassVar[Family] = Family.SPACE
+
     parent: str = PARENT
     columns: tuple[str, ...] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
@@ -37,25 +39,13 @@ class SpaceRecipe:
         """Whether heads are learned; a CLIP-like model needs none."""
         return not self.parent.startswith(f"{Source.OPEN_CLIP}:")
 
-
-def check_recipe(catalog: Catalog, recipe: SpaceRecipe) -> None:
-    """Pass if a text space of a catalog can be made so.
-
-    Raises:
-        Refused: the field and the reason.
-    """
-    try:
-        parse_spec(recipe.parent)
-    except SpecError as problem:
-        raise Refused("model", str(problem)) from problem
-    if not 1 <= recipe.epochs <= MOST_EPOCHS:
-        raise Refused("epochs", f"{recipe.epochs} is not from 1 to {MOST_EPOCHS:,}.")
-    if recipe.seed < 0:
-        raise Refused("seed", f"{recipe.seed} is below 0.")
-    if not catalog.images.exists():
-        raise Refused("catalog", f"“{catalog}” has no images.")
-    if recipe.is_learned:
-        read_attributes(attribute_rows(catalog), recipe.columns, recipe.captions)
+    def check(self, catalog: Catalog) -> None:
+        """Pass if a text space of a catalog can be made so, as `Recipe`."""
+        check_training(self.parent, self.epochs, self.seed)
+        if not catalog.images.exists():
+            raise Refused("catalog", f"“{catalog}” has no images.")
+        if self.is_learned:
+            read_attributes(attribute_rows(catalog), self.columns, self.captions)
 
 
 def attribute_rows(catalog: Catalog) -> Sequence[Mapping[str, str]]:

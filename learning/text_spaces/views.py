@@ -1,4 +1,4 @@
-"""Pages of text spaces: the list, a new one, one with its notions, search by words."""
+"""Pages of text spaces: the list, one with its notions, search by words."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import admin_required, reader_required, signed_in
 from catalog.browsing.pages import page_frame
 from catalog.models import Catalog
 from catalog.vectors.embeddings import EmbeddingError
 from learning.live import text_vector, warm
-from learning.models import TextSpace, TrainingRun
+from learning.models import TextSpace
 from learning.neighbours import n_without_vector, nearest_to_text, vectors_in
-from learning.text_spaces.forms import SpaceForm
 from learning.text_spaces.queries import (
     find_space,
     jobs_of,
@@ -25,7 +24,7 @@ from learning.text_spaces.queries import (
     spaces_of,
     unfinished_runs,
 )
-from learning.text_spaces.services import delete_run, start_mapping, start_text_space
+from learning.text_spaces.services import start_mapping
 from lookalike.core.errors import Refused
 
 N_FOUND = 48
@@ -45,26 +44,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/home.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@admin_required
-def new(request: HttpRequest) -> HttpResponseBase:
-    """Ask for a text space; queue the learning."""
-    form = SpaceForm(request.POST or None, initial=request.GET.dict())
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        try:
-            start_text_space(
-                catalog=given["catalog"], name=given["name"], recipe=form.recipe,
-                owner=signed_in(request),
-            )  # fmt: skip
-        except Refused as problem:
-            where = problem.field if problem.field in form.fields else None
-            form.add_error(where, problem.message if where else str(problem))
-        else:
-            return redirect("learning:home")
-    return render(request, "learning/new.html", {"form": form})
-
-
 @require_safe
 @reader_required
 def space(request: HttpRequest, slug: str) -> HttpResponse:
@@ -79,20 +58,6 @@ def space(request: HttpRequest, slug: str) -> HttpResponse:
         "n_missing": n_without_vector(vectors_in(found, found.catalog), found.catalog),
     }  # fmt: skip
     return render(request, "learning/space.html", context)
-
-
-@require_POST
-@admin_required
-def delete(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Delete a text space that nothing uses, or what was learned towards one."""
-    run = get_object_or_404(TrainingRun, slug=slug)
-    try:
-        delete_run(run=run)
-    except Refused as problem:
-        messages.error(request, f"“{run}” stays: {problem.message}")
-        return redirect("learning:space", slug)
-    messages.success(request, f"The text space “{run}” is deleted.")
-    return redirect("learning:home")
 
 
 @require_safe

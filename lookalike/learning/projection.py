@@ -40,6 +40,9 @@ class Projection(Protocol):
     def apply(self, vectors: Float32s) -> Float32s:
         """Return the mapped rows, shape (n, dim), each of length 1."""
 
+    def content(self) -> bytes:
+        """Return its file, as safetensors."""
+
 
 @dataclass(frozen=True)
 class Layer:

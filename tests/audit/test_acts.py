@@ -73,6 +73,8 @@ UNRECORDED = {
     "conditional:suggest": ENQUEUES,
     "conditional:align": ENQUEUES,
     "learning:new": ENQUEUES,
+    "learning:new_embedding": ENQUEUES + "; what is learned is recorded by `learn_embedding`",
+    "learning:new_combiner": ENQUEUES + "; what is learned is recorded by `learn_combiner`",
     "learning:editor": ENQUEUES + "; the notion itself is recorded by `learn_notion`",
     "learning:add_pictures": ENQUEUES,
     "learning:draw_notion": ENQUEUES,

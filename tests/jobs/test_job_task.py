@@ -88,10 +88,11 @@ def test_only_what_looks_at_pictures_or_vectors_goes_to_the_devices() -> None:
     assert sorted(task for task in tasks if queue_of(task) == DEVICE) == [
         "conditional.tasks.score",
         "learning.draw_notion",
+        "learning.learn_combiner",
         "learning.learn_embedding",
         "learning.learn_text_space",
         "pooling.tasks.embed",
         "pooling.tasks.help_embed",
         "pooling.tasks.run_source",
     ]
-    assert len(tasks) == 33
+    assert len(tasks) == 34

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,30 +11,35 @@ import pytest
 from catalog.models import Catalog, EmbeddingSet, Image, Projection
 from catalog.vectors.embeddings import load_vectors
 from catalog.vectors.projections import read_layers, seen_among
-from jobs.job_task import serve
 from jobs.models import Job
-from jobs.services import JobError, JobLostError, run_here
+from jobs.services import JobError, JobLostError
 from learning.embeddings.learn import CLASSIFIER
-from learning.embeddings.services import delete_embedding, embedding_job
+from learning.embeddings.recipes import CatalogEmbedding
+from learning.models import TrainingRun
+from learning.runs.checkpoints import checkpoint_folder
+from learning.runs.services import create_run, delete_run, run_as_asked
 from lookalike.core.errors import Refused
-from lookalike.learning.embeddings.recipe import EmbeddingRecipe
 from lookalike.pooling.query_rule import QueryRule
 from pooling.new_pool.requests import PoolRequest
 from pooling.pools.services import create_pool
 from tests.catalogs import filled
-from tests.learning.spaces import PARENT
+from tests.learning.spaces import PARENT, work_on
 from tests.pooling.run_command import printed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
-RECIPE = EmbeddingRecipe(("colour",), dim=8, hidden=16, epochs=20)
+RECIPE = CatalogEmbedding(("colour",), dim=8, hidden=16, epochs=20, parent=PARENT)
+CONDITIONS = replace(RECIPE, columns=("colour", "view"), method="CSN", epochs=4)
 
 
-def learned(catalog: Catalog, recipe: EmbeddingRecipe = RECIPE, **options: Any) -> Projection:
+def learned(catalog: Catalog, recipe: CatalogEmbedding = RECIPE, **options: Any) -> Projection:
     """Learn an embedding in this process, as a worker does."""
-    job = embedding_job(catalog=catalog, name="Own", parent=PARENT, recipe=recipe)
-    run_here(**job, work=partial(serve, "learning.embeddings.learn.learn_embedding"), **options)
-    return Projection.objects.get(slug="own")
+    work_on(run_as_asked(catalog=catalog, name="Own", recipe=recipe), **options)
+    return Projection.objects.get(slug="own", head="")
+
+
+def delete() -> None:
+    delete_run(run=TrainingRun.objects.get())
 
 
 def test_it_has_vectors_of_its_catalog_and_says_how_well_it_does_on_products_held_out(paints):
@@ -44,6 +48,10 @@ def test_it_has_vectors_of_its_catalog_and_says_how_well_it_does_on_products_hel
     assert after > 0.4  # of three colours, by histograms of few bins in common
     assert before is not None
     assert made.card["method"] == "metric learning"
+    run = TrainingRun.objects.get()
+    assert run.figures["found"] == {"colour": [before, after]}
+    assert run.curve[0][1] > run.curve[-1][1]
+    assert not checkpoint_folder(run).exists()
     parent, own = (EmbeddingSet.objects.get(spec=spec) for spec in (PARENT, "learned:own"))
     assert own.is_complete
     (ids, parents), (own_ids, vectors) = load_vectors(parent), load_vectors(own)
@@ -67,7 +75,7 @@ def test_it_has_seen_the_images_that_it_learned_from_and_no_product_by_half(pain
 def test_one_cut_short_anywhere_ends_in_the_bytes_of_one_that_was_not(paints):
     undisturbed = learned(paints)
     wanted, n_steps = undisturbed.sha256, undisturbed.card["steps"]
-    delete_embedding(projection=undisturbed)
+    delete()
 
     def stop_at(step):
         steps = {step}
@@ -84,6 +92,7 @@ def test_one_cut_short_anywhere_ends_in_the_bytes_of_one_that_was_not(paints):
             learned(paints, on_change=stop_at(step))
         assert not Projection.objects.exists()
         Job.objects.all().delete()
+    assert TrainingRun.objects.get().curve, "what it has come to so far"
     assert learned(paints).sha256 == wanted
 
 
@@ -95,35 +104,44 @@ def test_asked_for_again_it_is_there_and_another_of_its_name_is_refused(paints):
 
 
 def test_it_proposes_for_a_pool_and_stays_until_the_pool_goes(paints):
-    made = learned(paints)
+    learned(paints, CONDITIONS)
+    specs = ["learned:own", "learned:own#colour"]
     request = PoolRequest(
-        name="Own", catalog=paints, specs=["learned:own"], k=5, rule=QueryRule(n=6),
-        exclude_same_product=True,
-    )  # fmt: skip
+        name="Own", catalog=paints, specs=specs, k=5, rule=QueryRule(n=6), exclude_same_product=True
+    )
     pool = filled(create_pool(request=request, created_by=None))
-    source = pool.sources.get()
-    assert source.spec == "learned:own"
-    assert source.proposals.count() == 30
+    assert [source.spec for source in pool.sources.order_by("position")] == specs
+    assert [source.proposals.count() for source in pool.sources.all()] == [30, 30]
     with pytest.raises(Refused, match="the pool “Own” uses learned:own"):
-        delete_embedding(projection=made)
+        delete()
 
 
 def test_deleted_it_takes_its_vectors_along(paints):
-    delete_embedding(projection=learned(paints))
+    learned(paints)
+    delete()
     assert not Projection.objects.exists()
     assert not EmbeddingSet.objects.filter(spec="learned:own").exists()
 
 
-def test_the_map_of_a_text_space_is_not_deleted_as_an_embedding(space):
-    with pytest.raises(Refused, match="learned:paints is a text space or notion"):
-        delete_embedding(projection=space.projection)
+def test_each_condition_has_a_head_and_all_go_together(paints):
+    made = learned(paints, CONDITIONS)
+    heads = {one.head: one for one in Projection.objects.exclude(head="")}
+    assert set(heads) == {"colour", "view"}
+    assert {one.spec for one in heads.values()} == {"learned:own#colour", "learned:own#view"}
+    assert heads["colour"].seen_image_ids == made.seen_image_ids
+    assert len({made.sha256, *(one.sha256 for one in heads.values())}) == 3
+    vectors = load_vectors(EmbeddingSet.objects.get(spec=PARENT))[1].astype(np.float32)
+    assert read_layers(heads["colour"].sha256).apply(vectors).shape == (72, 8)
+    assert set(TrainingRun.objects.get().figures["found"]) == {"colour", "view"}
+    delete()
+    assert not Projection.objects.exists()
 
 
 def test_words_guide_it(paints):
     for words in ("names", "pseudolabels"):
         made = learned(paints, replace(RECIPE, words=words, epochs=2))
         assert made.card["guidance"]["weight"] == 10
-        delete_embedding(projection=made)
+        delete()
     assert EmbeddingSet.objects.get(spec=CLASSIFIER).is_complete
 
 
@@ -135,6 +153,14 @@ def test_the_command_fine_tunes_on_products_and_colours(paints):
     assert found["model"] == "learned:both"
     assert found["card"]["labels"]["colour"] == 3
     assert set(found["card"]["found_on_products_held_out"]) == {"product", "colour"}
+
+
+def test_the_command_learns_conditions(paints):
+    found = printed(
+        "learn_embedding", "paints", "Kinds", "--columns", "colour,view", "--method", "CSN",
+        "--model", PARENT, "--dim", "4", "--hidden", "0", "--epochs", "1",
+    )  # fmt: skip
+    assert found["models"] == ["learned:kinds", "learned:kinds#colour", "learned:kinds#view"]
 
 
 def test_classes_of_one_image_are_left_out_and_counted(paints):
@@ -153,18 +179,30 @@ def test_classes_of_one_image_are_left_out_and_counted(paints):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"recipe": replace(RECIPE, columns=("maker",))}, "no image of “Paints” has 'maker'"),
+        ({"columns": ("maker",)}, "no image of “Paints” has 'maker'"),
+        ({"columns": ("one",)}, "columns: fewer than two values of one are on two images"),
+        ({"columns": ("product", "view")}, "columns: fewer than two values of product and view"),
+        ({"columns": ("colour", "Colour"), "method": "CSN"}, "columns: two conditions would have"),
         ({"parent": "nonsense"}, "model: 'nonsense' names no backbone"),
+        ({"epochs": 5_000}, "epochs: 5000 is not from 1 to 1,000"),
+        ({"dim": 99_999}, "dim: and hidden are at most 4,096"),
         ({"name": "!"}, "name: give a name with at least one letter"),
+        ({"name": "Compare"}, "name: that word is part of an address here"),
     ],
 )
 def test_what_cannot_be_learned_is_refused(paints, changes, sentence):
-    asked = {"catalog": paints, "name": "Own", "parent": PARENT, "recipe": RECIPE}
+    for image in paints.images.all():
+        said = {**image.attributes, "one": "1", "Colour": image.attributes["colour"]}
+        Image.objects.filter(pk=image.pk).update(attributes=said)
+    asked = dict(changes)
+    name = asked.pop("name", "Own")
+    recipe = replace(RECIPE, **asked)
     with pytest.raises(Refused) as caught:
-        embedding_job(**{**asked, **changes})
+        create_run(catalog=paints, name=name, recipe=recipe, created_by=None)
     assert sentence in str(caught.value)
+    assert not TrainingRun.objects.exists()
 
 
 def test_a_name_of_a_text_space_is_refused(space, paints):
     with pytest.raises(Refused, match="there is another learned model “paints”"):
-        embedding_job(catalog=paints, name="Paints", parent=PARENT, recipe=RECIPE)
+        create_run(catalog=paints, name="Paints", recipe=RECIPE, created_by=None)

@@ -14,9 +14,9 @@ from accounts.models import Role, User
 from catalog.models import EmbeddingSet
 from jobs.models import Job
 from learning import live
-from learning.models import Notion, TextSpace, TrainingRun
+from learning.models import Family, Notion, TextSpace, TrainingRun
 from learning.notions.services import NOTION_TASK
-from learning.text_spaces.services import SPACE_TASK
+from learning.runs.families import TASKS
 from tests.catalogs import add_photo
 from tests.clients import signed_in
 from tests.learning.spaces import PARENT
@@ -183,10 +183,10 @@ def test_an_admin_asks_for_a_text_space_once(chief, paints):
         assert sentence in shown.content.decode()
     assert not TrainingRun.objects.exists()
     assert chief.post(reverse("learning:new"), form).status_code == 302
-    assert Job.objects.get(task=SPACE_TASK).title == "Learn the text space “Paints”"
+    assert Job.objects.get(task=TASKS[Family.SPACE]).title == "Learn the text space “Paints”"
     assert "Learn the text space “Paints”" in page(chief, "home")
     again = chief.post(reverse("learning:new"), form)
-    assert "there is a text space “paints” already" in again.content.decode()
+    assert "there is another learned model “paints”" in again.content.decode()
     assert "Learn a text space" in page(chief, "words", "paints")
     chief.post(reverse("learning:delete", args=["paints"]))
     assert not TextSpace.objects.exists()

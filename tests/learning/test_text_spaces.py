@@ -10,14 +10,14 @@ import pytest
 from catalog.images.blobs import blob_path
 from catalog.models import Catalog, EmbeddingSet, Image, Projection
 from catalog.vectors.embeddings import load_vectors, shard_path
-from catalog.vectors.projections import layers_path, read_layers, seen_among
+from catalog.vectors.projections import layers_path, read_layers, read_projection, seen_among
 from jobs.models import Job
 from jobs.services import JobError, JobLostError
 from learning.models import Notion, TextSpace, TrainingRun
 from learning.notions.services import delete_notion
-from learning.text_spaces.checkpoints import checkpoint_folder
+from learning.runs.checkpoints import checkpoint_folder
+from learning.runs.services import create_run, delete_run
 from learning.text_spaces.recipes import SpaceRecipe
-from learning.text_spaces.services import create_run, delete_run
 from lookalike.core.errors import Refused
 from lookalike.pooling.query_rule import QueryRule
 from pooling.new_pool.requests import PoolRequest
@@ -157,7 +157,7 @@ def test_weights_that_changed_since_are_named(space, paints):
 def test_a_damaged_map_is_named_and_no_vector_stored(space, paints, damage):
     path = layers_path(space.projection.sha256)
     path.unlink() if damage == "missing" else path.write_bytes(b"x")
-    read_layers.cache_clear()
+    read_projection.cache_clear()
     EmbeddingSet.objects.filter(spec="learned:paints").delete()
     with pytest.raises(Exception, match=damage):
         printed("embed", paints.slug, "--models", "learned:paints")

@@ -24,7 +24,7 @@ class Command(JobCommand):
             action="append",
             required=True,
             help="open_clip:ARCH/WEIGHTS, the spec of an embedding set of the catalog, or "
-            "notions:SPACE for the notions that are called like the conditions",
+            "notions:SPACE for the notions that are called like the conditions, or composer:NAME",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:

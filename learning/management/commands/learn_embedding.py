@@ -8,18 +8,22 @@ from typing import Any
 
 from jobs.job_task import serve
 from jobs.work.commands import JobCommand
-from learning.embeddings.services import embedding_job
-from learning.text_spaces.recipes import PARENT
+from learning.embeddings.recipes import CatalogEmbedding
+from learning.runs.families import LEARN
+from learning.runs.recipes import PARENT
+from learning.runs.services import run_as_asked, run_job
 from lookalike.cli.learn.options import comma_list
-from lookalike.learning.embeddings.recipe import METHODS, WORDS, EmbeddingRecipe
+from lookalike.learning.embeddings.recipe import METHODS, WORDS
 from pooling.new_pool.parsing import catalog_by_slug
+
+OPTIONS = ("method", "words", "weight", "dim", "hidden", "epochs", "seed")
 
 
 class Command(JobCommand):
     help = (
         "Learn an embedding from a catalog's attributes or products, as a model for pools: "
-        "learned:NAME. A fifth of the products is held out. The same command goes on where it "
-        "was stopped."
+        "learned:NAME, with CSN learned:NAME#COLUMN, too. A fifth of the products is held out. The "
+        "same command goes on where it was stopped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,7 +33,7 @@ class Command(JobCommand):
         parser.add_argument(
             "--columns", type=comma_list, required=True, metavar="NAMES",
             help="attributes, or product: images that agree in all are of one class; "
-            "fine-tuning classifies each",
+            "fine-tuning classifies each, CSN learns a map for each",
         )  # fmt: skip
         parser.add_argument("--method", choices=METHODS, default=METHODS[0])
         parser.add_argument(
@@ -48,30 +52,26 @@ class Command(JobCommand):
 
     def handle(self, *_: Any, **options: Any) -> None:
         catalog = catalog_by_slug(options["catalog"], "catalog")
-        recipe = EmbeddingRecipe(
-            columns=tuple(options["columns"]),
-            **{name: options[name]
-               for name in ("method", "words", "weight", "dim", "hidden", "epochs", "seed")},
+        recipe = CatalogEmbedding(
+            columns=tuple(options["columns"]), parent=options["model"],
+            **{name: options[name] for name in OPTIONS},
         )  # fmt: skip
-        job = embedding_job(
-            catalog=catalog, name=options["name"], parent=options["model"], recipe=recipe
-        )
-        work = partial(serve, "learning.embeddings.learn.learn_embedding")
-        result = self.run_work(**job, work=work)
+        run = run_as_asked(catalog=catalog, name=options["name"], recipe=recipe)
+        result = self.run_work(**run_job(run), work=partial(serve, LEARN))
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    card = result["card"]
     lines = [
-        f"{result['model']}: {result['dim']} numbers, learned from {card['n_images']:,} images"
+        f"{', '.join(result['models'])}: {result['dim']} numbers, learned from "
+        f"{result['n_seen']:,} images"
     ]
-    if n := card["n_classes_left_out"]:
+    if n := result["n_left_out"]:
         lines.append(f"{n:,} class{'' if n == 1 else 'es'} of one image left out")
-    for name, (before, after) in card["found_on_products_held_out"].items():
+    for name, (before, after) in result["found"].items():
         if before is not None:
             lines.append(
-                f"{name}: right for the nearest of {card['n_held_out']:,} images held out in "
+                f"{name}: right for the nearest of {result['n_held_out']:,} images held out in "
                 f"{100 * before:.1f} % of cases before, {100 * after:.1f} % now"
             )
     return lines

@@ -8,8 +8,10 @@ from typing import Any
 
 from jobs.job_task import serve
 from jobs.work.commands import JobCommand
-from learning.text_spaces.recipes import PARENT, SpaceRecipe
-from learning.text_spaces.services import run_as_asked, space_job
+from learning.runs.families import LEARN
+from learning.runs.recipes import PARENT
+from learning.runs.services import run_as_asked, run_job
+from learning.text_spaces.recipes import SpaceRecipe
 from lookalike.cli.learn.options import captions, comma_list
 from pooling.new_pool.parsing import catalog_by_slug
 
@@ -48,8 +50,7 @@ class Command(JobCommand):
             captions=dict(options["caption"]), epochs=options["epochs"], seed=options["seed"],
         )  # fmt: skip
         run = run_as_asked(catalog=catalog, name=options["name"] or catalog.slug, recipe=recipe)
-        work = partial(serve, "learning.text_spaces.learn.learn_text_space")
-        result = self.run_work(**space_job(run), work=work)
+        result = self.run_work(**run_job(run), work=partial(serve, LEARN))
         self.report(result, as_json=options["json"], lines=_lines(result))
 
 

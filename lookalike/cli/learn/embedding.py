@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
@@ -24,9 +25,9 @@ from lookalike.stats.text_tables import TEXT, table
 DESCRIPTION = (
     "Learn an embedding on fixed vectors from what images have in common: attributes, or their "
     "product. Pairs are compared (multisimilarity, margin, triplet, s2sd), guided by the classes' "
-    "names or by what a classifier takes the pictures for, or heads classify (fine-tuning). A "
-    "fifth of the products is held out. The same command goes on where it was stopped. Needs the "
-    "extra `models`."
+    "names or by what a classifier takes the pictures for, heads classify (fine-tuning), or each "
+    "attribute becomes a condition with a map of its own (CSN). A fifth of the products is held "
+    "out. The same command goes on where it was stopped. Needs the extra `models`."
 )
 EXAMPLE = "lookalike learn embedding stages.npz --metadata metadata.csv --columns colour,category --words names --run own/"  # noqa: E501
 FILE = "embedding.safetensors"
@@ -57,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--run", dest="folder", type=Path, required=True, metavar="FOLDER",
-        help=f"for the checkpoint, the curve and {FILE}",
+        help=f"for the checkpoint, the curve and {FILE}; CSN adds a file for each condition",
     )  # fmt: skip
     parser.add_argument("--mapped", type=Path, metavar="FILE", help=".npz for what becomes of them")
 
@@ -80,6 +81,8 @@ def run(arguments: argparse.Namespace) -> Report:
         probabilities=_probabilities(arguments.classes, known.ids),
     )  # fmt: skip
     found.projection.save(arguments.folder / FILE)
+    for name, head in found.heads.items():
+        head.save(arguments.folder / f"embedding-{quote(name, safe='')}.safetensors")
     if arguments.mapped is not None:
         mapped = found.projection.apply(known.vectors)
         write_atomically(

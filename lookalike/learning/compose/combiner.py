@@ -18,6 +18,7 @@ from lookalike.core.arrays import Float32s
 from lookalike.core.atomic_files import write_atomically
 from lookalike.core.errors import Refused
 from lookalike.learning.engine.determinism import one_thread
+from lookalike.learning.projection import Layer
 
 _CARD = "card"
 METHOD = "Combiner"
@@ -108,11 +109,26 @@ class TrainedCombiner:
             ).numpy()
         return found
 
-    def save(self, path: Path) -> None:
-        """Write it whole or not at all, as safetensors."""
+    @property
+    def layers(self) -> dict[str, Layer]:
+        """Its layers by name."""
+        arrays = {
+            name: of.detach().numpy().copy() for name, of in self.network.state_dict().items()
+        }
+        return {
+            name: Layer(arrays[f"{name}.weight"], arrays[f"{name}.bias"])
+            for name, _ in self.network.named_children()
+        }
+
+    def content(self) -> bytes:
+        """Return its file, as safetensors."""
         facts = {**self.card, "method": METHOD, "widths": asdict(self.network.widths)}
         tensors = {name: t.detach().contiguous() for name, t in self.network.state_dict().items()}
-        content = save(tensors, {_CARD: json.dumps(facts, sort_keys=True)})
+        return save(tensors, {_CARD: json.dumps(facts, sort_keys=True)})
+
+    def save(self, path: Path) -> None:
+        """Write it whole or not at all."""
+        content = self.content()
         write_atomically(path, lambda file: file.write(content))
 
     @classmethod

@@ -13,7 +13,14 @@ from lookalike.backbones.protocol import unit_rows
 from lookalike.core.arrays import Bools, Float32s, Floats, Ints
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
-from lookalike.learning.embeddings.recipe import NAMES, PRODUCT, EmbeddingRecipe
+from lookalike.learning.embeddings.conditions import ConditionMaps
+from lookalike.learning.embeddings.recipe import (
+    CONDITIONS,
+    FINE_TUNING,
+    NAMES,
+    PRODUCT,
+    EmbeddingRecipe,
+)
 from lookalike.learning.engine.loop import train
 from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
 from lookalike.learning.language.encoders import TextEncoder
@@ -63,7 +70,7 @@ class KnownImages:
         for name, of in values.items():
             if not any(of):
                 raise Refused("columns", f"no image has {name!r}")
-        if recipe.is_fine_tuning:
+        if recipe.is_by_column:
             return values
         joined = [" ".join(of) if all(of) else "" for of in zip(*values.values(), strict=True)]
         return {" and ".join(values): joined}
@@ -75,15 +82,17 @@ class LearntEmbedding:
 
     Attributes:
         projection: the map; its card says what follows, too.
+        heads: a map for each condition, of CSN; their cards likewise.
         seen: rows of the images that it learnt from.
         n_held_out: images of products held out.
         n_small: classes of one image, which were left out.
         found: by sort of label, how often the nearest image held out has the same, by the
-            vectors as they are and by the embedding; None where that is never asked. It shows
-            another product, but where products are what is learnt.
+            vectors as they are and by the embedding, or by the sort's own head; None where that
+            is never asked. It shows another product, but where products are what is learnt.
     """
 
     projection: Layers
+    heads: Mapping[str, Layers]
     seen: Ints
     n_held_out: int
     n_small: int
@@ -127,10 +136,10 @@ def learn_embedding(
     progress.start(0, n_steps, f"Learning from {len(rows):,} images")
     train(learner, folder, n_steps=n_steps, every=EVERY, on_checkpoint=on_checkpoint,
           progress=progress)  # fmt: skip
-    embedded = learner.projection().apply(images.vectors)
+    maps = _heads(learner, {}) or dict.fromkeys(labels, learner.projection())
     found = {
         name: (_found(images.vectors, values, images.products, held_out, name),
-               _found(embedded, values, images.products, held_out, name))
+               _found(maps[name].apply(images.vectors), values, images.products, held_out, name))
         for name, values in labels.items()
     }  # fmt: skip
     card = {
@@ -138,8 +147,9 @@ def learn_embedding(
         "n_held_out": int(held_out.sum()), "n_classes_left_out": n_small,
         "found_on_products_held_out": {name: list(values) for name, values in found.items()},
     }  # fmt: skip
-    projection = learner.projection(card)
-    return LearntEmbedding(projection, rows, int(held_out.sum()), n_small, found)
+    return LearntEmbedding(
+        learner.projection(card), _heads(learner, card), rows, int(held_out.sum()), n_small, found
+    )
 
 
 def _learner(
@@ -148,12 +158,21 @@ def _learner(
     recipe: EmbeddingRecipe,
     encoder: TextEncoder | None,
     probabilities: Floats | None,
-) -> tuple[FinetuneLearner | MetricLearner, int]:
+) -> tuple[FinetuneLearner | MetricLearner | ConditionMaps, int]:
     """Return what learns, and in how many steps."""
-    if recipe.is_fine_tuning:
+    if recipe.method == FINE_TUNING:
         return _fine_tuning(vectors, classes, recipe)
+    if recipe.method == CONDITIONS:
+        maps = ConditionMaps(vectors, classes, recipe)
+        return maps, maps.n_steps
     (of,) = classes.values()
     return _metric(vectors, of, recipe, _language(recipe, of, encoder, probabilities))
+
+
+def _heads(
+    learner: FinetuneLearner | MetricLearner | ConditionMaps, card: Mapping[str, Any]
+) -> dict[str, Layers]:
+    return learner.heads(card) if isinstance(learner, ConditionMaps) else {}
 
 
 def _fine_tuning(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from lookalike.core.errors import Refused
 
 PRODUCT = "product"  # stands among columns for what an image is a picture of
-FINE_TUNING = "fine-tuning"
-METHODS = ("multisimilarity", "margin", "triplet", "s2sd", FINE_TUNING)
+FINE_TUNING, CONDITIONS = "fine-tuning", "CSN"
+METHODS = ("multisimilarity", "margin", "triplet", "s2sd", FINE_TUNING, CONDITIONS)
 NAMES, PSEUDOLABELS = "names", "pseudolabels"
 WORDS = ("", NAMES, PSEUDOLABELS)
 
@@ -18,12 +18,12 @@ class EmbeddingRecipe:
     """How an embedding of a catalog is learnt.
 
     Attributes:
-        columns: attributes, or "product". Fine-tuning classifies each of them; all else takes
-            images for one class that agree in all of them.
+        columns: attributes, or "product". Fine-tuning classifies each of them, CSN makes a
+            condition of each; all else takes images for one class that agree in all of them.
         method: of METHODS.
         words: that guide: "names" of the classes (ELG), "pseudolabels" (PLG), or none.
         weight: of the words.
-        dim: of the embedding; 0 for one linear map, which begins as the identity.
+        dim: of the embedding; 0 for one linear map, which begins as the identity (CSN's is drawn).
         hidden: width before it; 0 for none.
         epochs: how often each image is seen.
         seed: of all that is drawn.
@@ -48,14 +48,14 @@ class EmbeddingRecipe:
             raise Refused("method", f"{self.method!r} is none of {', '.join(METHODS)}")
         if self.words not in WORDS:
             raise Refused("words", f"{self.words!r} is neither names nor pseudolabels")
-        if self.words and self.is_fine_tuning:
-            raise Refused("words", "fine-tuning is not guided by words")
+        if self.words and self.is_by_column:
+            raise Refused("words", f"{self.method} is not guided by words")
         if self.epochs < 1 or self.seed < 0 or self.weight < 0:
             raise Refused("epochs", "is at least 1; weight and seed are not below 0")
         if min(self.dim, self.hidden) < 0 or (self.hidden and not self.dim):
             raise Refused("dim", "and hidden are not below 0, and a layer below needs one above")
 
     @property
-    def is_fine_tuning(self) -> bool:
-        """Whether heads classify, rather than pairs compare."""
-        return self.method == FINE_TUNING
+    def is_by_column(self) -> bool:
+        """Whether each column is learnt for itself, rather than classes of all together."""
+        return self.method in (FINE_TUNING, CONDITIONS)

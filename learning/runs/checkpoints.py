@@ -1,4 +1,4 @@
-"""Where the runs keep their checkpoints while they learn."""
+"""Where runs keep their checkpoints while they learn."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Combiners: an image and a text together ask for an image, learned in a text space."""
