@@ -83,7 +83,7 @@ def _learnt(
     asked = json.dumps([material.sha256, as_json(recipe)], sort_keys=True)
     key = hashlib.sha256(asked.encode()).hexdigest()  # newer data begin anew
     return learn(
-        images, recipe, folder / key[:16], encoder=encoder, probabilities=probabilities,
+        images, recipe, folder / key[:16], language=encoder, probabilities=probabilities,
         on_checkpoint=progress.forgive, progress=progress,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.embeddings.recipe import NAMES, PRODUCT, EmbeddingRecipe
 from lookalike.learning.engine.loop import train
 from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
-from lookalike.learning.language.encoders import TextEncoder
+from lookalike.learning.language.sources import LanguageSource
 from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.metric.classes import Classes, rows_of_pairs
 from lookalike.learning.metric.language import Language, name_language, pseudolabel_language
@@ -95,7 +95,7 @@ def learn_embedding(
     recipe: EmbeddingRecipe,
     folder: Path,
     *,
-    encoder: TextEncoder | None = None,
+    language: LanguageSource | None = None,
     probabilities: Floats | None = None,
     on_checkpoint: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
@@ -106,7 +106,7 @@ def learn_embedding(
         images: of the catalog; a fifth of the products is held out.
         recipe: what is learnt, and how.
         folder: of this run alone, for its checkpoint and its curve.
-        encoder: reads the words that guide.
+        language: reads the words that guide.
         probabilities: of ImageNet's classes, for pseudolabels, shape (n, 1000).
         on_checkpoint: called when one lies on disk.
         progress: told the steps.
@@ -123,7 +123,7 @@ def learn_embedding(
         raise Refused("columns", "no class has two images to learn from")
     classes = {name: Classes.of([of[row] for row in rows]) for name, of in labels.items()}
     some = None if probabilities is None else probabilities[rows]
-    learner, n_steps = _learner(images.vectors[rows], classes, recipe, encoder, some)
+    learner, n_steps = _learner(images.vectors[rows], classes, recipe, language, some)
     progress.start(0, n_steps, f"Learning from {len(rows):,} images")
     train(learner, folder, n_steps=n_steps, every=EVERY, on_checkpoint=on_checkpoint,
           progress=progress)  # fmt: skip
@@ -135,7 +135,8 @@ def learn_embedding(
     }  # fmt: skip
     card = {
         "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
-        "n_held_out": int(held_out.sum()), "n_classes_left_out": n_small,
+        "language": language.spec if language else None, "n_held_out": int(held_out.sum()),
+        "n_classes_left_out": n_small,
         "found_on_products_held_out": {name: list(values) for name, values in found.items()},
     }  # fmt: skip
     projection = learner.projection(card)
@@ -146,14 +147,14 @@ def _learner(
     vectors: Float32s,
     classes: Mapping[str, Classes],
     recipe: EmbeddingRecipe,
-    encoder: TextEncoder | None,
+    source: LanguageSource | None,
     probabilities: Floats | None,
 ) -> tuple[FinetuneLearner | MetricLearner, int]:
     """Return what learns, and in how many steps."""
     if recipe.is_fine_tuning:
         return _fine_tuning(vectors, classes, recipe)
     (of,) = classes.values()
-    return _metric(vectors, of, recipe, _language(recipe, of, encoder, probabilities))
+    return _metric(vectors, of, recipe, _language(recipe, of, source, probabilities))
 
 
 def _fine_tuning(
@@ -180,18 +181,18 @@ def _metric(
 def _language(
     recipe: EmbeddingRecipe,
     classes: Classes,
-    encoder: TextEncoder | None,
+    source: LanguageSource | None,
     probabilities: Floats | None,
 ) -> Language | None:
     if not recipe.words:
         return None
-    if encoder is None:
-        raise Refused("words", "nothing reads them: there is no text encoder")
+    if source is None:
+        raise Refused("words", "nothing reads them: there is no language")
     if recipe.words == NAMES:
-        return name_language(classes.names, encoder)
+        return name_language(classes.names, source)
     if probabilities is None:
         raise Refused("words", "pseudolabels need a classifier of the pictures")
-    return pseudolabel_language(probabilities, classes.codes, encoder, N_PSEUDOLABELS)
+    return pseudolabel_language(probabilities, classes.codes, source, N_PSEUDOLABELS)
 
 
 def _found(
