@@ -4,9 +4,10 @@
 
 A batch is as in the paper on language guidance: 112 images, two of a class, 128 numbers. A step is
 the loss and its slope, on one thread; with Margin the mining of triplets belongs to it. Ours and
-theirs take turns, and the median is printed, in milliseconds of a processor. The
-guided step is that of a layer on frozen features, 1,024 numbers wide, with
-Multisimilarity, Adam; and with `--images` that of a network, EfficientNet-lite0 on 96 pixels.
+theirs take turns, and the median is printed, in milliseconds of a processor. Guided
+steps, with Multisimilarity and Adam, are those of a layer on frozen features of 1,024 numbers, of
+`lookalike learn embedding` on such features, and with `--images` those of a network,
+EfficientNet-lite0 on 96 pixels.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 if not __package__:  # run as a file: benchmarks/evaluation.py must not hide the package
@@ -33,6 +35,9 @@ from lookalike.learning.losses.margin import distance_weighted, margin_loss
 from lookalike.learning.losses.matching import language_rows, matching
 from lookalike.learning.losses.multisimilarity import multisimilarity
 from lookalike.learning.losses.pairs import sides_of
+from lookalike.learning.metric.classes import Classes
+from lookalike.learning.metric.language import Language
+from lookalike.learning.metric.training import MetricLearner, MetricSettings
 
 BATCH, DIM, N_FEATURES, PIXELS = 112, 128, 1024, 96
 Loss = Callable[[torch.Tensor], torch.Tensor]
@@ -105,6 +110,25 @@ def layer_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
     return trained("features", adam, steps)
 
 
+def embedding_steps() -> dict[str, Callable[[], object]]:
+    """Return a step of learning an embedding as the command does, plain and guided."""
+    n_classes = BATCH // 2
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((27 * n_classes, N_FEATURES), np.float32)
+    classes = Classes.of([f"class {row % n_classes:02d}" for row in range(len(vectors))])
+    words = Language(language_rows(torch.randn(n_classes, 5, 384)).numpy())
+    settings = MetricSettings(steps=10**6, n_classes=n_classes)
+
+    def steps_of_learner(language: Language | None) -> Callable[[], object]:
+        learner, numbers = MetricLearner(vectors, classes, settings, language), count()
+        return lambda: learner.step(next(numbers))
+
+    return {
+        "embedding, plain": steps_of_learner(None),
+        "embedding, guided": steps_of_learner(words),
+    }
+
+
 def image_steps(labels: torch.Tensor) -> dict[str, Callable[[], object]]:
     """Return a step of a network, plain and guided."""
     import timm  # noqa: PLC0415 - takes seconds
@@ -138,7 +162,8 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     labels = torch.arange(BATCH) // 2
-    found = medians(loss_steps(labels) | layer_steps(labels), arguments.rounds, 20)
+    steps = loss_steps(labels) | layer_steps(labels) | embedding_steps()
+    found = medians(steps, arguments.rounds, 20)
     if arguments.images:
         found |= medians(image_steps(labels), arguments.images, 1)
     for name, milliseconds in found.items():
@@ -146,7 +171,7 @@ def main() -> None:
     for name in ("Multisimilarity", "Margin"):
         share = found[f"{name}, ours"] / found[f"{name}, theirs"]
         print(f"{name}: ours takes {share:.2f} of theirs")
-    for name in ("features", *(["images"] if arguments.images else [])):
+    for name in ("features", "embedding", *(["images"] if arguments.images else [])):
         share = found[f"{name}, guided"] / found[f"{name}, plain"] - 1
         print(f"{name}: guidance adds {100 * share:.1f} % to a step")
 

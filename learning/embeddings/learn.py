@@ -57,7 +57,7 @@ def _learnt(recipe: CatalogEmbedding, work: RunWork, material: Material) -> Lear
         material.vectors, material.rows, material.products, material.parent.fingerprint
     )
     return learn(
-        images, recipe, work.folder, encoder=encoder, probabilities=probabilities,
+        images, recipe, work.folder, language=encoder, probabilities=probabilities,
         on_checkpoint=work.at_checkpoint, progress=work.progress,
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The command `lookalike`: one door to everything that runs without the site.
 
 A sub-command's module is imported only when that sub-command is called, so `--help` is quick and
-torch is loaded by `embed`, `evaluate` and `learn` alone.
+torch is loaded by `embed`, `evaluate`, `learn` and `train` alone.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ COMMANDS = {
     "classes": "how well vectors tell the values of a column apart",
     "identity": "find the other photos of each product, beside similarity",
     "learn": "learn what similar means, from words",
+    "train": "do what a recipe says, or go on with it",
     "table": "make a published table again from its own data",
     "vsd": "check and convert tasks of the VSD benchmark",
     "search": "find the nearest vectors of a catalog for each query",

@@ -19,6 +19,7 @@ from lookalike.learning.compose.training import (
     ComposedTriplets,
     fit_combiner,
 )
+from lookalike.learning.engine.loop import alone_in
 from lookalike.stats.text_tables import table
 
 DESCRIPTION = (
@@ -84,7 +85,8 @@ def run(arguments: argparse.Namespace) -> Report:
         "n_triplets": len(named),
         "triplets_sha256": hashlib.sha256(repr(named).encode()).hexdigest(),
     }
-    found = fit_combiner(learner, card, folder=arguments.run)
+    with alone_in(arguments.run):
+        found = fit_combiner(learner, card, folder=arguments.run)
     found.save(arguments.to)
     n_parameters = sum(one.numel() for one in found.network.parameters())
     row = (len(images), len(named), len(texts), n_parameters, learner.n_steps)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import numpy as np
 
 from lookalike.cli.described_vectors import add_vectors, described_vectors
+from lookalike.cli.learn.inputs import read_language
 from lookalike.cli.learn.options import comma_list, seed
 from lookalike.cli.output import Report
 from lookalike.core.arrays import Floats
@@ -18,8 +19,10 @@ from lookalike.io.errors import InputError
 from lookalike.io.vectors import read_vectors
 from lookalike.learning.embeddings.learn import KnownImages, learn_embedding
 from lookalike.learning.embeddings.recipe import METHODS, WORDS, EmbeddingRecipe
-from lookalike.learning.language.encoders import SENTENCE, load_encoder
+from lookalike.learning.engine.loop import alone_in
+from lookalike.learning.language.encoders import SENTENCE
 from lookalike.learning.language.imagenet import as_probabilities
+from lookalike.learning.language.sources import LANGUAGES
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -50,6 +53,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--classes", type="input", metavar="FILE",
         help="for pseudolabels: the same images' vectors by an @classes model",
     )  # fmt: skip
+    parser.add_argument(
+        "--language", default=SENTENCE, metavar="SPEC",
+        help=f"what reads the words: {LANGUAGES}; default: %(default)s",
+    )  # fmt: skip
     parser.add_argument("--weight", type=float, default=10.0, help="of the words; %(default)s")
     for name, default in (("dim", 128), ("hidden", 512), ("epochs", 20)):
         parser.add_argument(
@@ -75,14 +82,15 @@ def run(arguments: argparse.Namespace) -> Report:
         arguments.dim, arguments.hidden, arguments.epochs, arguments.seed,
     )  # fmt: skip
     known = described_vectors(arguments)
-    found = learn_embedding(
-        KnownImages(known.vectors, known.rows, known.products, known.sha256), recipe,
-        arguments.folder, encoder=load_encoder(SENTENCE) if recipe.words else None,
-        probabilities=_probabilities(arguments.classes, known.ids),
-    )  # fmt: skip
-    found.projection.save(arguments.folder / FILE)
-    for name, head in found.heads.items():
-        head.save(arguments.folder / f"embedding-{quote(name, safe='')}.safetensors")
+    with alone_in(arguments.folder):
+        found = learn_embedding(
+            KnownImages(known.vectors, known.rows, known.products, known.sha256), recipe,
+            arguments.folder, language=read_language(arguments.language) if recipe.words else None,
+            probabilities=_probabilities(arguments.classes, known.ids),
+        )  # fmt: skip
+        found.projection.save(arguments.folder / FILE)
+        for name, head in found.heads.items():
+            head.save(arguments.folder / f"embedding-{quote(name, safe='')}.safetensors")
     if arguments.mapped is not None:
         mapped = found.projection.apply(known.vectors)
         write_atomically(

@@ -11,6 +11,7 @@ from lookalike.backbones.errors import BackboneError
 from lookalike.core.arrays import Float32s
 from lookalike.io.errors import InputError
 from lookalike.learning.language.encoders import FORMS, TextEncoder, encode_prompts, load_encoder
+from lookalike.learning.language.sources import LanguageSource, load_language
 from lookalike.learning.lit.space import TextSpace
 
 
@@ -63,3 +64,16 @@ def reader(arguments: argparse.Namespace) -> Reader:
     if space is not None and encoder.fingerprint != space.card["encoder"]:
         raise InputError(f"{arguments.space} was learnt with another {spec} than is installed")
     return Reader(encoder, space)
+
+
+def read_language(spec: str) -> LanguageSource:
+    """Return what says how alike names are.
+
+    Raises:
+        InputError: it cannot be loaded.
+        Refused: a file or folder that is not there.
+    """
+    try:
+        return load_language(spec)
+    except BackboneError as problem:
+        raise InputError(str(problem)) from problem

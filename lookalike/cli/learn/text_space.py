@@ -10,6 +10,7 @@ from lookalike.cli.learn.options import captions, comma_list
 from lookalike.cli.output import Report
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.documents import Table
+from lookalike.learning.engine.loop import alone_in
 from lookalike.learning.language.encoders import SENTENCE, load_encoder
 from lookalike.learning.lit.captions import read_attributes
 from lookalike.learning.lit.training import LitSettings, train_text_space
@@ -55,10 +56,12 @@ def run(arguments: argparse.Namespace) -> Report:
     if arguments.columns:
         read_attributes(described.rows, arguments.columns)  # refuses those that are not there
     settings = LitSettings(epochs=arguments.epochs, seed=arguments.seed)
-    found = train_text_space(
-        described.vectors, attributes, described.products, load_encoder(SENTENCE),
-        arguments.space, parent=described.sha256, captioned=arguments.columns, settings=settings,
-    )  # fmt: skip
+    with alone_in(arguments.space):
+        found = train_text_space(
+            described.vectors, attributes, described.products, load_encoder(SENTENCE),
+            arguments.space, parent=described.sha256, captioned=arguments.columns,
+            settings=settings,
+        )  # fmt: skip
     rows = [
         (
             s.column,

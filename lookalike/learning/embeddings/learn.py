@@ -23,7 +23,7 @@ from lookalike.learning.embeddings.recipe import (
 )
 from lookalike.learning.engine.loop import train
 from lookalike.learning.finetune.training import FinetuneLearner, FinetuneSettings
-from lookalike.learning.language.encoders import TextEncoder
+from lookalike.learning.language.sources import LanguageSource
 from lookalike.learning.lit.training import held_out_groups
 from lookalike.learning.metric.classes import Classes, rows_of_pairs
 from lookalike.learning.metric.language import Language, name_language, pseudolabel_language
@@ -104,7 +104,7 @@ def learn_embedding(
     recipe: EmbeddingRecipe,
     folder: Path,
     *,
-    encoder: TextEncoder | None = None,
+    language: LanguageSource | None = None,
     probabilities: Floats | None = None,
     on_checkpoint: Callable[[], None] = lambda: None,
     progress: Progress = SILENT,
@@ -115,7 +115,7 @@ def learn_embedding(
         images: of the catalog; a fifth of the products is held out.
         recipe: what is learnt, and how.
         folder: of this run alone, for its checkpoint and its curve.
-        encoder: reads the words that guide.
+        language: reads the words that guide.
         probabilities: of ImageNet's classes, for pseudolabels, shape (n, 1000).
         on_checkpoint: called when one lies on disk.
         progress: told the steps.
@@ -132,7 +132,7 @@ def learn_embedding(
         raise Refused("columns", "no class has two images to learn from")
     classes = {name: Classes.of([of[row] for row in rows]) for name, of in labels.items()}
     some = None if probabilities is None else probabilities[rows]
-    learner, n_steps = _learner(images.vectors[rows], classes, recipe, encoder, some)
+    learner, n_steps = _learner(images.vectors[rows], classes, recipe, language, some)
     progress.start(0, n_steps, f"Learning from {len(rows):,} images")
     train(learner, folder, n_steps=n_steps, every=EVERY, on_checkpoint=on_checkpoint,
           progress=progress)  # fmt: skip
@@ -144,7 +144,8 @@ def learn_embedding(
     }  # fmt: skip
     card = {
         "recipe": {**asdict(recipe), "columns": list(recipe.columns)}, "parent": images.parent,
-        "n_held_out": int(held_out.sum()), "n_classes_left_out": n_small,
+        "language": language.spec if language else None, "n_held_out": int(held_out.sum()),
+        "n_classes_left_out": n_small,
         "found_on_products_held_out": {name: list(values) for name, values in found.items()},
     }  # fmt: skip
     return LearntEmbedding(
@@ -156,7 +157,7 @@ def _learner(
     vectors: Float32s,
     classes: Mapping[str, Classes],
     recipe: EmbeddingRecipe,
-    encoder: TextEncoder | None,
+    source: LanguageSource | None,
     probabilities: Floats | None,
 ) -> tuple[FinetuneLearner | MetricLearner | ConditionMaps, int]:
     """Return what learns, and in how many steps."""
@@ -166,7 +167,7 @@ def _learner(
         maps = ConditionMaps(vectors, classes, recipe)
         return maps, maps.n_steps
     (of,) = classes.values()
-    return _metric(vectors, of, recipe, _language(recipe, of, encoder, probabilities))
+    return _metric(vectors, of, recipe, _language(recipe, of, source, probabilities))
 
 
 def _heads(
@@ -199,18 +200,18 @@ def _metric(
 def _language(
     recipe: EmbeddingRecipe,
     classes: Classes,
-    encoder: TextEncoder | None,
+    source: LanguageSource | None,
     probabilities: Floats | None,
 ) -> Language | None:
     if not recipe.words:
         return None
-    if encoder is None:
-        raise Refused("words", "nothing reads them: there is no text encoder")
+    if source is None:
+        raise Refused("words", "nothing reads them: there is no language")
     if recipe.words == NAMES:
-        return name_language(classes.names, encoder)
+        return name_language(classes.names, source)
     if probabilities is None:
         raise Refused("words", "pseudolabels need a classifier of the pictures")
-    return pseudolabel_language(probabilities, classes.codes, encoder, N_PSEUDOLABELS)
+    return pseudolabel_language(probabilities, classes.codes, source, N_PSEUDOLABELS)
 
 
 def _found(

@@ -6,9 +6,11 @@ with a line for each step.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -22,7 +24,7 @@ from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.determinism import one_thread
 from lookalike.learning.engine.processes import is_first
 
-CHECKPOINT, CURVE = "checkpoint.safetensors", "curve.jsonl"
+CHECKPOINT, CURVE, LOCK = "checkpoint.safetensors", "curve.jsonl", ".lock"
 _FACTS = "lookalike"  # of the checkpoint
 
 
@@ -84,6 +86,33 @@ def train(
                 _save(learner, folder, step + 1)
                 on_checkpoint()
             progress.update(step + 1, n_steps)
+
+
+@contextmanager
+def alone_in(folder: Path | None) -> Iterator[None]:
+    """Keep other commands out of a run's folder; jobs have their leases for that.
+
+    Args:
+        folder: made, and removed if it is empty in the end; None for no run.
+
+    Raises:
+        Refused: another process is at work in it.
+    """
+    if folder is None or not is_first():
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as problem:
+            raise Refused("run", f"another one is at work in {folder}") from problem
+        try:
+            yield
+        finally:
+            (folder / LOCK).unlink()
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _save(learner: Learner, folder: Path, n_done: int) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from lookalike.core.arrays import Float32s, Floats, Ints
-from lookalike.learning.language.encoders import TextEncoder, encode_prompts
 from lookalike.learning.language.imagenet import MeanOf, imagenet_names, pseudolabels
+from lookalike.learning.language.sources import LanguageSource, name_rows
 from lookalike.learning.losses.matching import language_rows
 
 TEMPLATE = "a photo of a {}"
@@ -59,20 +59,21 @@ def plain_name(name: str) -> str:
     return name.rpartition(".")[2].replace("_", " ").lower()
 
 
-def name_language(names: Sequence[str], encoder: TextEncoder, template: str = TEMPLATE) -> Language:
+def name_language(
+    names: Sequence[str], source: LanguageSource, template: str = TEMPLATE
+) -> Language:
     """Return the language of class names (ELG).
 
     Raises:
-        Refused: the encoder knows no word of one.
+        Refused: the source knows no word of one.
     """
-    vectors = encode_prompts(encoder, [template.replace("{}", plain_name(name)) for name in names])
-    return Language(_rows(vectors))
+    return Language(_rows(name_rows([plain_name(name) for name in names], source, template)))
 
 
 def pseudolabel_language(
     probabilities: Floats,
     codes: Ints,
-    encoder: TextEncoder,
+    source: LanguageSource,
     k: int,
     *,
     of_images: bool = False,
@@ -84,7 +85,7 @@ def pseudolabel_language(
     Args:
         probabilities: of ImageNet's classes, shape (n, 1000).
         codes: class of each image, each of 0 to C - 1 with one.
-        encoder: of the names.
+        source: what reads the names.
         k: pseudolabels.
         of_images: for each image by itself, not for each class.
         mean_of: as `pseudolabels`.
@@ -96,8 +97,7 @@ def pseudolabel_language(
     top = pseudolabels(probabilities, None if of_images else codes, k, mean_of=mean_of)
     used, places = np.unique(top, return_inverse=True)
     names = imagenet_names()
-    texts = [template.replace("{}", plain_name(names[n])) for n in used]
-    vectors = encode_prompts(encoder, texts)
+    vectors = name_rows([plain_name(names[n]) for n in used], source, template)
     return Language(_rows(vectors[places.reshape(top.shape)]), of_images)
 
 

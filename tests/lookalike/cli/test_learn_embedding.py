@@ -100,3 +100,14 @@ def test_another_recipe_does_not_go_on_in_the_same_folder(capsys):
 def test_an_unknown_method_is_refused():
     with pytest.raises(Exception, match="'contrastive' is none of multisimilarity, margin"):
         EmbeddingRecipe(("colour",), "contrastive")
+
+
+def test_words_are_read_by_a_file_of_the_users(capsys):
+    Path("glove.txt").write_text("red 1 0 0\ngreen 0 1 0\nblue 0 .6 .8\nbag 1 1 0\nshoe 0 1 1\n")
+    words = [*LEARN, "--columns", "colour,shape", "--words", "names", "--language"]
+    assert main([*words, "vectors:glove.txt", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["card"]["language"] == "vectors:glove.txt"
+    assert main([*words, "wordnet:dict"]) == 2
+    assert "language: dict holds no index.noun; give the folder dict" in capsys.readouterr().err
+    assert main([*words, "glove"]) == 2
+    assert "error: 'glove' names no language. Write sentence:" in capsys.readouterr().err

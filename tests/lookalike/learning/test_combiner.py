@@ -116,6 +116,15 @@ class TestTraining:
         expected = cross_entropy(logits, torch.arange(32)).item()
         assert one.step(0)["loss"] == pytest.approx(expected, abs=2e-6)
 
+    def test_the_rate_falls_from_epoch_to_epoch_along_a_cosine_to_a_thousandth(self):
+        one, rates = learner(epochs=3), []
+        for number in range(one.n_steps):
+            one.step(number)
+            rates.append(one._adam.rate)
+        each = one.n_steps // 3
+        wanted = [TRAINING.rate * (0.001 + 0.999 * share) for share in (1.0, 0.75, 0.25)]
+        assert rates == pytest.approx(np.repeat(wanted, each))
+
     def test_it_learns_to_change_what_is_said_and_to_keep_the_rest(self):
         trained = fit_combiner(learner(), {"reader": "x"})
         query = trained.queries(EYE[:1] + EYE[5:6], EYE[6:7])  # thing 0 on ground 1, "ground 2"

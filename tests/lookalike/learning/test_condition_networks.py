@@ -28,6 +28,7 @@ from lookalike.learning.conditions.triplets import (
 )
 from lookalike.learning.engine.determinism import stream
 from lookalike.learning.losses.pairs import Sides, distances
+from lookalike.learning.losses.triplet import triplet_loss
 
 SMALL = Architecture("CSN", n_conditions=2, dim=8, hidden=0)
 N = 120
@@ -135,6 +136,13 @@ class TestBranches:
         )
         torch.testing.assert_close(overlap(*both), torch.tensor([0.4, 1.0]))
 
+    def test_the_golden_triplet_is_told_apart_by_more_than_the_margin(self):
+        sides = Sides(torch.tensor([[0.5, 0.9]]), torch.tensor([[1.0, 0.4]]))
+        near, far = fuse(sides, torch.tensor([[0.8, 0.2]]))
+        assert (near.item(), far.item()) == (pytest.approx(0.58), pytest.approx(0.88))
+        assert triplet_loss(near, far).item() == 0
+        assert triplet_loss(near, far, margin=0.4).item() == pytest.approx(0.1)
+
 
 class TestNetworks:
     @pytest.mark.parametrize(
@@ -159,6 +167,19 @@ class TestNetworks:
         by_hand = (near - far + 0.2).clamp(min=0).mean()
         assert by_hand > 0
         assert network.loss(vectors, told).item() == pytest.approx((by_hand + rest).item())
+
+    def test_sce_net_joins_masked_vectors_by_what_it_guesses_of_all_three(self):
+        torch.manual_seed(0)
+        network, vectors = ConditionNetwork(8, replace(SMALL, method="SCE-Net")), parts()
+        seen = network.body(vectors)
+        guess = network.guess(torch.cat([normalize(of, dim=1) for of in seen], dim=1)).softmax(1)
+        masked = normalize(network.masks.relu() * seen[:, :, None], dim=3)
+        anchors, closer, farther = torch.einsum("nk,rnkd->rnd", guess, masked)
+        wrong = (distances(anchors, closer) - distances(anchors, farther) + 0.2).clamp(min=0).mean()
+        length = sum(of.norm() / 6**0.5 for of in seen) / 3
+        wanted = wrong + 5e-3 * length + 5e-4 * network.masks.relu().sum() / 2
+        assert wrong > 0
+        assert network.loss(vectors, torch.zeros(6).long()).item() == pytest.approx(wanted.item())
 
     def test_the_best_condition_of_each_triplet_is_no_worse_than_that_of_a_batch(self):
         torch.manual_seed(0)

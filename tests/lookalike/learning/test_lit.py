@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +16,7 @@ from numpy.testing import assert_allclose
 from lookalike.backbones.protocol import unit_rows
 from lookalike.core.arrays import Float32s
 from lookalike.core.errors import Refused
-from lookalike.core.progress import SILENT, Progress, Silent
+from lookalike.core.progress import SILENT, Progress
 from lookalike.learning.engine.loop import CHECKPOINT, CURVE
 from lookalike.learning.lit.captions import (
     UNKNOWN,
@@ -35,6 +34,7 @@ from lookalike.learning.lit.training import (
     held_out_groups,
     train_text_space,
 )
+from tests.lookalike.learning.killing import KillAt, in_a_process
 
 COLOURS, SHAPES = ("blue", "green", "red"), ("bag", "shoe")
 N = 240
@@ -115,35 +115,6 @@ def test_products_are_held_out_as_a_whole():
     assert (out.reshape(-1, 3).all(axis=1) == out.reshape(-1, 3).any(axis=1)).all()
     assert 0.15 < out.mean() < 0.25
     assert 0.15 < held_out_groups([""] * 1000, seed=0).mean() < 0.25
-
-
-class KillAt(Silent):
-    """Ends this process as kill -9 does when a step is done."""
-
-    def __init__(self, step: int) -> None:
-        self._step = step
-
-    def update(
-        self,
-        n_done: int,
-        n_total: int | None = None,
-        note: str | None = None,
-        *,
-        is_long: bool | None = None,
-    ) -> None:
-        if n_done == self._step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def in_a_process(work: Callable[[], object]) -> int:
-    """Do work in a process of its own; return the signal that ended it, 0 if none did."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

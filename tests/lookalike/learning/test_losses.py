@@ -40,6 +40,12 @@ class TestMultisimilarity:
     def test_the_golden_batch(self, form, value):
         assert multisimilarity(self.E, self.y, form=form).item() == pytest.approx(value, abs=1e-6)
 
+    def test_the_golden_batch_mines_a_pair_of_each_sort_in_two_of_its_columns(self):
+        near, far = 2 * 0.437488 / 4, 2 * 18.4 / 4  # means over four columns
+        official = math.log1p(math.exp(near)) / 2 + math.log1p(math.exp(far)) / 40
+        found = [multisimilarity(self.E, self.y, form=of).item() for of in ("official", "original")]
+        assert found == pytest.approx([official, near / 2 + far / 40], abs=1e-6)
+
     @pytest.mark.parametrize("form", ["official", "original"])
     def test_it_is_the_formula_written_out_pair_by_pair(self, form):
         E = batch()
@@ -173,6 +179,30 @@ class TestMatching:
     )
     def test_the_golden_batch(self, settings, value):
         assert matching(self.E, self.y, self.L, **settings).item() == pytest.approx(value, abs=1e-6)
+
+    def test_the_golden_distributions_are_what_pulls(self):
+        P = torch.tensor([[0.468311, 0.468311, 0.063379], [0.445118, 0.445118, 0.109765],
+                          [0.097932, 0.178444, 0.723624]], dtype=torch.float64)  # fmt: skip
+        Q = torch.tensor([[0.383652, 0.383652, 0.232697]] * 2 + [[0.274069, 0.274069, 0.451863]],
+                         dtype=torch.float64)  # fmt: skip
+        assert ((P * (P / Q).log()).sum() / 3).item() == pytest.approx(0.105847, abs=2e-6)
+        E = self.E.clone().requires_grad_()
+        pull = torch.where(self.y[:, None] == self.y, 0, P - Q) / 3  # of a forward step
+        found = slope(matching(E, self.y, self.L, direction="forward"), E)
+        torch.testing.assert_close(found, (pull + pull.T) @ self.E, rtol=0, atol=2e-6)
+
+    def test_how_alike_images_of_a_class_are_does_not_matter(self):
+        G = (batch(6, 4) @ batch(6, 4).T).detach() + 2 * torch.eye(6)
+        y, words = torch.arange(6) // 2, torch.rand(6, 6, dtype=torch.float64)
+
+        def changed(i: int, j: int) -> float:
+            other = G.clone()
+            other[i, j] = other[j, i] = G[i, j] + 0.1
+            return matching(torch.linalg.cholesky(other), y, words).item()
+
+        as_it_is = matching(torch.linalg.cholesky(G), y, words).item()
+        assert [changed(0, 0), changed(2, 3)] == pytest.approx([as_it_is] * 2, abs=1e-12)
+        assert changed(0, 2) != pytest.approx(as_it_is, abs=1e-4)
 
     def test_it_is_zero_only_where_images_are_a_shift_more_alike_than_words(self):
         E = batch(6, 4).detach()

@@ -1,0 +1,95 @@
+"""`lookalike train`: what a recipe says, begun or gone on with."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from lookalike.cli.inputs import Inputs
+from lookalike.cli.output import Report
+from lookalike.core.did_you_mean import did_you_mean
+from lookalike.core.errors import Refused
+from lookalike.learning.engine.loop import CHECKPOINT
+from lookalike.learning.engine.processes import is_first, together
+
+DESCRIPTION = (
+    "Do what a recipe says, a TOML file: its `learn` names a sub-command of lookalike learn "
+    "(combiner, embedding or text-space), `vectors` the file of vectors, and all else is an option "
+    "of that sub-command. Paths start from the folder in which one is. A folder that holds a run "
+    "is refused, unless --resume goes on with it. Under torchrun, processes share the batches of "
+    "an embedding. Needs the extra `models`."
+)
+EXAMPLE = "lookalike train own.toml --resume"
+FOLDERS = {"combiner": "run", "embedding": "run", "text-space": "space"}  # where each keeps a run
+REPEATED = ("caption", "triplets")  # options that are given once for each value
+
+
+class RecipeParser(argparse.ArgumentParser):
+    """A parser of options that a recipe gives."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the recipe."""
+        raise Refused("recipe", message)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("recipe", type="input", metavar="RECIPE", help=".toml")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in its folder")
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Train, or go on.
+
+    Raises:
+        InputError, Refused: a recipe that cannot be followed, or a folder that holds a run.
+        OSError: a file cannot be read or written.
+    """
+    said = _read(arguments.recipe)
+    name = str(said.pop("learn", ""))
+    if name not in FOLDERS:
+        raise Refused("learn", f"{name!r} trains nothing. {did_you_mean(name, [*FOLDERS])}")
+    command: Any = import_module(f"lookalike.cli.learn.{name.replace('-', '_')}")
+    parser = RecipeParser(add_help=False, allow_abbrev=False)
+    with Inputs() as inputs:
+        parser.register("type", "input", inputs.path)
+        command.add_options(parser)
+        options = parser.parse_args([*_words(said)])
+        folder = said.get(FOLDERS[name])
+        if folder and not arguments.resume and Path(folder, CHECKPOINT).exists():
+            raise Refused(FOLDERS[name], f"{folder} holds a run; --resume goes on with it")
+        with together():
+            report = cast("Report", command.run(options))
+            if is_first():
+                return report
+    arguments.json, arguments.out = False, None
+    return Report(report.title, "", None)  # the first process speaks for all
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:  # that of tomllib, and of bytes that are no text
+        raise Refused("recipe", f"{path.name}: {problem}") from problem
+
+
+def _words(said: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a recipe's entries as the words of a command.
+
+    >>> [*_words({"vectors": "v.npz", "columns": ["colour", "cut"], "seed": 3})]
+    ['--columns=colour,cut', '--seed=3', '--', 'v.npz']
+    """
+    for name, value in said.items():
+        if isinstance(value, dict):
+            raise Refused("recipe", f"{name} is a table, but an option has a value")
+        values = value if isinstance(value, list) else [value]
+        if name not in REPEATED:
+            values = [",".join(map(str, values))]
+        if name != "vectors":
+            yield from (f"--{name.replace('_', '-')}={one}" for one in values)
+    if "vectors" in said:
+        yield from ("--", str(said["vectors"]))
