@@ -13,8 +13,8 @@ from accounts.attention import Attention, Urgency
 from annotation.models import Campaign, CampaignState, Guideline, PanelMember, Stage
 from annotation.queries.comments import open_comments
 from annotation.queries.numbers import campaign_numbers
-from annotation.queries.reviewing.adjudication import contested_ids
-from annotation.queries.reviewing.careless import flagged_judges
+from annotation.queries.reviewing.adjudication import contested_by_campaign
+from annotation.queries.reviewing.judge_summaries import summaries_by_campaign
 
 SECONDS = 120  # that a look at all answers of a campaign is kept: the overview asks all the time
 T = TypeVar("T")
@@ -40,16 +40,16 @@ def attention() -> Iterator[Attention]:
 
 
 def _lately(
-    name: str, campaigns: Sequence[Campaign], make: Callable[[Campaign], T]
+    name: str, campaigns: Sequence[Campaign], make: Callable[[Sequence[Campaign]], dict[int, T]]
 ) -> dict[int, T]:
-    """Return what `make` said of each campaign lately, or says now, by id; without a cache too."""
+    """Return what `make` said of campaigns lately, or says now, by id; without a cache too."""
     keys = {campaign.pk: f"attention:{name}:{campaign.uid}" for campaign in campaigns}
     try:
         stored = cache.get_many(keys.values())
-        fresh = {c.pk: make(c) for c in campaigns if keys[c.pk] not in stored}
+        fresh = make([one for one in campaigns if keys[one.pk] not in stored])
         cache.set_many({keys[pk]: value for pk, value in fresh.items()}, SECONDS)
     except RedisError:
-        return {campaign.pk: make(campaign) for campaign in campaigns}
+        return make(campaigns)
     return fresh | {pk: cast(T, stored[key]) for pk, key in keys.items() if key in stored}
 
 
@@ -75,10 +75,14 @@ def _questions() -> Iterator[Attention]:
 def _flagged(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
     """Return a line for the judges with signs of careless work whom nobody has paused."""
 
-    def signs(campaign: Campaign) -> dict[int, str]:
+    def signs(of: Sequence[Campaign]) -> dict[int, dict[int, str]]:
         return {
-            judge.member.pk: ", ".join(flag.title.lower() for flag in judge.flags)
-            for judge in flagged_judges(campaign)
+            pk: {
+                member: ", ".join(flag.title.lower() for flag in summary.flags)
+                for member, summary in judges.items()
+                if summary.flags
+            }
+            for pk, judges in summaries_by_campaign(of).items()
         }
 
     found = _lately("flags", campaigns, signs)
@@ -110,7 +114,10 @@ def _not_qualified(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
 
 
 def _contested(campaigns: Sequence[Campaign]) -> dict[int, Attention]:
-    counts = _lately("contested", campaigns, lambda campaign: len(contested_ids(campaign)))
+    def count(of: Sequence[Campaign]) -> dict[int, int]:
+        return {pk: len(ids) for pk, ids in contested_by_campaign(of).items()}
+
+    counts = _lately("contested", campaigns, count)
 
     def text(campaign: Campaign) -> str:
         n = counts[campaign.pk]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -43,9 +44,14 @@ class Api(NinjaAPI):
             response["RateLimit-Reset"] = str(spent.seconds)
         return response
 
-    def get_openapi_schema(self, **given: Any) -> OpenAPISchema:
-        """Return the document; routes that strangers may ask say that a token is optional."""
-        document = super().get_openapi_schema(**given)
+    def get_openapi_schema(self, **_: Any) -> OpenAPISchema:
+        """Return the document, which is the same whoever asks."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> OpenAPISchema:
+        """The document; routes that strangers may ask say that a token is optional."""
+        document = super().get_openapi_schema()
         document["components"]["securitySchemes"].pop(PublicAccess.__name__, None)
         for routes in document["paths"].values():
             for route in routes.values():

@@ -56,6 +56,8 @@ def measure(base: int) -> int:
     steps(warm_up, base // 3, f"{run}-warm", sets, judges)  # what loads once is loaded
     for times in TIMES:
         steps(seconds, base * times, f"{run}-{times}", sets, judges)
+        now = ", ".join(f"{step} {taken[-1]:.2f} s" for step, taken in seconds.items())
+        print(f"{base * times:,}: {now}", flush=True)
     return report(base, seconds)
 
 

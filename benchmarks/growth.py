@@ -1,6 +1,6 @@
 """How the work of each step grows with its size, in a data folder of its own.
 
-    LOOKALIKE_DATA=/tmp/scratch python -m benchmarks.growth [--base 150]
+    LOOKALIKE_DATA=/tmp/scratch python -m benchmarks.growth [--base 50]
 
 Import, filling a pool, evaluation, freezing, verifying and exporting at sizes x1, x3 and x10: so
 many pictures are imported, and so many queries are asked of one catalog. Prints processor time and
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def main() -> int:
     """Migrate, measure where Django is set up, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--base", type=int, default=150, help="the smallest size")
+    parser.add_argument("--base", type=int, default=50, help="the smallest size")
     given = parser.parse_args()
     if "LOOKALIKE_DATA" not in os.environ:
         sys.exit("Set LOOKALIKE_DATA to a folder of its own; the benchmark fills its database.")

@@ -50,7 +50,10 @@ class Visited:
         return max(self.first.busy / FIRST_SECONDS, self.again_seconds / AGAIN_SECONDS)
 
 
-def visit(browser: Any, address: str) -> Visit:
+OpenPage = Callable[[Any, str], Visit]
+
+
+def ask(browser: Any, address: str) -> Visit:
     """Open an address; of a file that is sent in parts, the first part."""
     from django.db import connection  # noqa: PLC0415
 
@@ -63,17 +66,22 @@ def visit(browser: Any, address: str) -> Visit:
         finally:
             found.statements.append((time.perf_counter() - began, " ".join(str(sql).split())))
 
-    connection.ensure_connection()
-    busy, clock = busy_seconds(), time.perf_counter()
     with connection.execute_wrapper(timed):
         reply = browser.get(address)
         if reply.streaming:
             next(iter(reply.streaming_content), b"")
             reply.close()
-    found.clock = time.perf_counter() - clock
-    found.busy = busy_seconds() - busy
     found.status = reply.status_code
     found.is_file = "attachment" in reply.get("Content-Disposition", "")
+    return found
+
+
+def visit(browser: Any, address: str) -> Visit:
+    """Open an address, and say how long that takes."""
+    busy, clock = busy_seconds(), time.perf_counter()
+    found = ask(browser, address)
+    found.clock = time.perf_counter() - clock
+    found.busy = busy_seconds() - busy
     return found
 
 
@@ -108,8 +116,10 @@ def prepare() -> Any:
     from api import access, limits  # noqa: PLC0415
     from benchmarks.site_at_size import KEPT  # noqa: PLC0415
     from config import embedded  # noqa: PLC0415
+    from config.web import settle_memory  # noqa: PLC0415
     from tests.clients import Browser  # noqa: PLC0415
 
+    settle_memory()
     embedded.hold_services(settings.SERVICES)
     logging.disable(logging.ERROR)  # pages that a role may not see are part of the visit
     settings.ALLOWED_HOSTS.append("testserver")
@@ -121,8 +131,21 @@ def prepare() -> Any:
     return json.loads((settings.DATA_DIR / KEPT).read_text())["values"]
 
 
-def look(values: Any, n_again: int, role: str = "", only: str = "") -> Iterator[Visited]:
-    """Visit every address as each role, or as one, all of them first, then again."""
+def look(
+    values: Any, n_again: int, role: str = "", only: str = "", open_page: OpenPage = visit
+) -> Iterator[Visited]:
+    """Visit every address as each role, or as one, all of them first, then again.
+
+    Args:
+        values: what stands in addresses.
+        n_again: visits after the first.
+        role: the only one, if any.
+        only: routes that have this in their names.
+        open_page: what opens an address.
+
+    Raises:
+        SystemExit: a page failed.
+    """
     from django.urls import get_resolver  # noqa: PLC0415
 
     from tests.every_page import A_PAGE, addresses  # noqa: PLC0415
@@ -137,7 +160,7 @@ def look(values: Any, n_again: int, role: str = "", only: str = "") -> Iterator[
             n_open = 0
             browser = program if name.startswith("api:") else page
             for address in addresses(name, parts, values):
-                first = visit(browser, address)
+                first = open_page(browser, address)
                 if first.status >= 500:
                     raise SystemExit(f"{visitor}, {address}: {first.status}")
                 if first.status == 200:
@@ -146,7 +169,7 @@ def look(values: Any, n_again: int, role: str = "", only: str = "") -> Iterator[
                 if n_open == A_PAGE or (n_open and not parts):
                     break
     for visitor, name, address, browser, first in firsts:
-        again = [visit(browser, address) for _ in range(n_again)]
+        again = [open_page(browser, address) for _ in range(n_again)]
         yield Visited(visitor, name, address, first, again)
 
 

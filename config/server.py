@@ -13,8 +13,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -160,14 +160,18 @@ def stop_leftovers(mark: str, *, keeps_web: bool = False) -> None:
     psutil.wait_procs(found, timeout=10)
 
 
-def _prepare(address: str) -> None:
-    """Make the database and the static files ready.
+@contextmanager
+def _prepared(address: str) -> Iterator[None]:
+    """Load the site beside what is done within, then make database and static files ready.
 
     Raises:
         StartError: that failed, and has said why.
     """
     command = [sys.executable, "-m", "config.running.prepare", "--address", address]
-    if subprocess.run(command, cwd=settings.BASE_DIR, check=False).returncode:
+    with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as process:
+        yield
+        process.communicate(b"go\n")
+    if process.returncode:
         raise StartError("The site could not be prepared: see above.")
 
 
@@ -187,8 +191,8 @@ def main() -> int:
         parser.error(f"cannot listen at {options.host}:{options.port}: {problem.strerror}")
     embedded.reach(settings.SERVICES)  # a wrong address is told before anything is prepared
     sys.stderr.write("Preparing the database; the first start takes a minute or two.\n")
-    embedded.hold_services(settings.SERVICES)
-    _prepare(f"http://{options.host}:{options.port}")
+    with _prepared(f"http://{options.host}:{options.port}"):
+        embedded.hold_services(settings.SERVICES)
     for left in (settings.DATA_DIR / "run" / "metrics" / socket.gethostname()).glob("*.db"):
         left.unlink()  # counters of web processes that are gone
     sys.stderr.write(f"Lookalike is at http://{options.host}:{options.port}/ - Ctrl-C stops it.\n")

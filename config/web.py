@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import resource
 import signal
@@ -97,6 +98,15 @@ def _connections() -> int:
     return max(files - SPARE_FILES, 64)
 
 
+def settle_memory() -> None:
+    """Leave what is loaded by now out of all further collections of garbage.
+
+    It stays anyway; to look through it takes tenths of a second, of whatever request comes then.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 def main() -> int:
     """Serve until told to stop; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m config.web", description="Answer requests.")
@@ -113,6 +123,7 @@ def main() -> int:
     adapter = Adapter(
         getattr(import_module(module), name), threads=THREADS, upload_threads=UPLOAD_THREADS
     )
+    settle_memory()
     relieve_orphans()
     asyncio.run(serve(adapter, descriptor))
     adapter.close()

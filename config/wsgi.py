@@ -1,7 +1,9 @@
 """The WSGI entry point."""
 
 import os
+from importlib import import_module
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from config.database.base import outage
@@ -13,3 +15,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start_reporting()
 outage.patience = PATIENCE
 application = get_wsgi_application()
+import_module(settings.ROOT_URLCONF)  # every page, or the first request would wait for it

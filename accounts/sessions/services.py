@@ -1,16 +1,34 @@
-"""End sessions."""
+"""Where somebody is signed in, and how it ends."""
 
 from __future__ import annotations
 
 from allauth.usersessions.models import UserSession
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from accounts.models import User
 
 
 def list_sessions(person: User) -> list[UserSession]:
-    """Return the sessions that still let a person in, last seen first."""
-    living: list[UserSession] = UserSession.objects.purge_and_list(person)
-    return sorted(living, key=lambda session: session.last_seen_at, reverse=True)
+    """Return the sessions that still let a person in, last seen first; the others are dropped."""
+    listed = UserSession.objects.filter(user=person).order_by("-last_seen_at")
+    keys = [one.session_key for one in listed]
+    stored = Session.objects.filter(expire_date__gt=timezone.now()).in_bulk(keys)
+    living = {key for key, session in stored.items() if _lets_in(session, person)}
+    if gone := [one.pk for one in listed if one.session_key not in living]:
+        UserSession.objects.filter(pk__in=gone).delete()
+    return [one for one in listed if one.session_key in living]
+
+
+def _lets_in(session: Session, person: User) -> bool:
+    """Whether a session is that of a person, by the password that they have now."""
+    held = session.get_decoded()
+    if not person.is_active or held.get(SESSION_KEY) != str(person.pk):
+        return False
+    hashes = [person.get_session_auth_hash(), *person.get_session_auth_fallback_hash()]
+    return any(constant_time_compare(held.get(HASH_SESSION_KEY, ""), one) for one in hashes)
 
 
 def end_sessions(*, person: User) -> None:

@@ -9,13 +9,14 @@ import numpy as np
 from django.db.models import Exists, OuterRef
 
 from annotation.models import Campaign, CampaignState, Judgement, Question, QuestionKind
+from annotation.queries.kept import kept_of_each
 from annotation.queries.prepared import columns_of
 from catalog.images.content_pairs import content_pair
 from lookalike.core.arrays import Ints
 
 ANSWERED = """
 select q.query_id, q.candidate_id from annotation_question q
-where q.campaign_id = any(%s::bigint[]) and q.kind = 'pair'
+where q.campaign_id = %s and q.kind = 'pair'
   and exists (select from annotation_judgement j where j.question_id = q.id)
 """
 ASKING = (CampaignState.OPEN, CampaignState.PAUSED)
@@ -41,5 +42,12 @@ def voted_pairs(campaigns: Iterable[Campaign]) -> Any:
 
 def answered_pairs(campaign_ids: Collection[int]) -> Ints:
     """Return the pairs of some campaigns that anybody has answered, shape (n, 2), by image id."""
+    found = kept_of_each(
+        campaign_ids, "answered", lambda ids: {pk: _answered_pairs(pk) for pk in ids}
+    )
+    return np.concatenate([np.zeros((0, 2), np.int64), *found.values()])
+
+
+def _answered_pairs(campaign_id: int) -> Ints:
     kinds = {"query": ">i8", "candidate": ">i8"}
-    return np.stack(list(columns_of(ANSWERED, kinds, list(campaign_ids)).values()), axis=1)
+    return np.stack(list(columns_of(ANSWERED, kinds, campaign_id).values()), axis=1)

@@ -6,13 +6,15 @@ each by the transaction that wrote it (`xmin`): no counter is kept up, so none c
 - An answer, whichever way it comes, is stored together with the counters of its judge.
 - An exclusion, a ruling and gold are rows of their own; the settings stand with the campaign.
 
+What other code has counted is counted anew: the name of what is kept holds a hash of the source.
+
 What expires by the clock alone, such as a lease, is no part of it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import TypeVar, cast
 
@@ -22,9 +24,12 @@ from redis import RedisError
 
 from annotation.models import Campaign
 from annotation.queries.prepared import rows_of
+from lookalike.core.source import source_digest
 
 SECONDS = 30 * 86_400
-SHAPE = 1  # of what is kept: whoever changes a class or a rule behind it raises this
+COUNTED_BY = (  # whatever what is kept depends on; the kinds of task are in several apps
+    *("annotation", "conditional", "lookalike.agreement", "lookalike.core", "lookalike.stats"),
+)
 T = TypeVar("T")
 # A sum of hashes knows no order, and changes with every row that comes, goes or is written anew.
 WRITTEN = "sum(hashtextextended({0}.id || ' ' || {0}.xmin, 0)::numeric)"
@@ -56,8 +61,15 @@ left join ruled using (id) left join known using (id)
 
 def kept(campaign: Campaign, what: str, make: Callable[[], T]) -> T:
     """Return what `make` counted of a campaign as it is now, or count it."""
-    found = kept_of_each([campaign.pk], what, lambda _: {campaign.pk: make()})
-    return found[campaign.pk]
+    return kept_of_campaigns([campaign], what, lambda _: make())[campaign.pk]
+
+
+def kept_of_campaigns(
+    campaigns: Iterable[Campaign], what: str, make: Callable[[Campaign], T]
+) -> dict[int, T]:
+    """Return the same of several campaigns by id; those that are known take one look at all."""
+    by_id = {campaign.pk: campaign for campaign in campaigns}
+    return kept_of_each(by_id, what, lambda ids: {pk: make(by_id[pk]) for pk in ids})
 
 
 def kept_of_each(
@@ -92,5 +104,5 @@ def kept_of_each(
 
 
 def _key(what: str, campaign_id: int, state: str) -> str:
-    text = "\n".join([str(SHAPE), what, str(campaign_id), state])
+    text = "\n".join([source_digest(*COUNTED_BY), what, str(campaign_id), state])
     return "campaign:" + hashlib.sha256(text.encode()).hexdigest()

@@ -216,13 +216,14 @@ def distinct_pairs(pairs: Ints) -> tuple[tuple[Ints, Ints], Ints]:
     """Return both columns of the distinct pairs in order, and the place of each pair among them.
 
     `np.unique(..., axis=0)` compares rows byte by byte, which takes several times as long.
+
+    Args:
+        pairs: shape (n, 2), ids from 0 to 2^31.
     """
-    (queries, query), (candidates, candidate) = (
-        np.unique(column, return_inverse=True) for column in pairs.T
-    )
-    width = max(candidates.size, 1)
-    keys, at = np.unique(query * width + candidate, return_inverse=True)
-    return (queries[keys // width], candidates[keys % width]), at
+    queries, candidates = pairs.T
+    width = int(candidates.max(initial=0)) + 1
+    keys, at = np.unique(queries * width + candidates, return_inverse=True)
+    return (keys // width, keys % width), at
 
 
 def _table(columns: Mapping[str, NDArray[Any]]) -> Ints:

@@ -47,7 +47,9 @@ def columns_of(
     )
     # the columns, not the parameters, are put into the text
     whole = f"select count(*), {packed} from ({statement}) as given ({names})"  # noqa: S608
-    [(n, *columns)] = rows_of(whole, *parameters)
+    with prepared_cursor() as cursor:  # bytes come as they are, not as twice as many letters
+        cursor.execute(whole, parameters, prepare=False, binary=True)
+        [(n, *columns)] = cursor.fetchall()
     found = {}
     for (name, kind), column in zip(kinds.items(), columns, strict=True):
         values = np.frombuffer(column or b"", kind.replace("M8[us]", "i8"))

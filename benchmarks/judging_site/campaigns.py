@@ -25,7 +25,7 @@ def prepare(n_pairs: int, n_judges: int = N_JUDGES) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(TABLE)
-    pairs = _pairs(n_pairs)
+    pairs = make_pairs(n_pairs)
     people = [User.objects.create_user(f"judge-{i}", role=Role.ANNOTATOR) for i in range(n_judges)]
     uids = {}
     for serving in (Serving.EVERYONE, Serving.K_OF_N):
@@ -38,7 +38,8 @@ def prepare(n_pairs: int, n_judges: int = N_JUDGES) -> dict[str, Any]:
     return {"campaigns": uids, "sessions": [_session(person) for person in people]}
 
 
-def _pairs(n_pairs: int) -> list[tuple[int, int]]:
+def make_pairs(n_pairs: int) -> list[tuple[int, int]]:
+    """Return pairs of images that are made for them."""
     catalog = Catalog.objects.create(slug="bench", name="bench")
     images = Image.objects.bulk_create(
         [

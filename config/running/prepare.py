@@ -1,6 +1,7 @@
 """Make the database and the static files ready, and invite a first admin, as a server's start does.
 
-One process for all three: loading the site takes longer than any of them.
+One process for all three: loading the site takes longer than any of them. It loads the site at
+once, and begins when its standard input says so: the database may start meanwhile.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
 
 import django
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
 
@@ -20,6 +23,9 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
+    import_module(settings.ROOT_URLCONF)
+    if not sys.stdin.readline():
+        return 1  # who started this is gone
     try:
         call_command("migrate", verbosity=0, skip_checks=False)
         # we bring our own htmx

@@ -49,7 +49,7 @@ def query_rows(
         models: positions in `details.models`.
         values: per model, one value per query of the result.
     """  # fmt: skip
-    label_of = details.label_of()
+    label_of = details.labels_of(queries)
     heads = {(m, q): details.heads[m, q].tolist() for m in models for q in queries}
     wanted = {int(details.query_ids[q]) for q in queries}
     wanted |= {image for head in heads.values() for image in head if image}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -60,10 +61,13 @@ class Details:
             raise InputError(f"the result has no scores of {model}; evaluate again")
         return int(places[0])
 
-    def label_of(self) -> dict[tuple[int, int], int]:
-        """Return {(position of the query, image id): label}."""
-        keys = zip(self.pair_queries.tolist(), self.pair_candidates.tolist(), strict=True)
-        return dict(zip(keys, self.labels.tolist(), strict=True))
+    def labels_of(self, queries: Sequence[int]) -> dict[tuple[int, int], int]:
+        """Return {(position of the query, image id): label} of some queries, by position."""
+        rows = np.flatnonzero(np.isin(self.pair_queries, queries))
+        pairs = zip(
+            self.pair_queries[rows].tolist(), self.pair_candidates[rows].tolist(), strict=True
+        )
+        return dict(zip(pairs, self.labels[rows].tolist(), strict=True))
 
     def unique_positives(self, generator: str) -> Ints:
         """Return the labelled similar pairs that this model alone proposed."""

@@ -6,7 +6,9 @@ import numpy as np
 
 from lookalike.agreement.human_line import HumanLine, human_line
 from lookalike.release.format.folder import Folder
-from lookalike.release.labelling import collect_votes
+from lookalike.release.labelling import collect_votes, pair_keys
+
+VOTE = ("query_id", "image_id", "annotator", "answer", "is_counted")
 
 
 def release_human_line(release: Folder) -> HumanLine | None:
@@ -16,10 +18,10 @@ def release_human_line(release: Folder) -> HumanLine | None:
         As `lookalike.agreement.human_line`; None where no pair has a majority of others.
     """
     ids = release.image_ids
-    votes = collect_votes(ids, release.table("judgements"), release.table("rulings"), release.scale)
-    code_of = {name: code for code, name in enumerate(ids)}
-    labelled = [code_of[query] * len(ids) + code_of[image] for query, image, _ in release.qrels()]
-    kept = np.isin(votes.keys[votes.pair_of], labelled)
+    judgements = release.table("judgements", [*VOTE, *(["grade"] if release.scale else [])])
+    votes = collect_votes(ids, judgements, release.table("rulings"), release.scale)
+    labelled = pair_keys(ids, release.compared(), "labels")
+    kept = np.isin(votes.keys, labelled)[votes.pair_of]
     pairs, pair_of = np.unique(votes.pair_of[kept], return_inverse=True)
     _, query_of = np.unique(votes.keys[pairs] // len(ids), return_inverse=True)
     is_similar = votes.is_similar[kept].astype(np.bool_)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
 from lookalike.bias.words.advice import OF_THE_POOL, comparable_with
-from lookalike.core.arrays import Floats
+from lookalike.core.arrays import Bools, Floats
 from lookalike.metrics.leaderboard import (
     Cell,
     Entrant,
@@ -19,12 +21,15 @@ from lookalike.metrics.leaderboard import (
 from lookalike.metrics.measures import parse_measure
 from lookalike.metrics.uncertainty import order_probabilities
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import coded
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, mean_interval
 from lookalike.stats.roc_auc import common_queries
 from lookalike.stats.significance import paired_tests
 
 N_BOOTSTRAPS = 1000
+FLIPS, DRAWS = 1, 2  # which random numbers
+Draws = Callable[[int, int], Resampling]
 
 
 @dataclass(frozen=True)
@@ -67,10 +72,15 @@ def release_leaderboard(
         depth: of the pool, see `pool_depth`.
     """
     scores = list(scores)
-    measured = [
-        _column(scores, name, title, depth, is_sorted=name == by) for name, title in columns
-    ]
+    draws = cache(_draws)  # each column begins with the same ones, which take a while
+    measured = [_column(scores, named, depth, draws, is_sorted=named[0] == by) for named in columns]
     return make_leaderboard([entry.model for entry in scores], measured, by)
+
+
+def _draws(part: int, n_queries: int) -> Resampling:
+    """Return the random numbers that a campaign's evaluation makes with the seed 0."""
+    rng = np.random.default_rng([0, part])
+    return Resampling.of(n_queries, n_bootstraps=N_BOOTSTRAPS, rng=rng)
 
 
 def pool_depth(folder: Folder) -> int:
@@ -78,46 +88,52 @@ def pool_depth(folder: Folder) -> int:
 
     0 without a pool.
     """
-    deepest: dict[str, int] = {}
-    for pool, rank in folder.rows("pool", "pool", "rank"):
-        deepest[pool] = max(rank, deepest.get(pool, 0))
-    return min(deepest.values(), default=0)
+    table = folder.table("pool", ["pool", "rank"])
+    names, pool_of = coded(table["pool"])
+    deepest = np.zeros(len(names), np.int64)
+    np.maximum.at(deepest, pool_of, table["rank"].to_numpy())
+    return int(deepest.min()) if names else 0
 
 
 def _column(
-    scores: Sequence[ReleaseScores], name: str, title: str, depth: int, *, is_sorted: bool
+    scores: Sequence[ReleaseScores],
+    named: tuple[str, str],
+    depth: int,
+    draws: Draws,
+    *,
+    is_sorted: bool,
 ) -> Measured:
+    name, title = named
     names = [entry.model.name for entry in scores if name in entry.by_query]
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
+    cells = {entry.model.name: _cell(entry, name, depth, is_common) for entry in scores}
     measure = parse_measure(name)
-    is_coverage = measure.family in OF_THE_POOL
-    cells = {}
-    for entry in scores:
-        judged = entry.values.get(f"judged@{measure.parameter}")
-        group, reason = comparable_with(name, entry.model.badge, judged, depth)
-        interval = UNDEFINED
-        if name in entry.by_query and not is_coverage:
-            interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
-        low, high = (interval.low, interval.high) if interval.is_defined else (None, None)
-        if name in entry.ends:
-            low, high = entry.ends[name]
-        cells[entry.model.name] = Cell(
-            value=entry.values.get(name),
-            low=low,
-            high=high,
-            n_queries=entry.n_queries.get(name),
-            comparable_with=group,
-            reason=reason,
-        )
-    if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
+    if measure.family in OF_THE_POOL or np.count_nonzero(is_common) < LEAST_QUERIES:
         return Measured(name, title, cells)
-    flips, draws = (  # those that a campaign's evaluation makes with the seed 0
-        Resampling.of(
-            values.shape[1], n_bootstraps=N_BOOTSTRAPS, rng=np.random.default_rng([0, part])
-        )
-        for part in (1, 2)
-    )
-    kept = order_probabilities(names, values, draws) if is_sorted else {}
+    n_queries = values.shape[1]
+    kept = order_probabilities(names, values, draws(DRAWS, n_queries)) if is_sorted else {}
+    flips = draws(FLIPS, n_queries)
+    flips = replace(flips, rng=deepcopy(flips.rng))
     tests = paired_tests(name, names, values, flips, is_yes_no=measure.is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
+
+
+def _cell(entry: ReleaseScores, name: str, depth: int, is_common: Bools) -> Cell:
+    measure = parse_measure(name)
+    judged = entry.values.get(f"judged@{measure.parameter}")
+    group, reason = comparable_with(name, entry.model.badge, judged, depth)
+    interval = UNDEFINED
+    if name in entry.by_query and measure.family not in OF_THE_POOL:
+        interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
+    low, high = (interval.low, interval.high) if interval.is_defined else (None, None)
+    if name in entry.ends:
+        low, high = entry.ends[name]
+    return Cell(
+        value=entry.values.get(name),
+        low=low,
+        high=high,
+        n_queries=entry.n_queries.get(name),
+        comparable_with=group,
+        reason=reason,
+    )

@@ -14,12 +14,9 @@ from lookalike.core.arrays import Ints
 from pooling.models import Pool
 
 NOWHERE = -1  # the row of an image that is not on the map
-PAIRS = """
-select distinct q.position, p.query_id, p.candidate_id
-from pooling_proposal p
-join pooling_poolquery q on q.pool_id = p.pool_id and q.image_id = p.query_id
-join pooling_poolsource s on s.id = p.source_id
-where p.pool_id = %s and s.done_at is not null
+PROPOSED = """
+select p.query_id, p.candidate_id from pooling_proposal p
+where p.pool_id = %s and p.source_id = any(%s::bigint[])
 """
 
 
@@ -37,23 +34,26 @@ def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
     Int32, little-endian: how many queries, the place of each, then query, candidate and 1 or 0
     for judged or not, of each pair. What is on another catalog's map is at `NOWHERE`.
     """
-    on_map = np.array(drawn.image_ids, np.int64)
+    on_map, query_ids = np.array(drawn.image_ids, np.int64), np.array(pool.query_ids, np.int64)
+    proposed = _proposed(pool)
     campaigns = list(pool.campaign_links.values_list("campaign_id", flat=True))
-    asked = _asked(pool)
-    _, pair = distinct_pairs(np.concatenate([asked[:, 1:], answered_pairs(campaigns)]))
-    is_judged = np.isin(pair[: len(asked)], pair[len(asked) :])
-    columns = [*(_rows_of(on_map, column) for column in asked[:, 1:].T), is_judged]
-    in_order = np.stack(columns, axis=1)[np.lexsort((asked[:, 2], asked[:, 0]))]
-    queries = _rows_of(on_map, pool.query_ids)
-    return b"".join(
-        part.astype("<i4").tobytes() for part in (np.array([queries.size]), queries, in_order)
-    )
+    answered = answered_pairs(campaigns)
+    pairs, at = distinct_pairs(np.concatenate([proposed, answered]))
+    is_asked, is_judged = np.zeros((2, pairs[0].size), np.bool_)
+    is_asked[at[: len(proposed)]] = True
+    is_judged[at[len(proposed) :]] = True
+    queries, candidates, is_judged = (column[is_asked] for column in (*pairs, is_judged))
+    in_order = np.lexsort((candidates, _rows_of(query_ids, queries)))
+    columns = (_rows_of(on_map, queries), _rows_of(on_map, candidates), is_judged)
+    parts = np.array([query_ids.size]), _rows_of(on_map, query_ids), np.stack(columns, 1)[in_order]
+    return b"".join(part.astype("<i4").tobytes() for part in parts)
 
 
-def _asked(pool: Pool) -> Ints:
-    """Return a pair in each row: where its query stands, query and candidate, by image id."""
-    kinds = {"position": ">i4", "query": ">i8", "candidate": ">i8"}
-    return np.stack(list(columns_of(PAIRS, kinds, pool.pk).values()), axis=1).astype(np.int64)
+def _proposed(pool: Pool) -> Ints:
+    """Return what the sources of a pool that are done propose, shape (n, 2), by image id."""
+    done = list(pool.sources.filter(done_at__isnull=False).values_list("pk", flat=True))
+    kinds = {"query": ">i8", "candidate": ">i8"}
+    return np.stack(list(columns_of(PROPOSED, kinds, pool.pk, done).values()), axis=1)
 
 
 def _rows_of(ids: Ints, wanted: Ints) -> Ints:

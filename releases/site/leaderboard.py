@@ -12,11 +12,12 @@ import numpy as np
 from django.core.cache import cache, caches
 from redis import RedisError
 
-from lookalike import __version__
 from lookalike.agreement.human_line import HumanLine
 from lookalike.core.arrays import Floats
+from lookalike.core.source import source_digest
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
 from lookalike.release.format.folder import Folder
+from lookalike.release.format.tables import coded
 from lookalike.release.human_line import release_human_line
 from lookalike.release.leaderboard import ReleaseScores, pool_depth, release_leaderboard
 from lookalike.stats.text_tables import PAGE
@@ -48,7 +49,7 @@ def leaderboard(
     """
     submitted = list(visible_submissions(release, person).filter(scored_at__isnull=False))
     shown = [(str(one.uid), one.name, one.is_published) for one in submitted]
-    words = json.dumps([__version__, release.seal, shown, list(columns), by, hidden])
+    words = json.dumps([_code(), release.seal, shown, list(columns), by, hidden])
 
     def make() -> Leaderboard:
         scores = _hidden(release, submitted) if hidden else _public(release, submitted)
@@ -61,10 +62,15 @@ def leaderboard(
 def human(release: Release) -> HumanLine | None:
     """Return the judges as a line of the table by the public labels."""
     [made] = _kept(
-        f"release-human:{__version__}:{release.seal}",
+        f"release-human:{_code()}:{release.seal}",
         lambda: [release_human_line(Folder(files_folder(release)))],
     )
     return made
+
+
+def _code() -> str:
+    """Return which code makes leaderboards: what another has made is made anew."""
+    return source_digest("lookalike", "releases.site")
 
 
 def _kept(key: str, make: Callable[[], T]) -> T:
@@ -131,10 +137,15 @@ def _named(outcomes: Mapping[str, Any], part: str) -> dict[str, Any]:
 
 def _values_by_query(folder: Folder) -> dict[str, dict[str, Floats]]:
     """Return the table results as {model: {measure: values in the order of the queries}}."""
-    values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    rows = sorted(folder.rows("results", "query_id", "model_id", "measure", "value"))
-    for _, model, measure, value in rows:
-        values[model][measure].append(np.nan if value is None else value)
-    return {
-        model: {name: np.array(row) for name, row in of.items()} for model, of in values.items()
-    }
+    table = folder.table("results", ["model_id", "measure", "query_id", "value"])
+    models, model = coded(table["model_id"])
+    measures, measure = coded(table["measure"])
+    row_of = model * len(measures) + measure
+    order = np.lexsort((coded(table["query_id"])[1], row_of))
+    values = table["value"].to_numpy()[order]  # NaN for null
+    rows, starts = np.unique(row_of[order], return_index=True)
+    found: dict[str, dict[str, Floats]] = defaultdict(dict)
+    for row, start, end in zip(rows.tolist(), starts, [*starts[1:], values.size], strict=False):
+        at, name = divmod(row, len(measures))
+        found[models[at]][measures[name]] = values[start:end]
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ from annotation.models import (
     Stage,
 )
 from annotation.queries.choices import standing_answers, subject_of
-from annotation.queries.kept import kept
+from annotation.queries.kept import kept_of_campaigns
 from annotation.queries.numbers import members_at_work
 from annotation.task_kinds import Subject
 
@@ -82,18 +83,30 @@ def contested(campaign: Campaign, *, only_undecided: bool = False) -> QuerySet[Q
 
 
 def contested_ids(campaign: Campaign, *, only_undecided: bool = False) -> list[int]:
-    """Return the ids of the contested pairs in their order: those of `contested`.
+    """Return the ids of the contested pairs in their order: those of `contested`."""
+    return contested_by_campaign([campaign], only_undecided=only_undecided)[campaign.pk]
+
+
+def contested_by_campaign(
+    campaigns: Iterable[Campaign], *, only_undecided: bool = False
+) -> dict[int, list[int]]:
+    """Return the same of several campaigns, by their ids.
 
     They are kept while nothing changes. Where pairs are lent, a lease that runs out changes them
     too, so they are looked up each time.
     """
 
-    def find() -> list[int]:
+    def find(campaign: Campaign) -> list[int]:
         return list(contested(campaign, only_undecided=only_undecided).values_list("pk", flat=True))
 
-    if campaign.serving == Serving.K_OF_N and campaign.state != CampaignState.CLOSED:
-        return find()
-    return kept(campaign, f"contested {only_undecided}", find)
+    lasting: list[Campaign] = []
+    found: dict[int, list[int]] = {}
+    for campaign in campaigns:
+        if campaign.serving == Serving.K_OF_N and campaign.state != CampaignState.CLOSED:
+            found[campaign.pk] = find(campaign)
+        else:
+            lasting.append(campaign)
+    return found | kept_of_campaigns(lasting, f"contested {only_undecided}", find)
 
 
 def _without_answer(campaign: Campaign) -> QuerySet[Question]:

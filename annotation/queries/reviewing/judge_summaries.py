@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotation.models import Campaign, Mode, PanelMember, QuestionKind
 from annotation.queries.answer_codes import agrees
-from annotation.queries.kept import kept
+from annotation.queries.kept import kept_of_campaigns
 from annotation.queries.prepared import rows_of
 from annotation.queries.reviewing.answer_table import UNKNOWN, AnswerTable, read_answer_table
 from lookalike.agreement.careless import Answers, Flag, careless_flags
@@ -97,7 +98,12 @@ class JudgeSummary:
 
 def judge_summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
     """Return what each judge's answers come to, by the id of the panel member."""
-    return kept(campaign, "judges", lambda: _summaries(campaign))
+    return summaries_by_campaign([campaign])[campaign.pk]
+
+
+def summaries_by_campaign(campaigns: Iterable[Campaign]) -> dict[int, dict[int, JudgeSummary]]:
+    """Return the same of several campaigns, by their ids."""
+    return kept_of_campaigns(campaigns, "judges", _summaries)
 
 
 def _summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
