@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.words.advice import OF_THE_POOL, comparable_with
 from lookalike.core.arrays import Floats
 from lookalike.metrics.leaderboard import (
+    NOBODY,
     Cell,
     Entrant,
     Leaderboard,
@@ -38,6 +40,8 @@ class ReleaseScores:
         ends: by measure, of intervals that came with the values.
         by_query: by measure, shape (n_queries,) in the order of the release's queries, NaN where
             undefined; empty where only the means are told.
+        whom: by measure, with whom its value may be compared, and why, where its part in the pool
+            does not say it.
     """
 
     model: Entrant
@@ -45,6 +49,7 @@ class ReleaseScores:
     n_queries: Mapping[str, int | None] = field(default_factory=dict)
     ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     by_query: Mapping[str, Floats] = field(default_factory=dict)
+    whom: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def release_leaderboard(
@@ -90,12 +95,10 @@ def _column(
     names = [entry.model.name for entry in scores if name in entry.by_query]
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
-    measure = parse_measure(name)
-    is_coverage = measure.family in OF_THE_POOL
+    is_coverage, is_yes_no = _kind(name)
     cells = {}
     for entry in scores:
-        judged = entry.values.get(f"judged@{measure.parameter}")
-        group, reason = comparable_with(name, entry.model.badge, judged, depth)
+        group, reason = _whom(entry, name, depth)
         interval = UNDEFINED
         if name in entry.by_query and not is_coverage:
             interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
@@ -119,5 +122,20 @@ def _column(
         for part in (1, 2)
     )
     kept = order_probabilities(names, values, draws) if is_sorted else {}
-    tests = paired_tests(name, names, values, flips, is_yes_no=measure.is_yes_no).tests
+    tests = paired_tests(name, names, values, flips, is_yes_no=is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
+
+
+def _kind(name: str) -> tuple[bool, bool]:
+    """Return whether a column tells of the pool, not of a model, and whether of yes and no."""
+    if name == EQUAL_OUTSIDER:
+        return False, False
+    measure = parse_measure(name)
+    return measure.family in OF_THE_POOL, measure.is_yes_no
+
+
+def _whom(entry: ReleaseScores, name: str, depth: int) -> tuple[str, str]:
+    if name == EQUAL_OUTSIDER:
+        return entry.whom.get(name, (NOBODY, "it was scored without a look at the pool"))
+    judged = entry.values.get(f"judged@{parse_measure(name).parameter}")
+    return comparable_with(name, entry.model.badge, judged, depth)

@@ -55,6 +55,15 @@ def test_the_documented_coverage_keeps_the_promise_from_twenty_queries_on(
             assert low <= share(cell) <= high, (name, cell)
 
 
+def test_every_row_stands_on_a_page_and_every_interval_of_a_page_has_a_row(
+    simulation: ModuleType,
+) -> None:
+    text = simulation.DOCUMENT.read_text(encoding="utf-8")
+    lines = text.split("Where each of them stands:")[1].strip().split("\n\n")[0].splitlines()[2:]
+    named = [row.strip() for line in lines for row in line.strip("|").split("|")[2].split("; ")]
+    assert set(named) == {situation.name for situation in simulation.SITUATIONS}
+
+
 def test_the_code_covers_what_the_document_says(simulation: ModuleType) -> None:
     rows = documented(simulation)
     for situation in simulation.SITUATIONS:
