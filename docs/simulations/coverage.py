@@ -69,10 +69,12 @@ class Situation:
     Attributes:
         name: as it stands in the table.
         observe: the intervals from one draw of so many queries; `counts` are bootstrap samples.
+        promised_from: from so many queries on it is to lie within `PROMISED`.
     """
 
     name: str
     observe: Callable[[np.random.Generator, int, Floats], World]
+    promised_from: int = 20
 
 
 @dataclass(frozen=True)
@@ -452,7 +454,7 @@ def rounds_of(measure: str, name: str) -> Situation:
         [found] = estimate(pool, labels, rounds, [measure]).measures
         return truth(), found.intervals()[0], UNDEFINED
 
-    return Situation(name, observe)
+    return Situation(name, observe, promised_from=50)
 
 
 def planned_of(draw: Draw, name: str) -> Situation:
@@ -496,6 +498,8 @@ SITUATIONS = (
     stratum_of("similar pairs of one stratum, 10 labels a query"),
     judged_of(5, 0.0, "difference, other queries and 5 judges who are alike"),
     judged_of(5, 0.3, "difference, other queries and 5 judges of some taste"),
+    rounds_of("P@5", "P@5 where rounds have judged half of the pool"),
+    rounds_of("macro_roc_auc", "macro ROC-AUC where rounds have judged half of the pool"),
     planned_of(hits, "P@5, give or take what a plan foretold"),
     identity_of("vsd_hr@5 of photos (identity), by products instead of queries"),
 )
