@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -25,7 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from lookalike.agreement.human_line import HumanLine, human_line  # noqa: E402
+from lookalike.bias.evidence.pool import PoolEvidence  # noqa: E402
+from lookalike.bias.outsiders import equal_outsider_by_query  # noqa: E402
 from lookalike.core.arrays import Bools, Floats, Ints  # noqa: E402
+from lookalike.planning.estimates import estimate  # noqa: E402
+from lookalike.planning.planner import half_width  # noqa: E402
+from lookalike.planning.rounds import draw_round  # noqa: E402
+from lookalike.planning.simulator import World as SimulatedWorld  # noqa: E402
+from lookalike.planning.simulator import simulate  # noqa: E402
 from lookalike.pooling.advice import depth_advice, gains_by_depth  # noqa: E402
 from lookalike.pooling.eds import Proposals  # noqa: E402
 from lookalike.pooling.probe import additions  # noqa: E402
@@ -34,6 +41,7 @@ from lookalike.stats.bootstrap import query_counts  # noqa: E402
 from lookalike.stats.intervals import (  # noqa: E402
     UNDEFINED,
     difference_intervals,
+    grouped_interval,
     mean_interval,
     share_interval,
     standard_error,
@@ -61,10 +69,12 @@ class Situation:
     Attributes:
         name: as it stands in the table.
         observe: the intervals from one draw of so many queries; `counts` are bootstrap samples.
+        promised_from: from so many queries on it is to lie within `PROMISED`.
     """
 
     name: str
     observe: Callable[[np.random.Generator, int, Floats], World]
+    promised_from: int = 20
 
 
 @dataclass(frozen=True)
@@ -97,14 +107,35 @@ def hits(rng: np.random.Generator, n: int) -> Floats:
 
 def graded_gains(rng: np.random.Generator, n: int) -> Floats:
     """Return nDCG@5 of queries with ten candidates of grades 0 to 3, most of them 0."""
+    grades = _grades(rng, n)
+    return _gains(grades, grades + rng.normal(0, 1.5, (n, 1)) * rng.normal(size=(n, 10)))
+
+
+def two_graded_gains(rng: np.random.Generator, n: int) -> Floats:
+    """Return the difference in nDCG@5 of two models that share half of their errors."""
+    grades = _grades(rng, n)
+    ease, common = rng.normal(0, 1.5, (n, 1)), rng.normal(size=(n, 10))
+    first, second = (grades + ease * (common + rng.normal(size=(n, 10))) for _ in range(2))
+    return _gains(grades, first) - _gains(grades, second + 0.3 * rng.normal(size=(n, 10)))
+
+
+def _grades(rng: np.random.Generator, n: int) -> Ints:
     grades = rng.choice(4, (n, 10), p=(0.6, 0.2, 0.12, 0.08))
     grades[:, 0] = np.maximum(grades[:, 0], 1)  # a query without a gain is not defined
-    seen = grades + rng.normal(0, 1.5, (n, 1)) * rng.normal(size=(n, 10))
+    return grades
+
+
+def _gains(grades: Ints, seen: Floats) -> Floats:
     discount = 1.0 / np.log2(np.arange(2, 7))
     ranked = np.take_along_axis(grades, np.argsort(-seen, axis=1), axis=1)[:, :5]
     best = -np.sort(-grades, axis=1)[:, :5]
     gains: Floats = (ranked @ discount) / (best @ discount)
     return gains
+
+
+def judged_shares(rng: np.random.Generator, n: int) -> Floats:
+    """Return judged@5 of queries of which most, but not all, have all of the first five judged."""
+    return rng.binomial(5, rng.beta(6, 1, n)) / 5
 
 
 def two_hits(rng: np.random.Generator, n: int) -> Floats:
@@ -117,6 +148,13 @@ def two_hits(rng: np.random.Generator, n: int) -> Floats:
 def firsts(rng: np.random.Generator, n: int) -> Floats:
     """Return reciprocal ranks of the first positive."""
     return 1.0 / np.minimum(rng.geometric(0.5, n), 10)
+
+
+def two_firsts(rng: np.random.Generator, n: int) -> Floats:
+    """Return the difference in the reciprocal rank of the first positive of two models."""
+    ease = rng.uniform(0.3, 0.9, n)
+    first, second = (1.0 / np.minimum(rng.geometric(p), 10) for p in (ease, 0.8 * ease))
+    return first - second
 
 
 def rare_changes(rng: np.random.Generator, n: int) -> Floats:
@@ -345,20 +383,109 @@ def judged_of(n_judges: int, taste: float, name: str) -> Situation:
     return Situation(name, observe)
 
 
+def identity_of(name: str) -> Situation:
+    """Return vsd_hr@5 of photos, of which those of one product are found together, or not."""
+
+    def photos(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+        products = np.repeat(np.arange(n), 2 + rng.poisson(2, n))
+        n_others = np.minimum(np.bincount(products)[products] - 1, 5)
+        return rng.binomial(n_others, rng.beta(2, 2, n)[products]) / 5, products
+
+    @cache
+    def truth() -> float:
+        return float(photos(_rng(name), N_TRUTH)[0].mean())
+
+    def observe(rng: np.random.Generator, n: int, counts: Floats) -> World:
+        hits, products = photos(rng, n)
+        totals, sizes = np.bincount(products, weights=hits), np.bincount(products)
+        means = (counts @ totals) / (counts @ sizes)
+        return truth(), grouped_interval(hits, products), _percentiles(means)
+
+    return Situation(name, observe)
+
+
+def outsiders_of(name: str) -> Situation:
+    """Return the equal-outsider AUC of the best of four models that built a pool."""
+    drawn_from = SimulatedWorld(n_images=30, n_models=4, depth=5, positives=0.2)
+
+    def values(rng: np.random.Generator, n: int) -> Floats:
+        campaign = simulate(replace(drawn_from, n_queries=n), rng)
+        pool, queries = campaign.pool, [str(q) for q in range(n)]
+        evidence = PoolEvidence(
+            n_queries=n,
+            queries=pool.queries,
+            candidates=campaign.candidates,
+            labels=campaign.labels,
+            generators=pool.models,
+            ranks=np.where(pool.proposed, pool.ranks, 0),
+            models=pool.models,
+            scores=pool.scores,
+        )
+        return equal_outsider_by_query(evidence, queries, queries)[pool.models[0]]
+
+    @cache
+    def truth() -> float:
+        return float(np.nanmean(values(_rng(name), N_TRUTH // 20)))
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
+        return truth(), mean_interval(values(rng, n)), UNDEFINED
+
+    return Situation(name, observe)
+
+
+def rounds_of(measure: str, name: str) -> Situation:
+    """Return a measure of a pool of which two rounds have judged half, by three judges who err."""
+    drawn_from = SimulatedWorld(n_images=30, n_models=3, depth=5)
+
+    @cache
+    def truth() -> float:
+        campaign = simulate(replace(drawn_from, n_queries=N_TRUTH // 20), _rng(name))
+        [found] = estimate(campaign.pool, campaign.labels, [], [measure]).measures
+        return float(found.values[0])
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
+        campaign = simulate(replace(drawn_from, n_queries=n), rng)
+        pool, rounds = campaign.pool, []
+        labels = np.full(pool.n_pairs, np.nan)
+        for _round in range(2):
+            drawn = draw_round(pool, labels, n_wanted=pool.n_pairs // 4, rng=rng)
+            labels[drawn.drawn] = campaign.labels[drawn.drawn]
+            rounds.append(drawn)
+        [found] = estimate(pool, labels, rounds, [measure]).measures
+        return truth(), found.intervals()[0], UNDEFINED
+
+    return Situation(name, observe, promised_from=50)
+
+
+def planned_of(draw: Draw, name: str) -> Situation:
+    """Return a mean, give or take what was foretold from another campaign of as many queries."""
+
+    def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
+        pilot, values = draw(rng, n), draw(rng, n)
+        half = half_width(float(pilot.mean()), pilot, n)
+        return _long_run(draw), Interval(values.mean() - half, values.mean() + half), UNDEFINED
+
+    return Situation(name, observe)
+
+
 SITUATIONS = (
     successes(0.4, 0.6, "Success@5 of about half the queries"),
     successes(0.9, 1.0, "Success@5 of nine in ten to all queries"),
     mean_of(hits, "P@5, vsd_hr@5"),
     mean_of(graded_gains, "nDCG@5 of grades"),
     mean_of(firsts, "MRR@5"),
+    mean_of(judged_shares, "judged@5, hole@5, P@5 at most"),
     mean_of(lambda rng, n: areas(rng, n, 1.2), "macro ROC-AUC of fair models"),
     mean_of(lambda rng, n: areas(rng, n, 2.2), "macro ROC-AUC of good models"),
     mean_of(lambda rng, n: rng.beta(5, 2, n), "macro AP"),
+    outsiders_of("equal-outsider AUC"),
     micro_of(0, "micro ROC-AUC"),
     micro_of(1, "micro PR-AUC"),
     two_successes("difference of two models in Success@5"),
     difference_of(two_hits, "difference in P@5"),
-    difference_of(two_areas, "difference in macro ROC-AUC; self-delta"),
+    difference_of(two_firsts, "difference in MRR@5"),
+    difference_of(two_graded_gains, "difference in nDCG@5 of grades"),
+    difference_of(two_areas, "difference in macro ROC-AUC, or self-delta"),
     micro_of(0, "self-delta of micro ROC-AUC", is_change=True),
     micro_of(1, "self-delta of micro PR-AUC", is_change=True),
     difference_of(rare_changes, "self-delta where four queries in five do not change"),
@@ -371,6 +498,10 @@ SITUATIONS = (
     stratum_of("similar pairs of one stratum, 10 labels a query"),
     judged_of(5, 0.0, "difference, other queries and 5 judges who are alike"),
     judged_of(5, 0.3, "difference, other queries and 5 judges of some taste"),
+    rounds_of("P@5", "P@5 where rounds have judged half of the pool"),
+    rounds_of("macro_roc_auc", "macro ROC-AUC where rounds have judged half of the pool"),
+    planned_of(hits, "P@5, give or take what a plan foretold"),
+    identity_of("vsd_hr@5 of photos (identity), by products instead of queries"),
 )
 
 

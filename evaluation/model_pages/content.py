@@ -12,13 +12,17 @@ from evaluation.model_pages.query_rows import QueryRow, query_rows
 from evaluation.results.details import Details
 from evaluation.results.leaderboard import HEADINGS, model_key
 from evaluation.results.stored import ModelScores, StoredResult
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.overlap import GeneratorRow
 from lookalike.core.arrays import Floats
 from lookalike.metrics.curves import precision_recall_points, roc_points, thinned
 from lookalike.stats.proportion import Interval
 from lookalike.stats.significance import PairedTest
 
-PER_QUERY = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc")
+PER_QUERY = (
+    *("vsd_hr@5", "Success@5", "MRR@5", "P@5", "nDCG@5", "AP'", "macro_roc_auc"),
+    EQUAL_OUTSIDER,
+)
 N_SHOWN = 6
 N_BINS = 20
 

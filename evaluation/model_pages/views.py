@@ -25,9 +25,17 @@ from evaluation.model_pages.content import (
 )
 from evaluation.model_pages.query_rows import pair_rows
 from evaluation.results.details import load_details
-from evaluation.results.leaderboard import BADGES, HEADINGS, TITLES, comparison, model_key
+from evaluation.results.leaderboard import (
+    BADGES,
+    HEADINGS,
+    TITLES,
+    comparison,
+    default_column,
+    model_key,
+)
 from evaluation.results.stored import StoredResult
 from evaluation.results.views import latest_or_404
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.core.dataclass_json import as_json
 from lookalike.io.errors import InputError
 from lookalike.metrics.leaderboard import NOBODY
@@ -47,7 +55,7 @@ def model(request: HttpRequest, campaign: Campaign, key: str) -> HttpResponse:
         raise Http404
     name = scores.name
     measures = measures_by_query(result)
-    measure = _chosen(request, measures)
+    measure = _chosen(request, result, measures)
     context: dict[str, Any] = {
         "campaign": campaign,
         "result": result.row,
@@ -98,7 +106,7 @@ def compare(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     names = [model.name for model in result.summary.models]
     by_key = {model_key(name): name for name in names}
     measures = measures_by_query(result)
-    measure = _chosen(request, measures)
+    measure = _chosen(request, result, measures)
     context: dict[str, Any] = {
         "campaign": campaign,
         "result": result.row,
@@ -148,11 +156,14 @@ def _warning(result: StoredResult, measure: str, first: str, second: str) -> str
         for name, (whom, reason) in sides.items()
     ]
     title = HEADINGS.get(measure, measure)
+    fair = measure != EQUAL_OUTSIDER and EQUAL_OUTSIDER in result.by_query.values
+    if fair and not _warning(result, EQUAL_OUTSIDER, first, second):
+        why.append(f"By {HEADINGS[EQUAL_OUTSIDER]} they may.")
     return " ".join([f"By {title} these two may not be compared.", *why])
 
 
-def _chosen(request: HttpRequest, measures: list[tuple[str, str]]) -> str:
-    """Return the measure asked for, the first one by default, "" if there is none."""
+def _chosen(request: HttpRequest, result: StoredResult, measures: list[tuple[str, str]]) -> str:
+    """Return the measure asked for, else that of the board, else the first, "" if there is none."""
     names = [name for name, _ in measures]
-    wanted = request.GET.get("measure", "")
-    return wanted if wanted in names else next(iter(names), "")
+    wanted = (request.GET.get("measure", ""), default_column(result))
+    return next((name for name in wanted if name in names), next(iter(names), ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,11 @@ from evaluation.runs.evaluated_models import EvaluatedModels, read_models
 from lookalike.agreement.coefficients import agreement
 from lookalike.agreement.human_line import HumanLine, human_line
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
+from lookalike.bias.evidence.pool import PoolEvidence
+from lookalike.bias.measurements import EQUAL_OUTSIDER
+from lookalike.bias.outsiders import equal_outsider_by_query
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
+from lookalike.core.arrays import Floats
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.tables import Qrels
 from lookalike.metrics.embedding_runs import load_search
@@ -42,7 +46,7 @@ from lookalike.metrics.uncertainty import leaderboard_tests, mean_intervals
 from lookalike.stats.bootstrap import Resampling
 from lookalike.stats.intervals import METHOD
 from lookalike.stats.proportion import Interval
-from lookalike.stats.significance import MeasureTests
+from lookalike.stats.significance import MeasureTests, paired_tests
 
 MEASURES = (
     *("vsd_hr@5", "vsd_mrr@5", "vsd_hr@9", "vsd_mrr@9", "Success@1", "Success@5", "MRR@5"),
@@ -50,7 +54,7 @@ MEASURES = (
     *("macro_roc_auc", "micro_roc_auc", "macro_pr_auc", "micro_pr_auc"),
 )
 GRADED = ("nDCG@5", "nDCG@10")  # also, where pairs are graded
-TESTED = ("vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc", GRADED[0])
+TESTED = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", GRADED[0])
 
 
 @dataclass(frozen=True)
@@ -98,15 +102,24 @@ def assess(
     progress.start(0, n_steps, "Reading models and runs", is_long=True)
     models = read_models(inputs, embedded, uploads, progress)
     progress.update(n_steps - 2, note="Computing measures and the pool's bias")
-    resampling = Resampling.of(
-        len(inputs.qrels.query_ids),
-        n_bootstraps=n_bootstraps,
-        rng=np.random.default_rng([seed, 1]),
-    )
+
+    def draw() -> Resampling:
+        """Return the same random numbers for each measure; a release draws them again."""
+        n_queries, rng = len(inputs.qrels.query_ids), np.random.default_rng([seed, 1])
+        return Resampling.of(n_queries, n_bootstraps=n_bootstraps, rng=rng)
+
     with ThreadPoolExecutor(1) as beside:  # reads no database, which belongs to this thread
-        pending = beside.submit(_leaderboard, inputs, models, resampling)
-        report = _bias(inputs, models, seed=seed, n_bootstraps=n_bootstraps)
+        pending = beside.submit(_leaderboard, inputs, models, draw)
+        evidence = _evidence(inputs, models)
+        report, outsiders = None, {}
+        if evidence is not None:
+            settings = BiasSettings(n_bootstraps=n_bootstraps)
+            report = bias_report(evidence, np.random.default_rng(seed), settings)
+            outsiders = _outsiders(inputs, evidence)
         scored, intervals, tests = pending.result()
+    if outsiders:
+        values = np.array(list(outsiders.values()))
+        tests.append(paired_tests(EQUAL_OUTSIDER, list(outsiders), values, draw()))
     progress.update(n_steps - 1, note="Putting the result together")
     return Assessment(
         inputs={**inputs.hashes, **models.hashes},
@@ -129,7 +142,7 @@ def assess(
             human=_human(inputs),
         ),
         report=report,
-        by_query=_by_query(inputs.qrels, scored),
+        by_query=_by_query(inputs.qrels, scored, outsiders),
         details=make_details(inputs, models),
     )
 
@@ -144,7 +157,7 @@ def _measures(inputs: EvaluationInputs) -> tuple[str, ...]:
 
 
 def _leaderboard(
-    inputs: EvaluationInputs, models: EvaluatedModels, resampling: Resampling
+    inputs: EvaluationInputs, models: EvaluatedModels, draw: Callable[[], Resampling]
 ) -> tuple[list[Scored], dict[str, list[Interval]], list[MeasureTests]]:
     """Return every measure of every model, the intervals of means over queries, and tests."""
     scored = score_runs(
@@ -156,15 +169,13 @@ def _leaderboard(
         matches=models.aligned,
         without_list=models.without_list,
     )
-    intervals = mean_intervals(scored, resampling.level)
     tested = [name for name in TESTED if name in _measures(inputs)]
-    return scored, intervals, leaderboard_tests(scored, tested, resampling)
+    tests = [test for name in tested for test in leaderboard_tests(scored, [name], draw())]
+    return scored, mean_intervals(scored), tests
 
 
-def _bias(
-    inputs: EvaluationInputs, models: EvaluatedModels, *, seed: int, n_bootstraps: int
-) -> BiasReport | None:
-    """Return the report on the pool's bias; None for a campaign without a pool."""
+def _evidence(inputs: EvaluationInputs, models: EvaluatedModels) -> PoolEvidence | None:
+    """Return what the report on the pool's bias needs; None for a campaign without a pool."""
     pool = inputs.pool
     if pool is None or inputs.proposals is None:
         return None
@@ -175,11 +186,15 @@ def _bias(
         attributes=dividing_attributes(inputs.images.names, inputs.images.attributes),
         n_candidates=pool.catalog.images.count() - 1,
     )
-    evidence = assemble_evidence(
+    return assemble_evidence(
         inputs.qrels, inputs.proposals, models.runs, missing="worst", extras=extras
     )
-    settings = BiasSettings(n_bootstraps=n_bootstraps)
-    return bias_report(evidence, np.random.default_rng(seed), settings)
+
+
+def _outsiders(inputs: EvaluationInputs, evidence: PoolEvidence) -> dict[str, Floats]:
+    """Return the equal-outsider AUC of each model at every labelled query."""
+    asked = inputs.proposals.query_ids if inputs.proposals else ()
+    return equal_outsider_by_query(evidence, asked, inputs.qrels.query_ids)
 
 
 def _model_scores(
@@ -254,7 +269,9 @@ def _label_counts(inputs: EvaluationInputs) -> LabelCounts:
     )
 
 
-def _by_query(qrels: Qrels, board: Sequence[Scored]) -> QueryValues:
+def _by_query(
+    qrels: Qrels, board: Sequence[Scored], outsiders: dict[str, Floats]
+) -> QueryValues:  # fmt: skip
     """Return the per-query values of each measure that has them."""
     values: dict[str, dict[str, list[float | None]]] = {}
     for scored in board:
@@ -262,4 +279,8 @@ def _by_query(qrels: Qrels, board: Sequence[Scored]) -> QueryValues:
             if outcome.by_query is not None:
                 row = values.setdefault(name, {})
                 row[scored.name] = [defined(value) for value in outcome.by_query.tolist()]
+    if outsiders:
+        values[EQUAL_OUTSIDER] = {
+            name: [defined(value) for value in row.tolist()] for name, row in outsiders.items()
+        }
     return QueryValues(list(qrels.query_ids), values)

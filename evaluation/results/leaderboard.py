@@ -10,6 +10,7 @@ import numpy as np
 
 from catalog.charts import Axis, Chart
 from evaluation.results.stored import MeasureValue, ModelScores, StoredResult, defined
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.model_rows import ModelRow
 from lookalike.bias.words.advice import OUTSIDER_COLUMN, comparable_with
 from lookalike.metrics.leaderboard import (
@@ -29,7 +30,7 @@ from lookalike.stats.roc_auc import common_queries
 from lookalike.stats.text_tables import PAGE
 
 NO_LIST = "no list"
-EQUAL_OUTSIDER = "equal_outsider_auc"
+
 CUTOFFS = ("vsd_hr@5", "Success@5", "MRR@5", "P@5", "nDCG@5")
 ANNOTATED = ("macro_roc_auc", "AP'")
 COVERAGE = ("judged@5", "hole@5", "P@5", "P_all@5", "P_max@5")
@@ -68,19 +69,31 @@ def leaderboard(result: StoredResult, by: str = "") -> Leaderboard:
 
     Args:
         result: stored.
-        by: a name of COLUMNS; otherwise the column that all models may be compared by, which
-            is the equal-outsider AUC as soon as one of them is not pooled.
+        by: a name of COLUMNS; otherwise `default_column`.
     """
-    missing = {EQUAL_OUTSIDER} if not result.report else set()
-    missing |= {*CUTOFFS} - {*result.row.settings["measures"]}  # without grades, or products
-    names = [name for name in COLUMNS if name not in missing]
+    names = _columns(result)
+    return _table(result, names, by if by in names else default_column(result))
+
+
+def default_column(result: StoredResult) -> str:
+    """Return the column that all models may be compared by.
+
+    That is the equal-outsider AUC as soon as one of them is not pooled.
+    """
     if known := result.summary.rounds:
-        names = list(result.row.settings["measures"])  # those that have an estimate
-        by = by if by in names else known.measure
-    if by not in names:
-        is_mixed = any(model.badge != "pooled" for model in result.summary.models)
-        by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
-    return _table(result, names, by)
+        return known.measure
+    names = _columns(result)
+    is_mixed = any(model.badge != "pooled" for model in result.summary.models)
+    return EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in names else names[0]
+
+
+def _columns(result: StoredResult) -> list[str]:
+    measures: list[str] = list(result.row.settings["measures"])
+    if result.summary.rounds:
+        return measures  # those that have an estimate
+    missing = {EQUAL_OUTSIDER} if not result.report else set()
+    missing |= {*CUTOFFS} - {*measures}  # without grades, or products
+    return [name for name in COLUMNS if name not in missing]
 
 
 def coverage_table(result: StoredResult) -> Leaderboard:

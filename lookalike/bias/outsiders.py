@@ -10,7 +10,7 @@ import numpy as np
 from lookalike.bias.comparison import defined_means
 from lookalike.bias.evidence.pool import PoolEvidence
 from lookalike.bias.measurements import MACRO_AUC, Measured
-from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet
+from lookalike.bias.subsets import FAMILY, UNIQUES, LabelSet, leave_out_sets
 from lookalike.core.arrays import Floats
 from lookalike.stats.roc_auc import auc_and_ap
 
@@ -98,6 +98,28 @@ def equal_outsider(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: M
         Shape (n_models, n_queries), NaN where any of the sets leaves a query undefined.
     """
     return _own_or_mean(evidence, sets, measured, UNIQUES)
+
+
+def equal_outsider_by_query(
+    evidence: PoolEvidence, query_ids: Sequence[str], wanted: Sequence[str]
+) -> dict[str, Floats]:
+    """Return what `equal_outsider` does, by model and at queries by name.
+
+    Args:
+        evidence: the pool.
+        query_ids: the names of its queries.
+        wanted: names in the order that is wanted; what the pool lacks is NaN.
+    """
+    sets = [one for one in leave_out_sets(evidence) if one.kind == UNIQUES]
+    weights = np.stack([one.kept for one in sets]).astype(np.float64)
+    found = auc_and_ap(
+        evidence.scores, evidence.labels, evidence.queries, evidence.n_queries, weights
+    )
+    values = equal_outsider(evidence, sets, Measured({MACRO_AUC: found.auc}, {}, {}))
+    place = {query: at for at, query in enumerate(query_ids)}
+    at = [place.get(query, evidence.n_queries) for query in wanted]
+    padded = np.pad(values, ((0, 0), (0, 1)), constant_values=np.nan)
+    return dict(zip(evidence.models, padded[:, at], strict=True))
 
 
 def family_matched(evidence: PoolEvidence, sets: Sequence[LabelSet], measured: Measured) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,15 @@ from lookalike.io.documents import Table
 from lookalike.io.errors import FormatError, InputError
 from lookalike.io.labels import read_products, read_qrels
 from lookalike.io.vectors import read_vectors
-from lookalike.metrics.identity import MEASURES, NEAREST, score_identity, score_similarity
+from lookalike.metrics.identity import (
+    MEASURES,
+    NEAREST,
+    identity_labels,
+    score_identity,
+    score_similarity,
+)
 from lookalike.metrics.scoring import Scored
-from lookalike.stats.intervals import WHAT_VARIES, mean_interval
+from lookalike.stats.intervals import WHAT_VARIES, grouped_interval
 from lookalike.stats.text_tables import TEXT, table
 
 DESCRIPTION = (
@@ -54,11 +60,16 @@ def run(arguments: argparse.Namespace) -> Report:
     products = read_products(arguments.metadata)
     qrels = read_qrels(arguments.qrels) if arguments.qrels else None
     rows: list[tuple[str, str, Scored]] = []
+    queries: list[tuple[str, ...]] = []
     for path in map(Path, arguments.vectors):
-        model = (path.stem, *_photos(path, products, arguments.metadata), products)
+        ids, vectors = _photos(path, products, arguments.metadata)
+        model = (path.stem, ids, vectors, products)
         rows.append((path.stem, "identity", score_identity(*model)))
+        known = {photo: products[photo] for photo in ids if products.get(photo)}
+        queries.append(identity_labels(known).query_ids)
         if qrels is not None:
             rows.append((path.stem, "similarity", score_similarity(*model, qrels)))
+            queries.append(qrels.query_ids)
     found = Table(HEADER, [(model, task, *_values(scored)) for model, task, scored in rows])
     text = [
         (model, task, f"{_n_queries(scored):,}", *map(TEXT.number, _values(scored)[1:]))
@@ -69,8 +80,8 @@ def run(arguments: argparse.Namespace) -> Report:
         text="\n".join(table([HEADER, *text])) + "\n",
         data={
             "rows": [
-                {"model": model, "task": task, "measures": _with_intervals(scored)}
-                for model, task, scored in rows
+                {"model": model, "task": task, "measures": _measures(scored, asked, products)}
+                for (model, task, scored), asked in zip(rows, queries, strict=True)
             ],
             "intervals": WHAT_VARIES,
         },
@@ -109,12 +120,16 @@ def _n_queries(scored: Scored) -> int:
     return scored.outcomes[MEASURES[0]].n_defined or 0
 
 
-def _with_intervals(scored: Scored) -> dict[str, Any]:
+def _measures(
+    scored: Scored, queries: Sequence[str], products: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return each measure with its interval: photos of one product are found together, or not."""
+    groups = [products.get(query) or query for query in queries]
     return {
         name: {
             "value": outcome.value,
             "n_defined": outcome.n_defined,
-            "interval": as_json(mean_interval(outcome.by_query)),
+            "interval": as_json(grouped_interval(outcome.by_query, groups)),
         }
         for name, outcome in scored.outcomes.items()
         if outcome.by_query is not None

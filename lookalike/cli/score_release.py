@@ -11,8 +11,9 @@ from lookalike.cli.output import Report
 from lookalike.cli.score_report import as_json, as_table, as_text, list_notes
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
-from lookalike.metrics.match import MissingScoresError
+from lookalike.metrics.match import MissingScoresError, match_run
 from lookalike.metrics.measures import Measure, parse_measure
+from lookalike.metrics.rank import puts_judged_first, rank_run
 from lookalike.metrics.scoring import Scored
 from lookalike.release.opened import Release, open_release
 
@@ -75,8 +76,24 @@ def report_on_release(
         text=as_text(place, qrels, scored, by_query=arguments.by_query),
         data={"release": of_release, **as_json(arguments, place, files, qrels, scored)},
         table=as_table(qrels, scored, by_query=arguments.by_query),
-        notes=[*list_notes(scored), *_release_notes(release, scored)],
+        notes=[
+            *list_notes(scored),
+            *_filled_up(release, runs, scored),
+            *_release_notes(release, scored),
+        ],
     )
+
+
+def _filled_up(release: Release, runs: Sequence[Run], scored: Sequence[Scored]) -> Iterator[str]:
+    """Say of which runs the lists begin with the pairs put to the judges, all of them."""
+    for run, found in zip(runs, scored, strict=True):
+        asked = match_run(release.questions, run, products=release.products)
+        if found.has_list and puts_judged_first(rank_run(asked)):
+            yield (
+                f"run {run.name!r} ranks all that was put to the judges above everything else, as "
+                "one does that was made from these pairs and filled up: what counts ranks then "
+                "stands far too high"
+            )
 
 
 def _release_notes(release: Release, scored: Sequence[Scored]) -> Iterator[str]:

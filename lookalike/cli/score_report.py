@@ -17,6 +17,7 @@ SETTINGS = (
     *("mode", "missing", "trec", "metadata", "negatives", "contamination", "complete", "min_rel"),
     *("images", "device", "batch_size"),
 )
+MANY_TIES = 0.1  # of the queries
 _SHOWN_IDS = 20
 
 
@@ -88,6 +89,12 @@ def list_notes(scored: Sequence[Scored]) -> Iterator[str]:
                 f"run {run.name!r} lists the judged pairs alone, among which positives stand far "
                 "too high: what counts ranks is undefined for it (--complete, if there is no more "
                 "to rank)"
+            )
+        if run.tied is not None and run.tied[1] > MANY_TIES:
+            k, share = run.tied
+            yield (
+                f"run {run.name!r}: two neighbours of the first {k + 1} have the same score for "
+                f"{share:.0%} of its queries; names decide there who is cut off (tie_rate@{k})"
             )
         strange = run.coverage.queries_not_in_labels
         if strange:

@@ -13,7 +13,7 @@ from lookalike.io.csv_text import csv_lines, unprotected
 from lookalike.io.errors import FormatError
 from lookalike.io.json_text import read_json
 from lookalike.io.label_studio import is_label_studio, label_studio_rows
-from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, trec_qrels_rows
+from lookalike.io.line_formats import LABEL_COLUMNS, csv_rows, jsonl_rows, trec_qrels_rows
 from lookalike.io.parquet import n_values, parquet_rows, values_of
 from lookalike.io.runs import sniff
 from lookalike.io.tables import Qrels, Row, labels_from
@@ -23,7 +23,7 @@ IMAGE_NAMES = ("path", "image_id")
 
 
 def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
-    """Return the labels in a file of VSD or Label Studio JSON, TREC qrels, CSV or parquet.
+    """Return the labels in a file of VSD or Label Studio JSON, TREC qrels, CSV, JSONL or parquet.
 
     The format is told by the content. A pair that occurs twice with the same label counts once.
 
@@ -44,6 +44,8 @@ def read_qrels(path: str | Path, *, min_rel: int | None = None) -> Qrels:
     if kind == "json":
         file = read_json(path)
         rows = label_studio_rows(file) if is_label_studio(file) else annotation_rows(file)
+    elif kind == "jsonl":
+        rows = jsonl_rows(path, LABEL_COLUMNS)
     elif kind == "csv":
         rows = csv_rows(path, LABEL_COLUMNS)
     else:

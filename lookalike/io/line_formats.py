@@ -1,7 +1,8 @@
-"""Rows of the line-based formats: CSV with a header, TREC qrels and TREC runs."""
+"""Rows of the line-based formats: CSV with a header, JSONL, TREC qrels and TREC runs."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -37,6 +38,47 @@ def csv_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Ro
             raise FormatError(path, line, reason)
         if cells[v] or columns != OF_A_RELEASE:
             yield Row(line, unprotected(cells[q]), unprotected(cells[c]), cells[v])
+
+
+def jsonl_rows(path: Path, choices: Sequence[tuple[str, str, str]]) -> Iterator[Row]:
+    """Yield the pairs of a file with one JSON object a line that has one of the column triples.
+
+    Raises:
+        FormatError: a line that is no such object, an empty cell, or not UTF-8.
+    """
+    columns: tuple[str, str, str] | None = None
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for line, text in text_lines(path, file):
+                if not text.strip():
+                    continue
+                found = _json_object(path, line, text)
+                columns = columns or chosen_columns(path, list(found), choices)
+                if missing := [name for name in columns if name not in found]:
+                    raise FormatError(path, line, f"it lacks {', '.join(missing)}")
+                query, candidate, value = (found[name] for name in columns)
+                if value is None and columns == OF_A_RELEASE:
+                    continue
+                for name, one in zip(columns, (query, candidate), strict=False):
+                    if not isinstance(one, (str, int)) or isinstance(one, bool):
+                        raise FormatError(path, line, f"the {name} is {one!r}, no name")
+                yield Row(line, str(query), str(candidate), value)
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+
+
+def _json_object(path: Path, line: int, text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FormatError(path, line, f"not JSON: {error.msg}") from error
+    except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
+        raise FormatError(
+            path, line, "the JSON is nested too deep, or a number too long"
+        ) from error
+    if not isinstance(found, dict):
+        raise FormatError(path, line, "it is no JSON object")
+    return found
 
 
 def chosen_columns(

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import codecs
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from lookalike.io.csv_text import not_utf8
 from lookalike.io.errors import FormatError
-from lookalike.io.line_formats import SCORE_COLUMNS, csv_rows, trec_run_name, trec_run_rows
+from lookalike.io.line_formats import (
+    SCORE_COLUMNS,
+    csv_rows,
+    jsonl_rows,
+    trec_run_name,
+    trec_run_rows,
+)
 from lookalike.io.parquet import MAGIC, parquet_rows
 from lookalike.io.tables import Row, Run, scores_from
 
-Format = Literal["parquet", "json", "csv", "trec"]
+Format = Literal["parquet", "json", "jsonl", "csv", "trec"]
 GZIP = b"\x1f\x8b"
 PACKED = (
     "it is packed by gzip; unpack it (the command takes it as it is where its name ends in .gz)"
@@ -22,7 +29,7 @@ HEAD = 2**16  # bytes of a first line that tell the format
 
 
 def read_run(path: str | Path) -> Run:
-    """Return the scores in a TREC run, CSV or parquet file, told by its content.
+    """Return the scores in a TREC run, CSV, JSONL or parquet file, told by its content.
 
     The name is the file's stem, or the name that a TREC run carries.
 
@@ -47,9 +54,10 @@ def run_rows(path: str | Path) -> tuple[Iterator[Row], str, str]:
     if kind == "parquet":
         return parquet_rows(path, SCORE_COLUMNS), path.stem, "row"
     if kind == "json":
-        raise FormatError(path, 1, "a run is a TREC run, CSV or parquet file, not JSON")
-    if kind == "csv":
-        return csv_rows(path, SCORE_COLUMNS), path.stem, "line"
+        raise FormatError(path, 1, "a run is a TREC run, CSV, JSONL or parquet file, not JSON")
+    if kind in ("csv", "jsonl"):
+        read = csv_rows if kind == "csv" else jsonl_rows
+        return read(path, SCORE_COLUMNS), path.stem, "line"
     return trec_run_rows(path), trec_run_name(path), "line"
 
 
@@ -77,7 +85,17 @@ def sniff(path: Path) -> Format:
     if not text:
         raise FormatError(path, 1, "the file is empty")
     if text[0] in "[{":
-        return "json"
+        return "jsonl" if _is_row(text) else "json"
     if path.suffix == ".csv" or len(text.split()) == 1 or "," in text.split()[0]:
         return "csv"
     return "trec"
+
+
+def _is_row(line: str) -> bool:
+    """Whether a first line is an object of plain values, a row of JSONL."""
+    try:
+        found = json.loads(line)
+    except (RecursionError, ValueError):
+        return False
+    is_row = isinstance(found, dict) and bool(found)
+    return is_row and not any(isinstance(value, (dict, list)) for value in found.values())

@@ -282,7 +282,10 @@ def _number(value: object) -> float | None:
         except ValueError:
             return None
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:  # a whole number of more than 308 digits, which JSON may hold
+            return np.inf
     return None
 
 

@@ -265,10 +265,12 @@ def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
             raise FormatError(path, row, "the id is empty", unit="row")
     with np.errstate(over="ignore"):
         floats: NDArray[np.float32] = np.asarray(vectors, np.float32)
+        squares = np.einsum("nd,nd->n", floats, floats)
     for reason, bad in (
         ("the vector holds NaN", np.isnan(floats).any(axis=1)),
         ("the vector holds an infinity", np.isinf(floats).any(axis=1)),
         ("the vector has length 0, so no cosine", ~floats.any(axis=1)),
+        ("the vector is too long or too short for cosines in float32", ~_is_length(squares)),
     ):
         rows = np.flatnonzero(bad)
         if rows.size:
@@ -276,6 +278,11 @@ def _checked(path: Path, ids: list[str], vectors: Array) -> NDArray[np.float32]:
             first = int(rows[0])
             raise FormatError(path, first + 1, f"{reason}: {ids[first]!r}{more}", unit="row")
     return floats
+
+
+def _is_length(squares: NDArray[np.float32]) -> NDArray[np.bool_]:
+    is_length: NDArray[np.bool_] = (squares >= np.finfo(np.float32).tiny) & np.isfinite(squares)
+    return is_length
 
 
 def _parquet_names(path: Path) -> list[str]:

@@ -108,6 +108,19 @@ def rank_run(
     )
 
 
+def puts_judged_first(ranks: JudgedRanks) -> bool:
+    """Return whether most lists hold every judged candidate, and all others below them.
+
+    So does a run that was made from the judged pairs and then filled up, which no list of the
+    catalog does but that of the only model of a pool.
+    """
+    n_judged = np.bincount(ranks.queries, minlength=ranks.n_queries)
+    lowest = np.zeros(ranks.n_queries, dtype=np.int64)
+    np.maximum.at(lowest, ranks.queries, np.where(ranks.ranks > 0, ranks.ranks, NO_TIE))
+    is_first = (n_judged > 0) & (lowest == n_judged) & (ranks.n_listed > n_judged)
+    return bool(2 * is_first.sum() > (ranks.n_listed > 0).sum())
+
+
 def ranked_candidates(
     aligned: AlignedRun, *, order: Order = "id", one_per_product: bool = False
 ) -> list[Ints]:

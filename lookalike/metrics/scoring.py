@@ -24,6 +24,7 @@ from lookalike.metrics.match import (
 from lookalike.metrics.measures import Lists, Measure
 from lookalike.metrics.negatives import with_negatives
 from lookalike.metrics.rank import rank_run
+from lookalike.metrics.retrieval import tie_rate
 from lookalike.metrics.vsd import vsd_pair_reciprocal_rank
 
 
@@ -87,12 +88,15 @@ class Scored:
 
     Attributes:
         has_list: as of `System`.
+        tied: of the deepest cut-off k asked for, k and the share of queries of whose first k + 1
+            candidates two neighbours have the same score; None where no rank counts.
     """
 
     name: str
     coverage: Coverage
     outcomes: dict[str, Outcome]
     has_list: bool = True
+    tied: tuple[int, float] | None = None
 
 
 def evaluate(
@@ -193,10 +197,22 @@ def score_runs(
         matches_random = [match_run(against, r, products=products, mode=mode) for r in runs]
         random_areas = _areas(matches_random, runs, missing, contamination)
     outcomes = evaluate(measures, systems, areas, random_areas)
+    k = max((int(m.parameter or 0) for m in measures if _is_cut(m)), default=0)
     return [
-        Scored(run.name, coverage(aligned), found, has_list=run.name not in bare_names)
-        for run, aligned, found in zip(runs, matches, outcomes, strict=True)
+        Scored(run.name, coverage(aligned), found, has_list=one.has_list, tied=_tied(one, k))
+        for run, aligned, found, one in zip(runs, matches, outcomes, systems, strict=True)
     ]
+
+
+def _is_cut(measure: Measure) -> bool:
+    return isinstance(measure.parameter, int) and measure.needs_list
+
+
+def _tied(system: System, k: int) -> tuple[int, float] | None:
+    listed = system.lists.plain.n_listed > 0
+    if not k or not system.has_list or not listed.any():
+        return None
+    return k, float(tie_rate(system.lists.plain, k)[listed].mean())
 
 
 def coverage(aligned: AlignedRun) -> Coverage:

@@ -194,7 +194,7 @@ def forecast(
         hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
         for best, full, some in tried[key].measures:
             widths = [
-                _half_width(float(value), row, design.n_queries)
+                half_width(float(value), row, design.n_queries)
                 for value, row in zip(full.values, some.by_query, strict=True)
             ]
             found.append(
@@ -267,7 +267,14 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     return _Tried(pool, tuple(zip(best.measures, whole.measures, part.measures, strict=True)))
 
 
-def _half_width(value: float, by_query: Floats, n_queries: int) -> float:
+def half_width(value: float, by_query: Floats, n_queries: int) -> float:
+    """Return half of the interval that a campaign of so many queries is expected to have.
+
+    Args:
+        value: of the measure in a pilot.
+        by_query: shape (n_pilot,), what its mean and error are made of.
+        n_queries: of the campaign.
+    """
     error = standard_error(by_query) * np.sqrt(by_query.size / n_queries)
     ends = statistic_interval(value, float(error), n_queries)
     return (ends.high - ends.low) / 2

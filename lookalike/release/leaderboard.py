@@ -9,9 +9,11 @@ from functools import cache
 
 import numpy as np
 
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.bias.words.advice import OF_THE_POOL, comparable_with
 from lookalike.core.arrays import Bools, Floats
 from lookalike.metrics.leaderboard import (
+    NOBODY,
     Cell,
     Entrant,
     Leaderboard,
@@ -43,6 +45,8 @@ class ReleaseScores:
         ends: by measure, of intervals that came with the values.
         by_query: by measure, shape (n_queries,) in the order of the release's queries, NaN where
             undefined; empty where only the means are told.
+        whom: by measure, with whom its value may be compared, and why, where its part in the pool
+            does not say it.
     """
 
     model: Entrant
@@ -50,6 +54,7 @@ class ReleaseScores:
     n_queries: Mapping[str, int | None] = field(default_factory=dict)
     ends: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     by_query: Mapping[str, Floats] = field(default_factory=dict)
+    whom: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def release_leaderboard(
@@ -108,23 +113,22 @@ def _column(
     values = np.array([entry.by_query[name] for entry in scores if name in entry.by_query])
     is_common = common_queries(values) if names else np.zeros(0, np.bool_)
     cells = {entry.model.name: _cell(entry, name, depth, is_common) for entry in scores}
-    measure = parse_measure(name)
-    if measure.family in OF_THE_POOL or np.count_nonzero(is_common) < LEAST_QUERIES:
+    is_coverage, is_yes_no = _kind(name)
+    if is_coverage or np.count_nonzero(is_common) < LEAST_QUERIES:
         return Measured(name, title, cells)
     n_queries = values.shape[1]
     kept = order_probabilities(names, values, draws(DRAWS, n_queries)) if is_sorted else {}
     flips = draws(FLIPS, n_queries)
     flips = replace(flips, rng=deepcopy(flips.rng))
-    tests = paired_tests(name, names, values, flips, is_yes_no=measure.is_yes_no).tests
+    tests = paired_tests(name, names, values, flips, is_yes_no=is_yes_no).tests
     return Measured(name, title, cells, tests, kept)
 
 
 def _cell(entry: ReleaseScores, name: str, depth: int, is_common: Bools) -> Cell:
-    measure = parse_measure(name)
-    judged = entry.values.get(f"judged@{measure.parameter}")
-    group, reason = comparable_with(name, entry.model.badge, judged, depth)
+    is_coverage, _ = _kind(name)
+    group, reason = _whom(entry, name, depth)
     interval = UNDEFINED
-    if name in entry.by_query and measure.family not in OF_THE_POOL:
+    if name in entry.by_query and not is_coverage:
         interval = mean_interval(np.where(is_common, entry.by_query[name], np.nan))
     low, high = (interval.low, interval.high) if interval.is_defined else (None, None)
     if name in entry.ends:
@@ -137,3 +141,18 @@ def _cell(entry: ReleaseScores, name: str, depth: int, is_common: Bools) -> Cell
         comparable_with=group,
         reason=reason,
     )
+
+
+def _kind(name: str) -> tuple[bool, bool]:
+    """Return whether a column tells of the pool, not of a model, and whether of yes and no."""
+    if name == EQUAL_OUTSIDER:
+        return False, False
+    measure = parse_measure(name)
+    return measure.family in OF_THE_POOL, measure.is_yes_no
+
+
+def _whom(entry: ReleaseScores, name: str, depth: int) -> tuple[str, str]:
+    if name == EQUAL_OUTSIDER:
+        return entry.whom.get(name, (NOBODY, "it was scored without a look at the pool"))
+    judged = entry.values.get(f"judged@{parse_measure(name).parameter}")
+    return comparable_with(name, entry.model.badge, judged, depth)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from lookalike.agreement.aggregate import aggregate
 from lookalike.agreement.votes import Votes, make_votes
 from lookalike.bias.evidence.assemble import Extras, assemble_evidence, dividing_attributes
-from lookalike.bias.evidence.files import VoteTable, make_proposals
+from lookalike.bias.evidence.files import VoteTable
 from lookalike.bias.report import BiasReport, BiasSettings, bias_report
 from lookalike.io.tables import Qrels, Run
 from lookalike.metrics.match import Missing
@@ -29,6 +29,7 @@ from lookalike.release.format.folder import Folder
 from lookalike.release.format.layout import ALL_TABLES
 from lookalike.release.format.manifest import Manifest, make_entry, read_manifest
 from lookalike.release.format.tables import rows_of
+from lookalike.release.outsiders import read_pool
 from lookalike.release.rounds import IN_PART, judged_share
 from lookalike.release.submitted import Judged
 
@@ -193,12 +194,8 @@ class Release(Folder):
             ReleaseError: the release has no pool, or one that rounds have judged in part.
         """
         self._refuse_part()
-        rank_of: dict[tuple[str, str, str], int] = {}
-        for *pair, model, rank in self.rows("pool", "query_id", "image_id", "model_id", "rank"):
-            key = (pair[0], pair[1], model)
-            if pair[0] not in self.hidden_queries:
-                rank_of[key] = min(rank, rank_of.get(key, rank))
-        if not rank_of:
+        proposals = read_pool(self)
+        if proposals is None:
             raise ReleaseError(f"{self.source}: the release has no pool, so no bias of one")
         votes = list(self._votes())
         judges = tuple(sorted({judge for _, _, judge, _ in votes}))
@@ -215,7 +212,7 @@ class Release(Folder):
         )
         evidence = assemble_evidence(
             self.qrels(),
-            make_proposals([(*key, rank) for key, rank in rank_of.items()]),
+            proposals,
             [self.run(model["id"]) for model in self.scored],
             missing="worst",
             extras=extras,

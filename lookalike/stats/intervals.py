@@ -81,21 +81,37 @@ def statistic_interval(value: float, error: float, n_queries: int, level: float 
 def share_interval(is_part: Bools, queries: Ints, level: float = 0.95) -> Interval:
     """Return the interval of a share of pairs, those of one query belonging together.
 
-    Source: the standard error of a ratio of totals (Cochran, Sampling Techniques, 1977, section
-    6.4), which `statistic_interval` takes.
-
     Args:
         is_part: shape (n_pairs,), of which the share is.
         queries: shape (n_pairs,), the query of each.
         level: coverage.
     """
-    _, codes = np.unique(queries, return_inverse=True)
-    n_pairs = np.bincount(codes)
-    if n_pairs.size < LEAST_QUERIES:
+    return grouped_interval(is_part, queries, level)
+
+
+def grouped_interval(values: ArrayLike, groups: ArrayLike, level: float = 0.95) -> Interval:
+    """Return the interval of a mean of values from 0 to 1, those of one group belonging together.
+
+    Source: the standard error of a ratio of totals (Cochran, Sampling Techniques, 1977, section
+    6.4), which `statistic_interval` takes.
+
+    Args:
+        values: shape (n,), NaN where undefined.
+        groups: shape (n,), such as the query of each pair, or the product of each photo.
+        level: coverage.
+
+    Returns:
+        The interval; undefined below `LEAST_QUERIES` groups, and where they do not differ.
+    """
+    v = np.asarray(values, dtype=np.float64)
+    kept = ~np.isnan(v)
+    _, codes = np.unique(np.asarray(groups)[kept], return_inverse=True)
+    sizes = np.bincount(codes)
+    if sizes.size < LEAST_QUERIES:
         return UNDEFINED
-    share = float(np.mean(is_part))
-    beyond = (np.bincount(codes, weights=is_part) - share * n_pairs) / n_pairs.mean()
-    return statistic_interval(share, standard_error(beyond), n_pairs.size, level)
+    mean = float(v[kept].mean())
+    beyond = (np.bincount(codes, weights=v[kept]) - mean * sizes) / sizes.mean()
+    return statistic_interval(mean, standard_error(beyond), sizes.size, level)
 
 
 def independent_pairs(is_part: Bools, queries: Ints, level: float = 0.95) -> float:

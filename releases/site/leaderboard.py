@@ -13,6 +13,7 @@ from django.core.cache import cache, caches
 from redis import RedisError
 
 from lookalike.agreement.human_line import HumanLine
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.core.arrays import Floats
 from lookalike.core.source import source_digest
 from lookalike.metrics.leaderboard import Entrant, Leaderboard, seen_note
@@ -20,6 +21,7 @@ from lookalike.release.format.folder import Folder
 from lookalike.release.format.tables import coded
 from lookalike.release.human_line import release_human_line
 from lookalike.release.leaderboard import ReleaseScores, pool_depth, release_leaderboard
+from lookalike.release.outsiders import EqualOutsiders, equal_outsiders
 from lookalike.stats.text_tables import PAGE
 from releases.models import Release, Submission
 from releases.site.queries import Person, visible_submissions
@@ -68,6 +70,15 @@ def human(release: Release) -> HumanLine | None:
     return made
 
 
+def of_pool(release: Release) -> EqualOutsiders | None:
+    """Return the equal-outsider AUC of the models by the public labels; None without a pool."""
+    [made] = _kept(
+        f"release-outsiders:{_code()}:{release.seal}",
+        lambda: [equal_outsiders(Folder(files_folder(release)))],
+    )
+    return made
+
+
 def _code() -> str:
     """Return which code makes leaderboards: what another has made is made anew."""
     return source_digest("lookalike", "releases.site")
@@ -88,22 +99,30 @@ def _kept(key: str, make: Callable[[], T]) -> T:
 def _public(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:
     """Yield every model's means by the public labels, and its values of single queries."""
     by_query = _values_by_query(Folder(files_folder(release)))
+    outsiders = of_pool(release)
     for model, entrant in _models(release, release.results):
-        yield ReleaseScores(
-            entrant,
-            _named(model["measures"], "value"),
-            _named(model["measures"], "n_queries"),
-            {
-                name: (one["low"], one["high"])
-                for name, one in model["measures"].items()
-                if "low" in one
-            },
-            by_query.get(model["id"], {}),
-        )
+        name = model["id"]
+        measures, values = dict(model["measures"]), dict(by_query.get(name, {}))
+        if outsiders:
+            measures[EQUAL_OUTSIDER] = outsiders.outcome(name)
+            values[EQUAL_OUTSIDER] = outsiders.by_query[name]
+        yield _scores(entrant, measures, values, outsiders)
     for one in submitted:
         values = {name: np.array(row, np.float64) for name, row in one.by_query.items()}
-        means = _named(one.results, "value"), _named(one.results, "n_queries")
-        yield ReleaseScores(_entrant(one), *means, by_query=values)
+        yield _scores(_entrant(one), one.results, values, outsiders)
+
+
+def _scores(
+    entrant: Entrant,
+    measures: Mapping[str, Any],
+    by_query: Mapping[str, Floats],
+    outsiders: EqualOutsiders | None,
+) -> ReleaseScores:
+    told = measures.get(EQUAL_OUTSIDER)
+    whom = {EQUAL_OUTSIDER: outsiders.whom_beside(told)} if outsiders and told else {}
+    ends = {name: (one["low"], one["high"]) for name, one in measures.items() if "low" in one}
+    values, n_queries = _named(measures, "value"), _named(measures, "n_queries")
+    return ReleaseScores(entrant, values, n_queries, ends, by_query, whom)
 
 
 def _hidden(release: Release, submitted: Sequence[Submission]) -> Iterator[ReleaseScores]:

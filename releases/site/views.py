@@ -16,6 +16,7 @@ from catalog.images.blobs import read_preview
 from evaluation.results.leaderboard import HEADINGS
 from evaluation.results.leaderboard_files import leaderboard_response
 from jobs.services import JobConflictError
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.release.documents.citation import bibtex, citation, cite_as
 from lookalike.release.documents.datasheet import datasheet_html
@@ -48,13 +49,20 @@ from releases.site.signing import signature_of
 from releases.storage import files_folder
 
 BOARD = (
-    *("nDCG@5", "vsd_hr@5", "Success@5", "P@5", "P_all@5", "judged@5", "AP'", "macro_roc_auc"),
+    *("nDCG@5", "vsd_hr@5", "Success@5", "MRR@5", "P@5", "P_all@5", "judged@5", "AP'"),
+    *("macro_roc_auc", EQUAL_OUTSIDER),
 )
 
 
-def board_measures(release: Release) -> tuple[str, ...]:
-    """Return the measures of the board: by grades first, VSD's where products are known."""
-    known = release.results.get("measures", BOARD)
+def board_measures(release: Release, *, hidden: bool = False) -> tuple[str, ...]:
+    """Return the measures of the board: by grades first, VSD's where products are known.
+
+    The equal-outsider AUC needs a pool whose labels are all known here.
+    """
+    known = {*release.results.get("measures", BOARD)}
+    is_whole = not hidden and "judged" not in release.results
+    if is_whole and any(model["badge"] == "pooled" for model in release.entrants):
+        known.add(EQUAL_OUTSIDER)
     return tuple(name for name in BOARD if name in known)
 
 
@@ -100,6 +108,7 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         "board": board,
         "human": None if hidden or facts.in_part else human(release),
         "sorted_by": board.columns[board.sorted_at].name,
+        "of_pool": any(column.name == EQUAL_OUTSIDER for column in board.columns),
         "more_query": "&labels=hidden" if hidden else "",
         "archive": archive_line(release),
         "signature": signature_of(release),
@@ -125,10 +134,14 @@ def _asks_hidden(request: HttpRequest, release: Release) -> bool:
 
 
 def _board(request: HttpRequest, release: Release, *, hidden: bool) -> Leaderboard:
-    measures = board_measures(release)
-    by = request.GET.get("by", "")
+    """Return the table sorted as asked, by default by what all models may be compared by."""
+    measures = board_measures(release, hidden=hidden)
     columns = [(name, HEADINGS.get(name, name)) for name in measures]
-    by = by if by in measures else measures[0]
+    by = request.GET.get("by", "")
+    if by not in measures:
+        submitted = visible_submissions(release, request.user).filter(scored_at__isnull=False)
+        is_mixed = any(one["badge"] != "pooled" for one in release.entrants) or submitted.exists()
+        by = EQUAL_OUTSIDER if is_mixed and EQUAL_OUTSIDER in measures else measures[0]
     return leaderboard(release, request.user, columns, by, hidden=hidden)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.io.tables import Qrels, Run
 from lookalike.release.format.folder import Folder
 from lookalike.release.labelling import make_qrels
+from lookalike.release.outsiders import equal_outsiders
 from lookalike.release.scoring import coarse, rounded
 from lookalike.release.submitted import NAMELESS, Judged
 
@@ -30,7 +32,8 @@ class SubmissionScores:
     """What is kept of a submission.
 
     Attributes:
-        results: by measure, on the public labels.
+        results: by measure, on the public labels; of the equal-outsider AUC also with whom it may
+            be compared.
         by_query: by measure, the value of each of their queries.
         hidden_results: by measure, on the hidden labels: means alone, in coarse steps.
     """
@@ -43,22 +46,31 @@ class SubmissionScores:
 def score_submission(judged: Judged, hidden: Path | None, run: Run) -> SubmissionScores:
     """Return the results of a run, exact on public labels and rounded on hidden ones."""
     [public] = judged.score([run])
-    results = {
+    results: dict[str, Any] = {
         name: {"value": rounded(outcome.value), "n_queries": outcome.n_defined}
         for name, outcome in public.outcomes.items()
     }
     by_query = {
-        name: [rounded(value) for value in outcome.by_query.tolist()]
+        name: outcome.by_query
         for name, outcome in public.outcomes.items()
         if outcome.by_query is not None
     }
+    alone = replace(run, name=f"submitted: {run.name}")  # no model of a release is called so
+    outsiders = equal_outsiders(judged.folder, [alone])
+    if outsiders is not None:
+        results[EQUAL_OUTSIDER] = outsiders.outcome(alone.name)
+        by_query[EQUAL_OUTSIDER] = outsiders.by_query[alone.name]
+    values = {name: [rounded(one) for one in row.tolist()] for name, row in by_query.items()}
+    return SubmissionScores(results, values, _on_hidden(judged, hidden, run))
+
+
+def _on_hidden(judged: Judged, hidden: Path | None, run: Run) -> dict[str, Any]:
     kept_back = hidden_qrels(judged, hidden)
     if not kept_back:
-        return SubmissionScores(results, by_query, {})
+        return {}
     [of_hidden] = judged.score([run], labels=kept_back)
     n = len(kept_back.query_ids)
-    hidden_results = {
+    return {
         name: {"value": coarse(outcome.value, outcome.n_defined or n)}
         for name, outcome in of_hidden.outcomes.items()
     }
-    return SubmissionScores(results, by_query, hidden_results)

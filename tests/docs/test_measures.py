@@ -26,3 +26,14 @@ def test_the_examples_name_only_measures_that_exist():
     for names in re.findall(r'--measures "?([^"\s]+)', TEXT):
         for name in names.split(","):
             parse_measure(name)
+
+
+def test_every_attack_that_the_document_names_has_its_test():
+    attacks = TEXT.split("## What a reviewer may attack")[1].split("\n## ")[0]
+    rows = [line for line in attacks.splitlines() if line.startswith("|")][2:]
+    assert len(rows) >= 15
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
+        assert named, row
+        for path, name in named:
+            assert f"\ndef {name}(" in (ROOT / path).read_text(), (path, name)

@@ -12,13 +12,14 @@ import pytest
 from django.test import Client
 
 from accounts.models import Role, User
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.cli.main import main
 from lookalike.metrics.leaderboard import Leaderboard
 from lookalike.release.opened import Release as OpenRelease
 from lookalike.release.opened import open_release
 from releases.models import Release
 from releases.storage import archive_path, files_folder
-from tests.lookalike.release.scored_by_hand import measures, run_of
+from tests.lookalike.release.scored_by_hand import equal_outsider_auc, measures, run_of
 
 THEIRS = {
     "P@5": ir_measures.P @ 5,
@@ -64,7 +65,10 @@ def check_every_way(
         [(_, printed)] = _printed(capsys, "score", "--release", source, "--run", str(path))
         [line] = [line for line in board.lines if line.model.name == name]
         page = {c.name: cell.value for c, cell in zip(board.columns, line.cells, strict=True)}
-        by_hand, theirs = measures(folder, run_of(path)), _by_ir_measures(opened, model)
+        run = run_of(path)
+        by_hand, theirs = measures(folder, run), _by_ir_measures(opened, model)
+        as_outsider = equal_outsider_auc(folder, model["id"], run)
+        assert page.pop(EQUAL_OUTSIDER) == pytest.approx(as_outsider, abs=1e-9), name
         assert {"P@5", "P_all@5"} <= page.keys() <= by_hand.keys() == model["measures"].keys()
         for measure, entry in model["measures"].items():
             ways = {
@@ -83,7 +87,8 @@ def check_every_way(
     of_campaign = client.get(f"/results/{campaign}/?by={by}").context["board"]
     ours, others = shown_of(board), shown_of(of_campaign)
     assert ours["order"] == others["order"]
-    assert ours.keys() & others.keys() >= {"vsd_hr@5", "Success@5", "P@5", "AP'", "macro_roc_auc"}
+    of_both = {"vsd_hr@5", "Success@5", "MRR@5", "P@5", "AP'", "macro_roc_auc", EQUAL_OUTSIDER}
+    assert ours.keys() & others.keys() >= of_both
     for column in ours.keys() & others.keys():
         assert ours[column] == others[column], column
 

@@ -20,6 +20,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from annotation.models import Campaign
 from jobs.models import Job
+from lookalike.bias.measurements import EQUAL_OUTSIDER
 from lookalike.cli.main import main
 from lookalike.io.errors import InputError
 from lookalike.metrics.match import Missing
@@ -30,7 +31,7 @@ from releases.site.queries import SCORE_TASK, quota
 from releases.storage import archive_path, files_folder
 from releases.submissions.services import QuotaError, delete, submit
 from releases.tasks import score
-from tests.lookalike.release.scored_by_hand import measures, run_of
+from tests.lookalike.release.scored_by_hand import equal_outsider_auc, measures, run_of
 from tests.worlds import SPECS, World, freeze_now, request_for
 
 BASE = "/releases/small/1.0.0/"
@@ -310,3 +311,36 @@ def test_the_leaderboard_is_sorted_and_holds_ones_own(
     assert [cell.comparable_with for cell in own.cells] == ["nobody", "outsiders"]
     stranger = leaderboard(release, AnonymousUser(), columns, "P@5", hidden=False)
     assert "submitted" not in stranger.badges
+
+
+def test_a_submission_is_an_outsider_to_the_pool_and_a_copy_of_its_models_is_found_out(
+    release: Release, researcher: User
+) -> None:
+    folder = files_folder(release)
+    pooled = next(one["id"] for one in release.entrants if one["badge"] == "pooled")
+    run = run_of(folder / f"runs/{pooled}.parquet")
+    for row in pq.read_table(folder / "data/pool.parquet").to_pylist():
+        if row["model_id"] == pooled:
+            run[row["query_id"]][row["image_id"]] = 100.0 - row["rank"]
+    lines = [f"{query},{image},{score}" for query, of in run.items() for image, score in of.items()]
+    content = "\n".join(["query,candidate,score", *lines]).encode()
+    copy = give(release, researcher, content, "copy.csv", "copy").results
+    by_hand = equal_outsider_auc(folder, "a newcomer", run)
+    assert copy[EQUAL_OUTSIDER]["value"] == pytest.approx(by_hand, abs=1e-9)
+    assert copy[EQUAL_OUTSIDER]["comparable_with"] == "nobody"
+    assert copy[EQUAL_OUTSIDER]["reason"] == "labels made by its relatives stay in"
+    rng = np.random.default_rng(0)
+    pairs = pq.read_table(folder / "data/pairs.parquet").to_pylist()
+    rows = [f"{row['query_id']},{row['image_id']},{rng.random()}" for row in pairs]
+    content = "\n".join(["query,candidate,score", *rows]).encode()
+    other = give(release, researcher, content, "r.csv", "noise").results[EQUAL_OUTSIDER]
+    assert other["comparable_with"] in {"all models", "models without relatives"}
+    reader = Client()
+    reader.force_login(researcher)
+    board = reader.get(BASE).context["board"]
+    at = board.sorted_at
+    assert board.columns[at].name == EQUAL_OUTSIDER
+    whom = {line.model.name: line.cells[at].comparable_with for line in board.lines}
+    assert whom["copy"] == "nobody"
+    unrelated = {name for name, group in whom.items() if group == whom["noise"]}
+    assert len(unrelated) > 1

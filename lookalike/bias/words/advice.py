@@ -82,7 +82,7 @@ def advice(
     """
     badge = model_badge(evidence, model)
     columns = [_cutoff_advice(badge, cutoffs, evidence.depth), annotated_advice(badge)]
-    columns += _outsider_advice(evidence, model)
+    columns += outsider_advice(evidence, model)
     if has_random:
         columns.append(
             ColumnAdvice(
@@ -179,7 +179,8 @@ def _cutoff_advice(badge: str, cutoffs: Sequence[CutoffRow], depth: int) -> Colu
     return ColumnAdvice(CUTOFF_COLUMN, NOBODY, even + of_k[best.k][1])
 
 
-def _outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
+def outsider_advice(evidence: PoolEvidence, model: str) -> list[ColumnAdvice]:
+    """Return with whom the equal-outsider AUC of a model is compared, then the family-matched."""
     column = OUTSIDER_COLUMN
     if len(evidence.generators) == 1:
         return [ColumnAdvice(column, NOBODY, "without its only model the pool is empty")]

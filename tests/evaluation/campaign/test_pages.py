@@ -290,7 +290,7 @@ def test_a_paired_test_reads_the_same_from_both_sides(result: Result) -> None:
     assert there.interval.is_defined
     assert back.interval == Interval(-there.interval.high, -there.interval.low)
     assert back.p_holm == there.p_holm
-    assert paired_test(StoredResult(result), "MRR@5", SPECS[0], OUTSIDER) is None
+    assert paired_test(StoredResult(result), "Success@1", SPECS[0], OUTSIDER) is None
 
 
 def test_names_are_escaped_wherever_they_stand(

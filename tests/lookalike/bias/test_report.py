@@ -197,6 +197,8 @@ def test_no_finding_claims_what_its_interval_does_not_tell_from_zero():
                 and f"proposed, {d.model} would" in text
             ]
             assert any(d.delta.interval.low > 0 or d.delta.interval.high < 0 for d in claimed)
+            assert any(f"{d.n_queries} queries;" in text for d in claimed)
+            assert "95 % interval" in text
     assert n_claims
     few = report_of(random_pool(0, n_queries=8))
     assert not any(text.startswith(CLAIMS) for text in few.findings)

@@ -195,6 +195,23 @@ def test_accuracy_stands_beside_precision_recall_f1_and_balanced_accuracy(shared
         )
 
 
+def test_accuracy_of_rare_positives_does_not_stand_alone(tmp_path, capsys):
+    """Nine in ten right, and every second positive wrong: 5 found, 5 missed, 5 false of 100."""
+    said = ["yes"] * 5 + ["no"] * 5 + ["yes"] * 5 + ["no"] * 85
+    votes = write(
+        tmp_path, "\n".join(["item,worker,label", *(f"i{i},w,{v}" for i, v in enumerate(said))])
+    )
+    true = ["yes"] * 10 + ["no"] * 90
+    rows = [f"i{i},{v}" for i, v in enumerate(true)]
+    truth = write(tmp_path, "\n".join(["item,truth", *rows]), "truth.csv")
+    _, found, _ = run(capsys, votes, "--truth", truth)
+    accuracy = found["accuracy"]
+    assert accuracy["value"] == pytest.approx(0.9)
+    assert accuracy["balanced"] == pytest.approx((0.5 + 85 / 90) / 2)
+    positive = accuracy["by_label"]["yes"]
+    assert (positive["precision"], positive["recall"], positive["f1"]) == (0.5, 0.5, 0.5)
+
+
 def test_undefined_figures_are_null(tmp_path, capsys):
     path = write(tmp_path, "item,worker,label\na,1,x\n")
     _, found, _ = run(capsys, path)

@@ -24,6 +24,10 @@ from lookalike.io.writers import (
 )
 
 LABELS = [("q1", "b", 1), ("q1", "a", 0), ("q2", "b", 1)]
+JSONL = """{"query": "q1", "candidate": "b", "label": 1, "by": null}
+
+{"candidate": "a", "label": 0, "query": "q1"}
+{"query": "q2", "candidate": "b", "label": 1.0}"""
 
 
 @pytest.fixture
@@ -70,6 +74,8 @@ def test_a_run_is_arrays_with_a_table_by_query():
         "note,label,candidate,query\nx,1,b,q1\ny,0,a,q1\nz,1,b,q2\n",
         "query-id,corpus-id,score\nq1,b,1\nq1,a,0\nq2,b,1\n",
         "\ufeffquery,candidate,label\nq1,b,1\nq1,a,0\nq2,b,1\n",
+        JSONL,
+        "\ufeff\n" + JSONL.replace("candidate", "image_id").replace("query", "query_id"),
     ],
 )
 def test_labels_are_read_whatever_their_format(file, content):
@@ -120,6 +126,14 @@ VSD = '[{"key": ["q", "a"], "value": 1},\n\n {"key": ["q", "b"], "value": %s}]'
         (b"\xff\xfe\n", 1, "byte 0xff is not UTF-8"),
         ("query,candidate\nq,a\n", 1, "needed: query,candidate,label"),
         ("query,query,candidate,label\nq,q,a,1\n", 1, "needed"),
+        ('{"query":"q","candidate":"a"}\n', 1, "needed: query,candidate,label"),
+        (JSONL + "\n[1]", 5, "it is no JSON object"),
+        (JSONL + "\n{", 5, "not JSON"),
+        (JSONL + '\n{"query":"q","candidate":"a"}', 5, "it lacks label"),
+        (JSONL + '\n{"query":"q","candidate":null,"label":1}', 5, "the candidate is None"),
+        (JSONL + '\n{"query":"q","candidate":"","label":1}', 5, "the candidate is empty"),
+        (JSONL + '\n{"query":"q","candidate":"a","label":true}', 5, "label True is neither"),
+        (JSONL + '\n{"query":"q1","candidate":"b","label":0}', 5, "label 0 here and 1 in line 1"),
         ("query,candidate,label\nq,a,1\nq,b\n", 3, "2 cells where the header names 3"),
         ("query,candidate,label\nq,a,1\n,b,0\n", 3, "the query is empty"),
         ("query,candidate,label\nq,,1\n", 2, "the candidate is empty"),
@@ -161,6 +175,9 @@ def test_bad_labels_are_refused_with_file_line_and_reason(file, content, line, r
         ("q Q0 a 0.5 x\n", 1, "5 fields where there must be 6"),
         ("query,candidate,score\nq,a,\n", 2, "score '' is not a number"),
         ("query,candidate,score\nq,a,-inf\n", 2, "not finite"),
+        ('{"query":"q","candidate":"a","score":NaN}', 1, "not finite"),
+        ('{"query":"q","candidate":"a","score":1' + "0" * 400 + "}", 1, "not finite"),
+        ('{"query":"q","candidate":"a","score":"high"}', 1, "is not a number"),
         ("[]", 1, "not JSON"),
     ],
 )

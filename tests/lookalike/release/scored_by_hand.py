@@ -85,3 +85,28 @@ def labels_of(folder: Path, product: dict[str, str]) -> dict[str, dict[str, int]
         if row["label"] is not None and not own and (query, image) not in drawn - pool:
             labels[query][image] = row["label"]
     return labels
+
+
+def equal_outsider_auc(folder: Path, model: str, scores: Scores) -> float:
+    """Return the macro ROC-AUC of a model as if it had not built the pool.
+
+    One that has built it is judged on the labels that would be there without it, any other on
+    those without each of the builders in turn.
+    """
+    product = {row["image_id"]: row["product_id"] for row in rows(folder / "data/images.parquet")}
+    proposers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows(folder / "data/pool.parquet"):
+        proposers[row["query_id"], row["image_id"]].add(row["model_id"])
+    builders = set().union(*proposers.values())
+    found = []
+    for query, judged in labels_of(folder, product).items():
+        without: dict[str, float] = {}
+        for builder in builders:
+            kept = [image for image in judged if proposers[query, image] - {builder}]
+            truth, values = [judged[i] for i in kept], [scores[query][i] for i in kept]
+            is_mixed = len({*truth}) == 2
+            without[builder] = float(roc_auc_score(truth, values)) if is_mixed else np.nan
+        every = np.array([*without.values()])
+        if not np.isnan(every).any():
+            found.append(without.get(model, float(every.mean())))
+    return float(np.mean(found))

@@ -54,7 +54,7 @@ BAD = [
     ("empty.csv", b"", ", line 1: the file is empty"),
     ("head-alone.csv", csv(), ": the file holds no pairs"),
     ("binary.csv", bytes(range(256)), ", line 2: byte 0x80 is not UTF-8"),
-    ("words.json", b"{}", ", line 1: a run is a TREC run, CSV or parquet file, not JSON"),
+    ("words.json", b"{}", ", line 1: a run is a TREC run, CSV, JSONL or parquet file, not JSON"),
     ("cut.parquet", SCORES[:-100], ": not readable as parquet"),
     ("packed.csv", gzip.compress(csv()), ": it is packed by gzip; unpack it"),
     ("no.csv.gz", csv(), " is not readable as gzip"),
@@ -64,6 +64,8 @@ BAD = [
     ("twice.npz", npz([A, B, A], ROWS), f", row 3: '{A}' has another vector in row 1"),
     ("other.npz", npz([A], ROWS, "arr"), "it holds ids, arr; needed: the arrays ids and vectors"),
     ("number.npz", npz([A, B], ROWS), ": 2 ids for 3 vectors"),
+    ("long.npz", npz([A, B, C], ROWS * 1e25), ", row 1: the vector is too long or too short for"),
+    ("short.npz", npz([A, B, C], ROWS * 1e-25), ", row 1: the vector is too long or too short for"),
     ("cut.npz", npz([A, B, C], ROWS)[:-50], ": not readable"),
     ("bare.npy", b"\x93NUMPY", ": A .npy holds no names of images. Give a .npz"),
     (

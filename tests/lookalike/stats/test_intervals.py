@@ -9,6 +9,7 @@ from lookalike.stats.bootstrap import query_counts
 from lookalike.stats.intervals import (
     LEAST_QUERIES,
     difference_intervals,
+    grouped_interval,
     mean_interval,
     paired_score_interval,
     share_interval,
@@ -131,6 +132,18 @@ def test_pairs_of_one_query_are_not_counted_as_independent():
     apart = share_interval(is_part, np.arange(100))
     together = share_interval(is_part, np.repeat(np.arange(20), 5))
     assert together.high - together.low > 1.7 * (apart.high - apart.low)
+
+
+def test_photos_of_one_product_are_not_counted_as_independent():
+    rng = np.random.default_rng(0)
+    products = np.repeat(np.arange(30), 4)
+    found = (rng.random(30) < 0.5)[products].astype(float)  # all photos of a product, or none
+    alone, grouped = mean_interval(found), grouped_interval(found, products)
+    by_product = mean_interval(found[::4])
+    assert grouped.high - grouped.low > 1.7 * (alone.high - alone.low)
+    assert grouped.high - grouped.low == pytest.approx(by_product.high - by_product.low, rel=0.1)
+    few = products < LEAST_QUERIES - 1
+    assert not grouped_interval(found[few], products[few]).is_defined
 
 
 def test_micro_values_average_to_the_area_and_are_its_slopes():
