@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from lookalike.learning.language.sources import LanguageSource, name_rows
 from lookalike.learning.losses.matching import language_rows
 
 TEMPLATE = "a photo of a {}"
+KEPT = 4096  # classes whose similarities are worked out once
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,15 @@ class Language:
 
     def of(self, images: Ints, codes: Ints) -> torch.Tensor:
         """Return how alike the words of images are, shape (n, n); as `rows_of`."""
+        if not self.of_images and len(self.rows) <= KEPT:
+            at = torch.from_numpy(codes)
+            return self._of_classes[at[:, None], at]
         rows = self.rows_of(images, codes)
+        return rows @ rows.T
+
+    @cached_property
+    def _of_classes(self) -> torch.Tensor:
+        rows = torch.from_numpy(self.rows)
         return rows @ rows.T
 
     def among(self, images: Ints) -> Language:

@@ -174,15 +174,15 @@ class MetricLearner:
         codes = self._batches.classes.codes[rows]
         labels, inputs = torch.from_numpy(codes), own_part(self._rows[torch.from_numpy(rows)])
         vectors = gathered(self.network.unit(inputs))
-        words = None
-        if self._language is not None and number >= self._guidance.delay:
-            words = self._language.rows_of(rows, codes)
-        loss = self._objective(inputs, vectors, labels, number, words)
+        language = self._language if number >= self._guidance.delay else None
+        alike = language.of(rows, codes) if language else None
+        loss = self._objective(inputs, vectors, labels, number, alike)
         losses = {"loss": loss}
-        if words is not None:
-            losses["language"] = self._guidance.loss(vectors, labels, words @ words.T)
+        if alike is not None:
+            losses["language"] = self._guidance.loss(vectors, labels, alike)
             loss = loss + self._guidance.weight * losses["language"]
-        if words is not None and self._guidance.prediction:
+        if language and self._guidance.prediction:
+            words = language.rows_of(rows, codes)
             losses["prediction"] = 1 - (self._foretold(vectors) * words).sum(dim=1).mean()
             loss = loss + self._guidance.prediction * losses["prediction"]
         require_finite(loss, number, rows)
@@ -218,14 +218,14 @@ class MetricLearner:
         vectors: torch.Tensor,
         labels: torch.Tensor,
         number: int,
-        words: torch.Tensor | None,
+        alike: torch.Tensor | None,
     ) -> torch.Tensor:
         match self._settings.objective:
             case "multisimilarity" | "multisimilarity, original" as name:
                 form: Form = "original" if name.endswith("original") else "official"
                 judged, share = None, self._guidance.mining
-                if words is not None and share:
-                    judged = torch.lerp((vectors @ vectors.T).detach(), words @ words.T, share)
+                if alike is not None and share:
+                    judged = torch.lerp((vectors @ vectors.T).detach(), alike, share)
                 return multisimilarity(vectors, labels, form=form, judged=judged)
             case "s2sd":
                 features = gathered(self.network.features(inputs))

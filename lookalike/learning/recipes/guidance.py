@@ -17,8 +17,8 @@ from lookalike.core.progress import Progress
 from lookalike.images.metadata import MetadataError, read_metadata
 from lookalike.io.errors import InputError
 from lookalike.learning.engine.fitting import fit
-from lookalike.learning.language.encoders import TextEncoder, load_encoder
 from lookalike.learning.language.imagenet import as_probabilities
+from lookalike.learning.language.sources import LanguageSource, load_language
 from lookalike.learning.metric.classes import Classes
 from lookalike.learning.metric.language import Language, name_language, pseudolabel_language
 from lookalike.learning.metric.scores import class_scores
@@ -43,7 +43,7 @@ class _World:
     classes: Classes
     products: list[str]
     probabilities: Floats | None
-    encoder: TextEncoder
+    encoder: LanguageSource
     learnt: Bools
     asked: Bools
     read: dict[tuple[str, int, str], Language] = field(default_factory=dict)
@@ -177,7 +177,7 @@ def _world(
             own = Run(run.folder, device=run.device)  # its file has other vectors
             found = picture_vectors(paths, read, said["classifier"], own, progress)
             probabilities = as_probabilities(found)
-        encoder = load_encoder(said["encoder"])
+        encoder = load_language(said["encoder"])
     except (BackboneError, MetadataError) as problem:
         raise InputError(str(problem)) from problem
     products = [row.product_id for row in known.values()]
