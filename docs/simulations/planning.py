@@ -1,6 +1,6 @@
 """Simulate campaigns that are judged in part: do the intervals hold, and what does judging save?
 
-    python docs/simulations/planning.py                   1,000 campaigns of each world: hours
+    python docs/simulations/planning.py                   1,000 of each: half an hour of a core
     python docs/simulations/planning.py --campaigns 150   fewer; the document says how many
     python docs/simulations/planning.py --only coverage --world close   some worlds, printed alone
 

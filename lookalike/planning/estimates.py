@@ -130,7 +130,8 @@ class Estimator:
     Args:
         pool: the pairs.
         names: of measures.
-        with_model, guesses_from: as `estimate` takes them.
+        with_model: as `estimate` takes it.
+        guesses_from: as `estimate` takes it.
 
     Raises:
         InputError: a measure without an estimate.

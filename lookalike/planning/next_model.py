@@ -75,7 +75,9 @@ def builders_as_newcomers(
     Its own pairs count where they are judged, and nothing is learnt from them.
 
     Args:
-        pool, labels, builders: as for `next_models`.
+        pool: as for `next_models`.
+        labels: likewise.
+        builders: likewise.
     """
     is_builder = np.isin(pool.models, builders)
     _check(labels)
