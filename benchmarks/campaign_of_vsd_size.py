@@ -23,7 +23,7 @@ N_QUERIES, N_PAIRS, N_MODELS, N_POOLED, N_JUDGES = 2_000, 54_170, 14, 6, 3
 
 
 @transaction.atomic
-def build(n_images: int, dim: int) -> None:
+def build(n_images: int, dim: int, n_pairs: int = N_PAIRS) -> None:
     """Make the campaign unless this data folder holds it."""
     if Campaign.objects.filter(slug=SLUG).exists():
         return
@@ -72,7 +72,7 @@ def build(n_images: int, dim: int) -> None:
             batch_size=5000,
         )  # fmt: skip
         found |= {(q, int(c)): None for q, row in enumerate(lists) for c in row}
-    pairs = list(found)[:N_PAIRS]
+    pairs = list(found)[:n_pairs]
     campaign = Campaign.objects.create(slug=SLUG, name="VSD size", state="open",
                                        n_questions=len(pairs))  # fmt: skip
     PoolCampaign.objects.create(pool=pool, campaign=campaign)

@@ -33,6 +33,7 @@ from annotation.queries.numbers import campaign_numbers, numbers_of
 from annotation.queries.opening import opening_digest, opening_summary, opening_warnings
 from annotation.queries.reviewing.adjudication import contested_ids, next_case, rulings
 from annotation.queries.reviewing.careless import flagged_judges
+from annotation.queries.reviewing.disagreement import contested_groups
 from annotation.queries.reviewing.quality import judge_qualities
 from annotation.services.guidelines import text_digest
 from annotation.services.sensitivity import TASK, job_subject
@@ -190,6 +191,7 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
     made = rulings(campaign).select_related("question__query", "question__candidate", "decided_by")
     page = Paginator(made, A_PAGE).get_page(request.GET.get("page"))
     kind = campaign.kind
+    has_groups = "groups" in request.GET and not kind.is_choice
     _described(campaign, page)
     return {
         "kind": kind,
@@ -197,6 +199,7 @@ def adjudication(request: HttpRequest, campaign: Campaign) -> Context:
         "card": kind.card(case.subject, case.votes) if case else "",
         "n_contested": n_contested,
         "only_undecided": only_undecided,
+        "groups": contested_groups(campaign) if has_groups else None,
         "number": skipped + 1,
         "skipped": skipped,
         "case": case,

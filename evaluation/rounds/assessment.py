@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,16 +31,19 @@ from evaluation.results.stored import (
 )
 from evaluation.rounds.progress import rounds_progress, stored_draws, unfinished_problem
 from evaluation.runs.ranking_task import ranking_task
+from evaluation.runs.stored_runs import load_run
 from lookalike.core.arrays import Floats
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT, Progress
 from lookalike.io.errors import InputError
 from lookalike.io.tables import Run
+from lookalike.metrics.match import Missing
 from lookalike.metrics.pairs_scored import ScoredPairs
 from lookalike.planning.estimates import Estimates, estimate, undrawn
 from lookalike.planning.measures import needed_depth
 from lookalike.planning.missing import share_needed
 from lookalike.planning.pool_files import NamedPool, named_pool
+from lookalike.planning.rounds import Round
 from lookalike.planning.stopping import Looks, stop_advice
 from lookalike.release.exports import RUN_DEPTH
 from lookalike.stats.intervals import METHOD
@@ -82,10 +86,12 @@ def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT
         n_left_out=int(is_left_out.sum()),
         labels=inputs.hashes["labels"],
     )
+    uploads = _uploads(inputs, named, labels, rounds, names)
     return Assessment(
         inputs={
             **inputs.hashes,
             **{f"model {model.name}": model.images.fingerprint for model in models},
+            **{f"run {name}": sha256 for name, sha256 in _upload_hashes(inputs)},
         },
         settings={
             "measures": [one.name for one in found.measures],
@@ -93,7 +99,7 @@ def assess_rounds(plan: RoundPlan, *, seed: int = 0, progress: Progress = SILENT
             "n_bootstraps": 0,
             "intervals": METHOD,
         },
-        summary=_summary(inputs, found, labels, known),
+        summary=_summary(inputs, found, uploads, labels, known),
         report=None,
         by_query=QueryValues(),
         details=None,
@@ -195,30 +201,69 @@ def _known(
     )  # fmt: skip
 
 
+def _upload_hashes(inputs: EvaluationInputs) -> list[tuple[str, str]]:
+    uploads = UploadedRun.objects.filter(campaign=inputs.campaign)
+    return list(uploads.values_list("name", "sha256"))
+
+
+def _uploads(
+    inputs: EvaluationInputs,
+    named: NamedPool,
+    labels: Floats,
+    rounds: list[Round],
+    names: Sequence[str],
+) -> tuple[list[Estimates], list[LeftOut]]:
+    """Return estimates of the runs all of whose heads are in the pool, and the others.
+
+    Labels are guessed from what the pool's models say: a run may have seen labels.
+    """
+    assert inputs.proposals is not None  # noqa: S101 - else there is no pool to rank
+    found: list[Estimates] = []
+    left_out: list[LeftOut] = []
+    for upload in UploadedRun.objects.filter(campaign=inputs.campaign).order_by("pk"):
+        run = load_run(upload.sha256, upload.name)
+        missing: Missing = "worst" if upload.missing == "worst" else "error"
+        try:
+            own = named_pool(inputs.proposals, [run], missing=missing, products=inputs.products)
+            if own.pool.depth < named.pool.depth:
+                raise InputError(NOT_POOLED)
+            pool = replace(own.pool, depth=named.pool.depth)
+            found.append(estimate(pool, labels, rounds, names, guesses_from=named.pool))
+        except InputError as problem:
+            left_out.append(LeftOut(upload.name, str(problem)))
+    return found, left_out
+
+
 def _summary(
-    inputs: EvaluationInputs, found: Estimates, labels: Floats, known: RoundsSummary
+    inputs: EvaluationInputs,
+    found: Estimates,
+    uploads: tuple[list[Estimates], list[LeftOut]],
+    labels: Floats,
+    known: RoundsSummary,
 ) -> Summary:
     others = models_on(inputs.pool, inputs.sources) if inputs.pool else []
-    left_out = [model.name for model in others if model.name not in found.pool.models]
-    left_out += UploadedRun.objects.filter(campaign=inputs.campaign).values_list("name", flat=True)
+    outsiders = [model.name for model in others if model.name not in found.pool.models]
     return Summary(
         labels=_label_counts(inputs, labels),
         is_simulated=inputs.campaign.is_simulated,
-        left_out=tuple(LeftOut(name, NOT_POOLED) for name in left_out),
-        models=tuple(_model(found, m, inputs) for m in range(len(found.pool.models))),
+        left_out=(*(LeftOut(name, NOT_POOLED) for name in outsiders), *uploads[1]),
+        models=(
+            *(_model(found, m, inputs, "pooled") for m in range(len(found.pool.models))),
+            *(_model(one, 0, inputs, "outsider") for one in uploads[0]),
+        ),
         rounds=known,
     )
 
 
-def _model(found: Estimates, m: int, inputs: EvaluationInputs) -> ModelScores:
+def _model(found: Estimates, m: int, inputs: EvaluationInputs, badge: str) -> ModelScores:
     name = found.pool.models[m]
     return ModelScores(
         name=name,
         family=model_family(name),
-        badge="pooled",
+        badge=badge,
         coverage=ScoredPairs(len(inputs.qrels), len(inputs.qrels)),
         measures={
-            one.name: MeasureValue(defined(float(one.values[m])), None, one.intervals()[m])
+            one.name: MeasureValue(defined(float(one.shown[m])), None, one.intervals()[m])
             for one in found.measures
         },
     )

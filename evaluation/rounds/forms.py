@@ -63,8 +63,8 @@ class RoundsForm(CampaignForm):
     )
     floor = _percent(
         "Least chance of a pair, %",
-        "Every pair can be drawn, or nothing could be said of it. Empty: half of the share drawn, "
-        "at least 5.",
+        "Every pair can be drawn, or nothing could be said of it. Empty: three quarters of the "
+        "share drawn, at least 5.",
         required=False,
     )
     opens_itself = forms.BooleanField(

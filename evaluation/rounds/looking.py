@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from annotation.models import Campaign, CampaignState
+from annotation.queries.reviewing.adjudication import has_open_pair
 from evaluation.models import Round, RoundPlan
 from evaluation.results.evaluate_job import evaluate_campaign
 from evaluation.rounds.progress import next_round_problem, rounds_progress, unfinished_problem
@@ -71,7 +72,7 @@ def look_at_rounds() -> int:
     waiting = RoundPlan.objects.filter(stopped_at=None, campaign__state=CampaignState.OPEN)
     for plan in waiting.select_related("campaign"):
         last = plan.rounds.order_by("number").last()
-        if last is None or not _is_due(plan, last):
+        if last is None or not _is_due(plan, last) or has_open_pair(plan.campaign):
             continue
         rounds = rounds_progress(plan)
         if unfinished_problem(rounds):

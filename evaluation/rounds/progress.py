@@ -9,6 +9,7 @@ import numpy as np
 
 from annotation.models import Campaign, CampaignState, Question, QuestionKind
 from annotation.queries.effort import Effort, effort_by_pair
+from annotation.queries.kept import kept
 from annotation.queries.labels import labels
 from annotation.queries.reviewing.adjudication import finished_ids
 from evaluation.models import Round, RoundPair, RoundPlan
@@ -72,22 +73,22 @@ def labelled_pairs(campaign: Campaign) -> set[Pair]:
 
 
 def rounds_progress(plan: RoundPlan) -> list[RoundProgress]:
-    """Return how far each round is, in their order."""
-    campaign = plan.campaign
+    """Return how far each round is, in their order; counted anew when judging has gone on."""
+    rows = list(plan.rounds.order_by("number"))
+    counts = kept(plan.campaign, f"rounds {len(rows)}", lambda: _counts(plan.campaign, rows))
+    return [RoundProgress(row, *counted) for row, counted in zip(rows, counts, strict=True)]
+
+
+def _counts(campaign: Campaign, rows: Sequence[Round]) -> list[tuple[int, int, Effort]]:
+    """Return of each round the pairs waiting, those without a label, and what it took."""
     labelled, finished = labelled_pairs(campaign), _finished_pairs(campaign)
     effort = effort_by_pair(campaign)
     found = []
-    for row in plan.rounds.order_by("number"):
+    for row in rows:
         drawn = set(row.pairs.filter(is_drawn=True).values_list("query_id", "candidate_id"))
         spent = [effort.get(pair, NOTHING) for pair in drawn]
-        found.append(
-            RoundProgress(
-                row,
-                n_waiting=len(drawn - finished),
-                n_without_label=len((drawn & finished) - labelled),
-                effort=Effort(sum(e.n_answers for e in spent), sum(e.hours for e in spent)),
-            )
-        )
+        took = Effort(sum(e.n_answers for e in spent), sum(e.hours for e in spent))
+        found.append((len(drawn - finished), len((drawn & finished) - labelled), took))
     return found
 
 

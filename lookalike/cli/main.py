@@ -35,6 +35,7 @@ COMMANDS = {
     "diff": "say what changed from one release to another",
     "aggregate": "one label per item from several votes",
     "agreement": "how much the workers behind votes agree",
+    "disagreement": "which kinds of pairs divide a panel",
     "conditional": "check and score conditional similarity",
     "classes": "how well vectors tell the values of a column apart",
     "identity": "find the other photos of each product, beside similarity",
@@ -47,6 +48,9 @@ COMMANDS = {
     "simulate": "make up a campaign whose truth is known",
     "plan": "what a budget of judging buys",
     "rounds": "judge a pool in part, with intervals that hold",
+    "label-sensitivity": "what measures owe to the votes behind labels",
+    "machine-judge": "put a machine judge on trial beside a panel",
+    "next-model": "which further model would bring most similar pairs",
 }
 CONDITIONAL = {
     "validate": "list every defect of a file",
@@ -171,7 +175,7 @@ def _stop(program: str, text: str, choices: dict[str, str], word: str) -> NoRetu
         raise SystemExit(0)
     if word in ("--help", "-h"):
         lines = [f"usage: {program} COMMAND ...", "", text, ""]
-        lines += [f"  {name:<16}{summary}" for name, summary in choices.items()]
+        lines += [f"  {name:<19}{summary}" for name, summary in choices.items()]
         sys.stdout.write("\n".join([*lines, "", f"Help on one: {program} COMMAND --help", ""]))
         raise SystemExit(0)
     hint = did_you_mean(word, list(choices))

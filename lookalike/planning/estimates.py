@@ -27,11 +27,11 @@ from threadpoolctl import threadpool_limits
 
 from lookalike.core.arrays import Bools, Floats
 from lookalike.core.errors import Refused
+from lookalike.planning.intervals import estimate_interval, yes_no_interval
 from lookalike.planning.label_model import fit_label_model, pair_features, with_query_levels
 from lookalike.planning.measures import MICRO, Measures, PartSums
 from lookalike.planning.pool import RankedPool
-from lookalike.planning.rounds import Round
-from lookalike.stats.intervals import standard_error, statistic_interval
+from lookalike.planning.rounds import Round, known_before
 from lookalike.stats.micro_values import micro_values
 from lookalike.stats.proportion import Interval
 
@@ -54,12 +54,23 @@ class Estimate:
     values: Floats
     by_query: Floats
 
-    def intervals(self, level: float = 0.95) -> list[Interval]:
-        """Return the interval of each model, inside [0, 1]; see `statistic_interval`."""
-        n = self.by_query.shape[1]
+    @property
+    def shown(self) -> Floats:
+        """The values inside [0, 1]: an estimate without bias may be outside."""
+        return np.asarray(np.clip(self.values, 0.0, 1.0))
+
+    def intervals(self, level: float = 0.95, beside: Floats | None = None) -> list[Interval]:
+        """Return the interval of each model, inside [0, 1]; see `estimate_interval`.
+
+        Args:
+            level: coverage.
+            beside: shape (n_models,), standard errors of something else that they shall hold, too.
+        """
+        others = np.zeros(len(self.values)) if beside is None else beside
+        of_one = yes_no_interval if self.name.startswith("Success") else estimate_interval
         return [
-            statistic_interval(float(value), standard_error(row), n, level)
-            for value, row in zip(self.values, self.by_query, strict=True)
+            of_one(float(value), row, float(other), level)
+            for value, row, other in zip(self.values, self.by_query, others, strict=True)
         ]
 
 
@@ -89,6 +100,7 @@ def estimate(
     names: Sequence[str],
     *,
     with_model: bool = True,
+    guesses_from: RankedPool | None = None,
 ) -> Estimates:
     """Return the measures of every model.
 
@@ -100,59 +112,100 @@ def estimate(
             drew, rounds do not matter.
         names: of measures, as `checked_measures` knows them.
         with_model: False guesses every open label as 0, which makes it Horvitz and Thompson's.
+        guesses_from: the same pairs as the models see them that labels are guessed from; None:
+            those of `pool`. For models that came when labels were known already.
 
     Raises:
         InputError: a measure without an estimate.
         Refused: a drawn pair has no label; a round could have drawn a labelled pair and neither
             it nor a later one did (see `undrawn`); no round covers the pool.
     """
-    measures = Measures(pool, names)
-    known_before = _known_before(labels, rounds)
-    is_complete = [
-        bool((known | ~np.isnan(drawn.probabilities)).all())
-        for known, drawn in zip(known_before, rounds, strict=True)
-    ]
-    for at, (known, drawn) in enumerate(zip(known_before, rounds, strict=True)):
-        n = int((known & ~np.isnan(drawn.probabilities)).sum())
-        if n and is_complete[at]:
-            if not np.isnan(labels).any():
-                return estimate(pool, labels, [], names, with_model=with_model)
-            raise Refused(
-                "labels",
-                f"{n:,} labelled pairs were open in round {at + 1} and drawn by no round from "
-                "there on: leave these labels out, and name rounds in their order",
-            )
-    if not any(is_complete):
-        if np.isnan(labels).any():
-            raise Refused("rounds", "no round could have drawn every pair that was open")
-        known_before, rounds, is_complete = (
-            [np.ones(pool.n_pairs, dtype=np.bool_)],
-            [Round(np.full(pool.n_pairs, np.nan), np.zeros(pool.n_pairs, dtype=np.bool_))],
-            [True],
+    estimator = Estimator(pool, names, with_model=with_model, guesses_from=guesses_from)
+    return estimator.estimate(labels, rounds)
+
+
+class Estimator:
+    """Estimates of one pool, look after look: what a round told is worked out once.
+
+    Args:
+        pool: the pairs.
+        names: of measures.
+        with_model: as `estimate` takes it.
+        guesses_from: as `estimate` takes it.
+
+    Raises:
+        InputError: a measure without an estimate.
+    """
+
+    def __init__(
+        self,
+        pool: RankedPool,
+        names: Sequence[str],
+        *,
+        with_model: bool = True,
+        guesses_from: RankedPool | None = None,
+    ) -> None:
+        self.pool = pool
+        self.guesses_from = guesses_from or pool
+        self.with_model = with_model
+        self._measures = Measures(pool, names)
+        self._parts: dict[bytes, _RoundPart] = {}
+
+    def estimate(self, labels: Floats, rounds: Sequence[Round]) -> Estimates:
+        """Return the measures of every model; arguments and refusals are those of `estimate`."""
+        before = known_before(labels, rounds)
+        is_complete = [
+            bool((known | ~np.isnan(drawn.probabilities)).all())
+            for known, drawn in zip(before, rounds, strict=True)
+        ]
+        for at, (known, drawn) in enumerate(zip(before, rounds, strict=True)):
+            n = int((known & ~np.isnan(drawn.probabilities)).sum())
+            if n and is_complete[at]:
+                if not np.isnan(labels).any():
+                    return self.estimate(labels, [])
+                raise Refused(
+                    "labels",
+                    f"{n:,} labelled pairs were open in round {at + 1} and drawn by no round from "
+                    "there on: leave these labels out, and name rounds in their order",
+                )
+        if not any(is_complete):
+            if np.isnan(labels).any():
+                raise Refused("rounds", "no round could have drawn every pair that was open")
+            nothing = np.zeros(self.pool.n_pairs, dtype=np.bool_)
+            rounds = [Round(np.full(self.pool.n_pairs, np.nan), nothing)]
+            before, is_complete = [~nothing], [True]
+        total, weights, heaviest = _Sums(self._measures), 0.0, 0.0
+        with threadpool_limits(1):  # many small sums: threads would wait for one another
+            for known, drawn, complete in zip(before, rounds, is_complete, strict=True):
+                if complete:
+                    part = self._part(np.where(known | drawn.drawn, labels, np.nan), known, drawn)
+                    total.add(part)
+                    weights += part.weight
+                    heaviest = max(heaviest, part.weight / drawn.least)
+        return Estimates(
+            pool=self.pool,
+            judged=float(np.mean(~np.isnan(labels))),
+            labels=total.labels / weights,
+            heaviest=heaviest / weights if np.isnan(labels).any() else 0.0,
+            measures=tuple(total.estimate(name, weights) for name in self._measures.names),
         )
-    features = pair_features(pool)
-    total, weights, heaviest = _Sums(measures), 0.0, 0.0
-    with threadpool_limits(1):  # many small sums: threads would wait for one another
-        for known, drawn, complete in zip(known_before, rounds, is_complete, strict=True):
-            if complete:
-                weight = 1.0 / (_expected_variance(pool, features, labels, known, drawn) + _TINY)
-                part = _of_round(measures, features, labels, known, drawn, with_model=with_model)
-                total.add(part, weight)
-                weights += weight
-                heaviest = max(heaviest, weight / _least(drawn))
-    return Estimates(
-        pool=pool,
-        judged=float(np.mean(~np.isnan(labels))),
-        labels=total.labels / weights,
-        heaviest=heaviest / weights if np.isnan(labels).any() else 0.0,
-        measures=tuple(total.estimate(name, weights) for name in measures.names),
-    )
+
+    def _part(self, labels: Floats, known: Bools, drawn: Round) -> _RoundPart:
+        """Return what a round told, from what was known before it and what it drew."""
+        told = b"".join(table.tobytes() for table in (labels, known, drawn.probabilities))
+        if told not in self._parts:
+            features = pair_features(self.guesses_from)
+            self._parts[told] = _of_round(
+                self._measures, features, labels, known, drawn, with_model=self.with_model
+            )
+        return self._parts[told]
 
 
 @dataclass(frozen=True)
 class _RoundPart:
     parts: dict[str, PartSums]
     labels: Floats  # of each pair, without bias: (n_pairs,)
+    weight: float
 
 
 class _Sums:
@@ -164,11 +217,11 @@ class _Sums:
         self.defined: dict[str, Floats] = {}
         self.labels = np.zeros(measures.pool.n_pairs)
 
-    def add(self, part: _RoundPart, weight: float) -> None:
-        self.labels = self.labels + weight * part.labels
+    def add(self, part: _RoundPart) -> None:
+        self.labels = self.labels + part.weight * part.labels
         for name, sums in part.parts.items():
-            self.values[name] = self.values.get(name, 0.0) + weight * sums.values
-            self.defined[name] = self.defined.get(name, 0.0) + weight * sums.defined
+            self.values[name] = self.values.get(name, 0.0) + part.weight * sums.values
+            self.defined[name] = self.defined.get(name, 0.0) + part.weight * sums.defined
 
     def estimate(self, name: str, weights: float) -> Estimate:
         pool = self.measures.pool
@@ -205,35 +258,13 @@ def undrawn(labels: Floats, rounds: Sequence[Round]) -> Bools:
     return found & ~np.isnan(labels)
 
 
-def _least(drawn: Round) -> float:
-    open_ones = drawn.probabilities[~np.isnan(drawn.probabilities)]
-    return float(open_ones.min()) if open_ones.size else 1.0
-
-
-def _known_before(labels: Floats, rounds: Sequence[Round]) -> list[Bools]:
-    known = ~np.isnan(labels)
-    for drawn in rounds:
-        missing = int((drawn.drawn & ~known).sum())
-        if missing:
-            raise Refused(
-                "labels",
-                f"{missing} of the {int(drawn.drawn.sum())} pairs that a round drew have no label: "
-                "an estimate would no longer be valid; judge them, or leave out the round",
-            )
-    tables = []
-    for at in range(len(rounds)):
-        before = known.copy()
-        for later in rounds[at:]:
-            before &= ~later.drawn
-        tables.append(before)
-    return tables
-
-
 def _expected_variance(
     pool: RankedPool, features: Floats, labels: Floats, known: Bools, drawn: Round
 ) -> float:
     """Return what the round was to leave open, from what was known before it."""
     is_open = ~np.isnan(drawn.probabilities)
+    if not is_open.any():
+        return 0.0
     p = fit_label_model(pool, features, labels, known).probabilities(features)[is_open]
     return float((p * (1.0 - p) * (1.0 / drawn.probabilities[is_open] - 1.0)).sum())
 
@@ -276,7 +307,8 @@ def _of_round(
         for name, one in found.items()
     }
     cells = stack[0] + (f[:, :, None] * np.diff(stack, axis=0)).sum(axis=0)
-    return _RoundPart(parts, pool.flat(cells))
+    weight = 1.0 / (_expected_variance(pool, features, labels, known, drawn) + _TINY)
+    return _RoundPart(parts, pool.flat(cells), weight)
 
 
 def _cross_fitted(
@@ -287,7 +319,9 @@ def _cross_fitted(
     Learnt from what was known before and from the round's labels of the other folds of queries:
     a query's guess then does not depend on whether it was drawn.
     """
-    p, spread = np.empty(pool.n_pairs), np.empty(pool.n_queries)
+    p, spread = np.full(pool.n_pairs, 0.5), np.zeros(pool.n_queries)
+    if known.all():
+        return p, spread
     fold_of = np.arange(pool.n_queries) % N_FOLDS
     for fold in range(N_FOLDS):
         inside = fold_of[pool.queries] == fold

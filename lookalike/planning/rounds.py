@@ -8,6 +8,7 @@ it. That is what lets any measure be estimated without bias (see `estimates`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from lookalike.planning.label_model import fit_label_model, pair_features, with_
 from lookalike.planning.pool import RankedPool
 
 FLOOR = 0.05
+FLOOR_OF_SHARE = 0.75  # less, and a rare similar pair among the unlikely would weigh too much
 STEPS = np.array([0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.75, 1.0])
 _PAIR_OF_NEIGHBOURS = 1.0
 
@@ -34,6 +36,12 @@ class Round:
 
     probabilities: Floats
     drawn: Bools
+
+    @property
+    def least(self) -> float:
+        """The least probability of a pair that was open; 1 if none was."""
+        is_open = ~np.isnan(self.probabilities)
+        return float(self.probabilities[is_open].min()) if is_open.any() else 1.0
 
 
 def draw_round(
@@ -52,8 +60,8 @@ def draw_round(
         labels: shape (n_pairs,), of earlier rounds, 0 or 1; NaN where open.
         n_wanted: pairs to be expected; all that are open if there are no more.
         rng: draws one number a query.
-        floor: the least probability of an open pair; None: half of the share of the open pairs
-            that is wanted, at least `FLOOR`. Lowered to that share where that is less.
+        floor: the least probability of an open pair; None: three quarters of the share of the
+            open pairs that is wanted, at least `FLOOR`. Lowered to that share where that is less.
         is_uniform: the same probability for every pair, so that queries are drawn whole.
 
     Raises:
@@ -69,7 +77,7 @@ def draw_round(
     if n_wanted < 1:
         raise Refused("n_wanted", f"{n_wanted} is below 1")
     share = n_wanted / is_open.sum()
-    least = max(FLOOR, share / 2) if floor is None else floor
+    least = max(FLOOR, FLOOR_OF_SHARE * share) if floor is None else floor
     probabilities = np.full(pool.n_pairs, np.nan)
     if share >= 1.0:
         probabilities[is_open] = 1.0
@@ -78,6 +86,30 @@ def draw_round(
     probabilities[is_open] = _spread_over(worth[is_open], n_wanted, min(least, share))
     u = rng.random(pool.n_queries)
     return Round(probabilities, is_open & (u[pool.queries] < np.nan_to_num(probabilities)))
+
+
+def known_before(labels: Floats, rounds: Sequence[Round]) -> list[Bools]:
+    """Return which pairs had a label before each round was drawn.
+
+    Args:
+        labels: shape (n_pairs,), those known now; NaN where unjudged.
+        rounds: in the order in which they were drawn.
+
+    Raises:
+        Refused: a drawn pair has no label.
+    """
+    known = ~np.isnan(labels)
+    tables = []
+    for at, drawn in enumerate(rounds):
+        missing = int((drawn.drawn & ~known).sum())
+        if missing:
+            raise Refused(
+                "labels",
+                f"{missing} of the {int(drawn.drawn.sum())} pairs that a round drew have no label: "
+                "an estimate would no longer be valid; judge them, or leave out the round",
+            )
+        tables.append(known & ~np.any([later.drawn for later in rounds[at:]], axis=0))
+    return tables
 
 
 def guesses(pool: RankedPool, labels: Floats) -> Floats:

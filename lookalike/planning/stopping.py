@@ -21,6 +21,7 @@ from lookalike.planning.estimates import Estimate, Estimates
 from lookalike.stats.intervals import LEAST_QUERIES, standard_error
 
 RULES = ("order", "width", "recall")
+LEAST_FOUND = 10  # similar pairs: from fewer the spread is not known well enough to claim by
 Settled = Literal["above", "alike", "open"]
 
 
@@ -149,7 +150,7 @@ class StopAdvice:
     Attributes:
         measure: of order and width.
         neighbours: from `order_rule`.
-        widths: from `width_rule`.
+        widths: from `width_rule`; NaN while fewer than `LEAST_FOUND` similar pairs are found.
         recall: from `recall_rule`.
         looks: how the error was spent.
     """
@@ -187,10 +188,12 @@ def stop_advice(
     pool = estimates.pool
     found = np.bincount(pool.queries, np.nan_to_num(labels), pool.n_queries)
     total = np.bincount(pool.queries, estimates.labels, pool.n_queries)
+    is_enough = estimates.heaviest == 0 or found.sum() >= LEAST_FOUND
+    widths = width_rule(chosen, looks) if is_enough else np.full(len(pool.models), np.nan)
     return StopAdvice(
         measure,
-        order_rule(chosen, estimates.pool.models, looks, alike=alike),
-        tuple(width_rule(chosen, looks).tolist()),
+        order_rule(chosen, pool.models, looks, alike=alike),
+        tuple(widths.tolist()),
         recall_rule(found.astype(np.float64), total.astype(np.float64), estimates.heaviest, looks),
         looks,
     )

@@ -20,7 +20,8 @@ from lookalike.release.scoring import Results, rounded
 
 IN_PART = (
     "rounds have judged a part of its pool: plain measures would take what was drawn for all "
-    "there is. Its own estimates are in results.json; `lookalike rounds estimate` makes others"
+    "there is. Its own estimates are in results.json; `lookalike rounds estimate --release` makes "
+    "others"
 )
 
 
@@ -39,7 +40,7 @@ def estimated_results(folder: Folder) -> Results:
     Raises:
         ReleaseError: no estimate is valid; why.
     """
-    named = _pool(folder)
+    named = named_pool_of(folder)
     labels = named.labels(folder.qrels())
     rounds = read_rounds(folder, named)
     labels[undrawn(labels, rounds)] = np.nan
@@ -82,7 +83,12 @@ def read_rounds(folder: Folder, named: NamedPool) -> list[Round]:
     return [rounds[number] for number in sorted(rounds)]
 
 
-def _pool(folder: Folder) -> NamedPool:
+def named_pool_of(folder: Folder) -> NamedPool:
+    """Return the pool with what the models say of it that have built it and have scores.
+
+    Raises:
+        ReleaseError: there is no such model.
+    """
     rows = folder.rows("pool", "query_id", "image_id", "model_id", "rank")
     is_pooled = {
         model["id"]
@@ -107,7 +113,7 @@ def _model(found: Estimates, m: int, n_labels: int) -> Mapping[str, Any]:
     for one in found.measures:
         ends = one.intervals()[m]
         measures[one.name] = {
-            "value": rounded(float(one.values[m])), "n_queries": None,
+            "value": rounded(float(one.shown[m])), "n_queries": None,
             "low": rounded(ends.low), "high": rounded(ends.high),
         }  # fmt: skip
     return {

@@ -56,7 +56,13 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     return statistic_interval(float(v.mean()), standard_error(v), v.size, level)
 
 
-def statistic_interval(value: float, error: float, n_queries: int, level: float = 0.95) -> Interval:
+def statistic_interval(
+    value: float,
+    error: float,
+    n_queries: int,
+    level: float = 0.95,
+    freedom: float | None = None,
+) -> Interval:
     """Return the interval of any statistic between 0 and 1 from its standard error over queries.
 
     Wilson's interval with t in place of z, for the number of yes-no answers that would have this
@@ -67,6 +73,7 @@ def statistic_interval(value: float, error: float, n_queries: int, level: float 
         error: its standard error.
         n_queries: behind it.
         level: coverage.
+        freedom: degrees of freedom of its error; None: one less than queries.
 
     Returns:
         The interval; undefined below `LEAST_QUERIES`, without an error, and at 0 or 1.
@@ -74,7 +81,7 @@ def statistic_interval(value: float, error: float, n_queries: int, level: float 
     if n_queries < LEAST_QUERIES or not error > _SAME or not 0.0 < value < 1.0:
         return UNDEFINED
     size = value * (1.0 - value) / error**2
-    t = float(stdtrit(n_queries - 1, (1.0 + level) / 2.0))
+    t = float(stdtrit(n_queries - 1 if freedom is None else freedom, (1.0 + level) / 2.0))
     return score_interval(value * size, size, t * t)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from dataclasses import replace
@@ -20,6 +21,7 @@ from evaluation.models import RoundPair, RoundPlan
 from evaluation.results.services import request_evaluation
 from evaluation.rounds.services import stop_rounds
 from jobs.services import JobError
+from lookalike.cli.main import main
 from lookalike.release.errors import ReleaseError
 from lookalike.release.format.folder import Folder
 from lookalike.release.format.manifest import read_manifest
@@ -191,3 +193,31 @@ def test_a_pool_that_rounds_have_judged_whole_has_plain_measures_and_keeps_its_r
     assert "judged" not in results
     assert "P_all@5" in results["measures"]
     assert folder.table("rounds").num_rows == RoundPair.objects.count()
+
+
+def test_the_command_reads_its_rounds_and_says_what_it_says(folder, tmp_path, capsys):
+    release = ["rounds", "estimate", "--release", str(folder)]
+    assert main([*release, "--measure", "AP'", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    results = json.loads((folder / "results.json").read_text())
+    assert said["judged"] == pytest.approx(results["judged"], abs=1e-6)
+    held = {
+        (name, model["id"]): value["value"]
+        for model in results["models"]
+        for name, value in model["measures"].items()
+    }
+    rows = {(row["measure"], row["model"]): row["value"] for row in said["measures"]}
+    both = rows.keys() & held.keys()
+    assert {name for name, _ in both} >= {"AP'", "macro_roc_auc", "micro_roc_auc"}
+    assert [rows[key] for key in both] == pytest.approx([held[key] for key in both], abs=1e-6)
+    third = tmp_path / "round-3.csv"
+    draw = ["rounds", "draw", "--release", str(folder), "--share", "0.2", "--seed", "1"]
+    assert main([*draw, "--to", str(third)]) == 0
+    table = pq.read_table(folder / "data/rounds.parquet").to_pylist()
+    asked = {(row["query_id"], row["image_id"]) for row in table if row["is_drawn"]}
+    with third.open() as file:
+        open_pairs = {(row["query"], row["candidate"]) for row in csv.DictReader(file)}
+    assert open_pairs
+    assert not open_pairs & asked
+    assert main([*release, "--qrels", str(third)]) == 2
+    assert "--qrels does not go with --release" in capsys.readouterr().err

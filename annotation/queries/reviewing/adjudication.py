@@ -139,6 +139,18 @@ def finished_ids(campaign: Campaign) -> set[int]:
     }
 
 
+def has_open_pair(campaign: Campaign) -> bool:
+    """Return whether a judge at work has a pair without a ruling to answer: the first one tells.
+
+    Cheap where `finished_ids` is not. If none has, pairs may still wait to be lent.
+    """
+    entries = QueueEntry.objects.filter(
+        member__in=members_at_work(campaign), state=EntryState.OPEN,
+        question__kind=QuestionKind.PAIR, question__adjudication__isnull=True,
+    )  # fmt: skip
+    return entries.exists()
+
+
 def _finished(campaign: Campaign) -> QuerySet[Question]:
     """Return the pairs without a ruling that nobody is going to judge any more."""
     pairs = campaign.questions.filter(kind=QuestionKind.PAIR, adjudication__isnull=True)

@@ -35,7 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--floor", type=float, metavar="X",
-        help=f"least probability of an open pair; default: half the share, at least {FLOOR}",
+        help=f"least probability of an open pair; default: three quarters of the share, "
+        f"at least {FLOOR}",
     )  # fmt: skip
     parser.add_argument(
         "--whole-queries", action="store_true", help="every open pair with the same probability"

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> Report:
         InputError, Refused: files or options that cannot be used.
         OSError: if a file cannot be opened.
     """
-    if arguments.qrels is None:
+    if arguments.release is None and arguments.qrels is None:
         raise InputError("--qrels missing: labels of the pairs judged so far")
     files = read_files(arguments)
     asked = [name.strip() for name in arguments.measures.split(",") if name.strip()]
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> Report:
 def _rows(found: Estimates) -> Iterator[tuple[str, str, float, float, float]]:
     for one in found.measures:
         for model, value, ends in zip(
-            found.pool.models, one.values.tolist(), one.intervals(), strict=True
+            found.pool.models, one.shown.tolist(), one.intervals(), strict=True
         ):
             yield one.name, model, value, ends.low, ends.high
 
@@ -103,7 +103,7 @@ def _text(found: Estimates, advice: StopAdvice) -> Iterator[str]:
     yield ""
     cells: list[tuple[str, ...]] = [("", *pool.models)]
     for one in found.measures:
-        values = [TEXT.number(value) for value in one.values.tolist()]
+        values = [TEXT.number(value) for value in one.shown.tolist()]
         cells.append((one.name, *values))
         cells.append(("", *(TEXT.interval(ends) for ends in one.intervals())))
     yield from table(cells)

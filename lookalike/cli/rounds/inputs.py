@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,10 @@ from lookalike.io.runs import read_run
 from lookalike.planning.estimates import undrawn
 from lookalike.planning.pool_files import NamedPool, named_pool, read_round
 from lookalike.planning.rounds import Round
+from lookalike.release.opened import open_release
+from lookalike.release.rounds import named_pool_of, read_rounds
+
+OF_THE_RELEASE = ("proposals", "run", "qrels", "rounds")
 
 
 @dataclass(frozen=True)
@@ -25,29 +30,31 @@ class RoundFiles:
         named: the pool.
         labels: shape (n_pairs,), NaN where unjudged or left out.
         rounds: that were drawn, in order.
-        n_left_out: labels that `--drawn-only` left out.
+        notes: what a reader is told of them.
+        n_left_out: labels that are left out.
     """
 
     named: NamedPool
     labels: Floats
     rounds: list[Round]
+    notes: list[str]
     n_left_out: int
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader is told of labels that were left out."""
-        said = "labels left out: their pairs were open in a round, and none drew them"
-        return [f"{self.n_left_out:,} {said}"] if self.n_left_out else []
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options that name them."""
     parser.add_argument(
-        "--proposals", type="input", required=True, metavar="FILE",
-        help="CSV or parquet: query,candidate,model,rank",
+        "--release", type="input", metavar="FILE",
+        help="a release's folder or zip of a campaign in rounds, in place of all other files",
     )  # fmt: skip
     parser.add_argument(
-        "--run", type="input", required=True, action="append", metavar="FILE",
+        "--proposals",
+        type="input",
+        metavar="FILE",
+        help="CSV or parquet: query,candidate,model,rank",
+    )
+    parser.add_argument(
+        "--run", type="input", action="append", default=[], metavar="FILE",
         help="whole lists: TREC, CSV or parquet; once per model",
     )  # fmt: skip
     parser.add_argument(
@@ -71,18 +78,49 @@ def read_files(arguments: argparse.Namespace) -> RoundFiles:
     """Read them.
 
     Raises:
-        InputError: with file, line and reason.
+        InputError: with file, line and reason; options that do not go together.
         OSError: if a file cannot be opened.
     """
+    if arguments.release is not None:
+        return _of_release(arguments)
+    if missing := [f"--{name}" for name in ("proposals", "run") if not getattr(arguments, name)]:
+        raise InputError(f"{', '.join(missing)} missing: give these files, or --release alone")
     runs = [read_run(path) for path in arguments.run]
     named = named_pool(read_proposals(arguments.proposals), runs, missing=arguments.missing)
     labels = np.full(named.pool.n_pairs, np.nan)
     if arguments.qrels is not None:
         labels = named.labels(read_qrels(arguments.qrels))
     rounds = [read_round(path, named) for path in arguments.rounds]
-    left_out = np.zeros(labels.size, dtype=np.bool_)
-    if arguments.drawn_only:
-        if not rounds:
-            raise InputError("--drawn-only says nothing without --round")
-        left_out = undrawn(labels, rounds)
-    return RoundFiles(named, np.where(left_out, np.nan, labels), rounds, int(left_out.sum()))
+    if arguments.drawn_only and not rounds:
+        raise InputError("--drawn-only says nothing without --round")
+    return _kept(named, labels, rounds, drawn_only=arguments.drawn_only)
+
+
+def _of_release(arguments: argparse.Namespace) -> RoundFiles:
+    """Read a release, whose estimates leave out what no round drew."""
+    for name in OF_THE_RELEASE:
+        if getattr(arguments, name) not in (None, []):
+            option = name.removesuffix("s") if name == "rounds" else name
+            raise InputError(f"--{option} does not go with --release, which says it itself")
+    with open_release(arguments.release) as release:
+        if not any(campaign.get("rounds") for campaign in release.info["campaigns"]):
+            raise InputError(f"{release.title} was not judged in rounds: lookalike score reads it")
+        named = named_pool_of(release)
+        labels, rounds = named.labels(release.qrels()), read_rounds(release, named)
+        return _kept(named, labels, rounds, release.caveats, drawn_only=True)
+
+
+def _kept(
+    named: NamedPool,
+    labels: Floats,
+    rounds: list[Round],
+    notes: Sequence[str] = (),
+    *,
+    drawn_only: bool,
+) -> RoundFiles:
+    left_out = undrawn(labels, rounds) if drawn_only else np.zeros(labels.size, dtype=np.bool_)
+    n = int(left_out.sum())
+    said = [f"{n:,} labels left out: their pairs were open in a round, and none drew them"]
+    return RoundFiles(
+        named, np.where(left_out, np.nan, labels), rounds, [*notes, *(said if n else ())], n
+    )

@@ -5,24 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.test import Client
 
 from accounts.models import Role, User
-from annotation.models import Judgement, Question
+from annotation.models import Campaign, Judgement, Question
 from annotation.services import adjudicate, exclude_answers
 from evaluation.below_pool.services import sampling_problem
-from evaluation.models import RoundPlan
+from evaluation.models import RoundPlan, Run
 from evaluation.plan.pilots import pilot_of
 from evaluation.results.assessment import assess
 from evaluation.results.services import request_evaluation
 from evaluation.rounds.services import stop_rounds
+from evaluation.runs.storage import store_run
 from evaluation.tasks import rank_without_judge
 from evaluation.without_judge.comparison import TASK, request_ranking
 from jobs.models import Job, JobState
 from jobs.services import JobError
 from lookalike.core.errors import Refused
 from lookalike.core.progress import SILENT
+from lookalike.io.tables import Run as Scores
 from lookalike.stats.text_tables import PAGE
 from pooling.pools.queries import pool_pairs
 from tests.clients import signed_in
@@ -42,7 +45,7 @@ from tests.evaluation.rounds.cases import (
     world_of_rounds,
 )
 from tests.kept import kept
-from tests.worlds import World, answer_all, same_colour
+from tests.worlds import SPECS, World, answer_all, cosines, same_colour
 
 pytestmark = pytest.mark.django_db
 kept_world = kept(world_of_rounds)
@@ -86,6 +89,41 @@ def test_the_board_says_what_is_judged_and_holds_estimates_alone(world, chief):
     assert "Of fewer than 50 queries, as here, these intervals are too short" in page
     file = chief.get(f"/results/{campaign.slug}/leaderboard.csv")
     assert f"-{100 * share:.0f}-percent-leaderboard" in file.headers["Content-Disposition"]
+
+
+def upload(world: World, campaign: Campaign, name: str, scores: np.ndarray) -> None:
+    """Store a run of the pool's queries over all images."""
+    names = [image.sha256 for image in world.images]
+    queries = set(world.pool.queries.values_list("image__sha256", flat=True))
+    rows = [
+        (query, candidate, float(scores[q, c]))
+        for q, query in enumerate(names)
+        for c, candidate in enumerate(names)
+        if query in queries and q != c
+    ]
+    sha256 = store_run(Scores.of(name, rows))
+    Run.objects.create(campaign=campaign, name=name, sha256=sha256, coverage={})
+
+
+def test_a_run_whose_heads_are_all_in_the_pool_is_estimated_and_another_is_left_out(world):
+    campaign = judged(world, opened(world))
+    upload(world, campaign, "again", cosines(world))  # what a model of the pool says
+    noise = np.random.default_rng(1).random((len(world.images), len(world.images)))
+    upload(world, campaign, "noise", noise)
+    evaluated(request_evaluation(campaign=campaign, owner=None))
+    result = newest(campaign)
+    models = {one.name: one for one in result.summary.models}
+    assert models["again"].badge == "outsider"
+    for name, value in models["again"].measures.items():
+        of_model = models[SPECS[0]].measures[name]
+        assert value.value == pytest.approx(of_model.value, abs=1e-6), name
+        assert value.ends == pytest.approx(of_model.ends, abs=1e-6), name
+    assert result.summary.rounds is not None
+    claimed = {two.upper for two in result.summary.rounds.neighbours}
+    assert "again" not in claimed  # rules to stop are about the models that the pool was made of
+    left_out = {one.name: one.reason for one in result.summary.left_out}
+    assert "again" not in left_out
+    assert "were never put to the judges" in left_out["noise"]
 
 
 def test_once_all_is_judged_the_plain_measures_stand_there_and_are_those_of_the_estimates(world):

@@ -9,14 +9,22 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role, User
 from annotation.models import Campaign, Question, QueueEntry
 from annotation.queries.judges import find_judge
 from annotation.queries.serving import next_questions
-from annotation.services import add_questions, create_campaign, open_campaign, set_member_active
+from annotation.services import (
+    add_questions,
+    create_campaign,
+    exclude_answers,
+    open_campaign,
+    set_member_active,
+)
 from evaluation.attention import attention
 from evaluation.models import Round, RoundPlan
+from evaluation.rounds.progress import rounds_progress
 from evaluation.rounds.services import open_campaign_in_rounds, open_round, request_look
 from jobs.models import JobState
 from jobs.services import JobConflictError
@@ -224,6 +232,37 @@ def test_rounds_that_open_themselves_end_where_the_wish_is_met(world):
     assert by_itself() == []
     [line] = attention()
     assert "What was wished is known" in line.text
+
+
+def test_the_clock_reads_no_vote_while_judges_have_pairs_to_answer(world):
+    opened(world)
+    with CaptureQueriesContext(connection) as queries:
+        assert by_itself() == []
+    assert queries
+    assert not [one for one in queries if "annotation_judgement" in one["sql"]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_known_of_rounds_is_counted_anew_when_judging_has_gone_on():
+    world = world_of_rounds()
+    campaign = opened(world)
+    plan = RoundPlan.objects.get(campaign=campaign)
+    [before] = rounds_progress(plan)
+    with CaptureQueriesContext(connection) as queries:
+        assert rounds_progress(plan) == [before]
+    assert len(queries) == 2  # the rounds, and the state of the campaign
+    assert before.n_waiting == before.row.n_drawn
+    for judge in world.judges:
+        answer_all(campaign, judge, same_colour)
+    [after] = rounds_progress(plan)
+    assert after.is_done
+    assert after.effort.n_answers > 0
+    pair = campaign.questions.filter(kind="pair").first()
+    events = list(pair.judgements.values_list("event__uuid", flat=True))
+    admin = User.objects.create_user("chief", role=Role.ADMIN)
+    exclude_answers(campaign=campaign, events=events, reason="a broken screen", by=admin)
+    [withdrawn] = rounds_progress(plan)
+    assert (withdrawn.is_done, withdrawn.n_without_label) == (False, 1)
 
 
 def test_without_being_asked_to_rounds_are_looked_at_and_not_opened(world):

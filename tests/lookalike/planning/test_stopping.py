@@ -8,6 +8,7 @@ from scipy import stats
 
 from lookalike.core.errors import Refused
 from lookalike.planning.estimates import Estimate, estimate
+from lookalike.planning.rounds import Round
 from lookalike.planning.simulator import World, simulate
 from lookalike.planning.stopping import Looks, order_rule, recall_rule, stop_advice, width_rule
 
@@ -104,3 +105,17 @@ def test_queries_that_are_too_few_settle_nothing():
 def test_an_error_that_cannot_be_spent_is_refused(alpha, planned):
     with pytest.raises(Refused):
         Looks(alpha, planned)
+
+
+def test_before_ten_similar_pairs_are_found_no_width_is_claimed():
+    campaign = simulate(World(n_queries=40, n_images=30, n_models=2, depth=4), 3)
+    pool = campaign.pool
+    drawn = np.random.default_rng(1).random(pool.n_queries)[pool.queries] < 0.5
+    chances = np.full(pool.n_pairs, 0.5)
+    for n, is_claimed in ((9, False), (10, True)):
+        labels = np.zeros(pool.n_pairs)
+        labels[np.flatnonzero(drawn)[:: drawn.sum() // 10][:n]] = 1.0
+        labels[~drawn] = np.nan
+        found = estimate(pool, labels, [Round(chances, drawn)], ["P@3"])
+        advice = stop_advice(found, labels, "P@3", Looks())
+        assert bool(np.isfinite(advice.widths).all()) == is_claimed

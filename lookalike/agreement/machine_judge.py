@@ -1,0 +1,203 @@
+"""A machine judge on trial: what its answers are worth beside those of a panel. It never votes.
+
+The machine and the experts meet the same label: the strict majority of all votes of a pair but
+one, each left out in turn. So an expert is never measured by their own vote, nor the machine by a
+surer label than an expert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.errors import Refused
+from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, standard_error, statistic_interval
+from lookalike.stats.proportion import Interval
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """How well the machine and an expert agree with the other experts on some pairs.
+
+    Attributes:
+        name: of the stratum.
+        n_pairs: that the machine answered and whose votes but one have a majority.
+        kappa, human_kappa: Cohen's, of the machine and of the experts; NaN where undefined.
+        misses, false_alarms: how often the machine calls a similar pair different, and the
+            reverse; NaN where there is none.
+    """
+
+    name: str
+    n_pairs: int
+    kappa: float
+    human_kappa: float
+    misses: float
+    false_alarms: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the answers of a machine are worth.
+
+    Attributes:
+        strata: of all pairs, of those on which the panel is of one mind, of the others, and of
+            what else was named.
+        saved: share of the votes that it would save in the place of one judge.
+        changed: share of the labels that would then be another or none.
+    """
+
+    strata: tuple[Stratum, ...]
+    saved: float
+    changed: float
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """How much sooner the machine says similar where its own family proposed the pair.
+
+    Attributes:
+        own, other: share of pairs, which experts call different, that it calls similar.
+        n_own, n_other: those pairs.
+        error: standard error of own - other, over queries; NaN for fewer than ten.
+    """
+
+    own: float
+    other: float
+    n_own: int
+    n_other: int
+    error: float
+
+
+def trial(
+    n_similar: Ints, n_different: Ints, answers: Floats, strata: Mapping[str, Bools] | None = None
+) -> Trial:
+    """Return what a machine's answers are worth.
+
+    Args:
+        n_similar: shape (n_pairs,), votes.
+        n_different: shape (n_pairs,), votes.
+        answers: shape (n_pairs,), 1 similar, 0 different, NaN where the machine says nothing.
+        strata: further parts of the pairs by name, shape (n_pairs,) each.
+
+    Raises:
+        Refused: it answered no pair of three votes.
+
+    >>> votes = np.array([3, 3, 0, 1]), np.array([0, 0, 3, 2])
+    >>> found = trial(*votes, np.array([1.0, 1, 0, 0]))
+    >>> found.strata[0].kappa, round(found.saved, 2), found.changed
+    (1.0, 0.33, 0.0)
+    """
+    kept = ~np.isnan(answers) & (n_similar + n_different > 2)
+    if not kept.any():
+        raise Refused("answers", "no pair of three votes or more has an answer of the machine")
+    s, d, a = n_similar[kept], n_different[kept], answers[kept] == 1
+    one_mind = (s == 0) | (d == 0)
+    named = {"all": np.ones(s.size, dtype=np.bool_), "of one mind": one_mind}
+    named |= {"contested": ~one_mind}
+    named |= {name: part[kept] for name, part in (strata or {}).items()}
+    n = s + d
+    before = np.sign(s - d)
+    changed = np.zeros(s.size)
+    for left_out, similar in ((s, 1), (d, 0)):  # whose place it takes
+        after = np.sign((s - similar + a) - (d - (1 - similar) + ~a))
+        changed += left_out / n * (after != before)
+    return Trial(
+        strata=tuple(_stratum(name, s[at], d[at], a[at]) for name, at in named.items()),
+        saved=float(s.size / n.sum()),
+        changed=float(changed.mean()),
+    )
+
+
+def leaning(labels: Floats, answers: Floats, is_own: Bools, queries: Ints) -> Leaning:
+    """Return whether the machine calls false finds of its own family similar more often.
+
+    Args:
+        labels: shape (n_pairs,), of experts: 0 or 1, NaN where there is none.
+        answers: shape (n_pairs,), of the machine; NaN where it says nothing.
+        is_own: shape (n_pairs,), which pairs its family proposed.
+        queries: shape (n_pairs,), from 0.
+    """
+    kept = (labels == 0) & ~np.isnan(answers)
+    says, own, q = answers[kept], is_own[kept], queries[kept]
+    shares, beyond = [], np.zeros(int(queries.max(initial=-1)) + 1)
+    for part, sign in ((own, 1.0), (~own, -1.0)):
+        n = int(part.sum())
+        share = float(says[part].mean()) if n else float("nan")
+        shares.append(share)
+        beyond += sign * np.bincount(q, part * (says - share), beyond.size) / max(n, 1)
+    n_queries = np.unique(q).size
+    error = standard_error(beyond) * beyond.size if n_queries >= LEAST_QUERIES else float("nan")
+    return Leaning(shares[0], shares[1], int(own.sum()), int((~own).sum()), error)
+
+
+def powered_share(labels: Floats, answers: Floats, queries: Ints) -> tuple[float, Interval]:
+    """Return the share of similar pairs, from experts' labels of some and a machine's of all.
+
+    Valid where the labelled pairs are a random part of all, whatever the machine is worth.
+    Source: prediction-powered inference with power tuning (Angelopoulos, Duchi, Zrnic 2023,
+    arXiv 2311.01453), its error over queries.
+
+    Args:
+        labels: shape (n_pairs,), 0 or 1, NaN where no expert judged.
+        answers: shape (n_pairs,), of the machine, for every pair.
+        queries: shape (n_pairs,), from 0.
+
+    Raises:
+        Refused: the machine left out a pair, or no pair has a label.
+    """
+    known = ~np.isnan(labels)
+    if np.isnan(answers).any() or not known.any():
+        raise Refused("answers", "an estimate takes answers to every pair, and labels of some")
+    y, f, rest = labels[known], answers[known], answers[~known]
+    weight = 0.0
+    if rest.size and f.var() > 0:
+        covariance = float(np.mean((y - y.mean()) * (f - f.mean())))
+        weight = covariance / float(f.var()) / (1.0 + known.sum() / rest.size)
+    tuned = np.where(known, np.nan_to_num(labels) - weight * answers, weight * answers)
+    n_queries = int(queries.max()) + 1
+    value, beyond = 0.0, np.zeros(n_queries)
+    for part in (known, ~known):
+        if part.any():
+            mean = float(tuned[part].mean())
+            value += mean
+            sums = np.bincount(queries[part], tuned[part] - mean, n_queries)
+            beyond += sums * n_queries / part.sum()
+    if n_queries < LEAST_QUERIES:
+        return value, UNDEFINED
+    return value, statistic_interval(value, standard_error(beyond), n_queries)
+
+
+def _stratum(name: str, s: Ints, d: Ints, a: Bools) -> Stratum:
+    """Count the machine and each expert against the majority of all votes but one."""
+    machine, human = np.zeros((2, 2)), np.zeros((2, 2))
+    n_pairs = np.zeros(s.size, dtype=np.bool_)
+    for left_out, similar in ((s, 1), (d, 0)):
+        margin = (s - similar) - (d - (1 - similar))
+        has = (left_out > 0) & (margin != 0)
+        n_pairs |= has
+        weight, label = left_out * has / (s + d), (margin > 0).astype(np.int64)
+        np.add.at(machine, (a.astype(np.int64), label), weight)
+        np.add.at(human, (np.full(s.size, similar), label), weight)
+    different, similar = machine.sum(axis=0)
+    return Stratum(
+        name=name,
+        n_pairs=int(n_pairs.sum()),
+        kappa=_kappa(machine),
+        human_kappa=_kappa(human),
+        misses=float(machine[0, 1] / similar) if similar else float("nan"),
+        false_alarms=float(machine[1, 0] / different) if different else float("nan"),
+    )
+
+
+def _kappa(table: Floats) -> float:
+    """Return Cohen's kappa of a table of answers and labels."""
+    total = table.sum()
+    if not total:
+        return float("nan")
+    by_chance = float(table.sum(axis=1) @ table.sum(axis=0)) / total**2
+    if by_chance >= 1.0:
+        return float("nan")
+    return float((np.trace(table) / total - by_chance) / (1.0 - by_chance))

@@ -1,0 +1,126 @@
+"""`lookalike disagreement`: which kinds of pairs divide a panel, and what to write about them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lookalike.agreement.disagreement import Group, disagreement_groups
+from lookalike.bias.evidence.files import read_attribute, read_votes
+from lookalike.cli.output import Report
+from lookalike.core.arrays import Bools, Float32s
+from lookalike.io.documents import Table
+from lookalike.io.errors import InputError
+from lookalike.io.vectors import read_vectors
+from lookalike.stats.text_tables import TEXT, table
+
+DESCRIPTION = (
+    "Group the pairs on which judges disagree by attributes of the images and by vectors, keep the "
+    "groups that are contested more often than chance would have it, and say what the guidelines "
+    "should tell about each."
+)
+EXAMPLE = "lookalike disagreement --votes votes.csv --attributes images.csv --attribute colour"
+HEADER = ("pairs", "n_pairs", "n_contested", "elsewhere", "p_value", "guidelines")
+SHOWN = 3
+Pair = tuple[str, str]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--votes", type="input", required=True, metavar="FILE",
+        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
+    )  # fmt: skip
+    parser.add_argument(
+        "--attributes", type="input", metavar="FILE",
+        help="CSV or parquet: path and one column per --attribute",
+    )  # fmt: skip
+    parser.add_argument(
+        "--attribute", action="append", default=[], metavar="NAME", help="column of --attributes"
+    )
+    parser.add_argument(
+        "--vectors", type="input", metavar="FILE", help="of the images: .npz or parquet"
+    )
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Group.
+
+    Raises:
+        InputError: files or options that cannot be used.
+        OSError: if a file cannot be opened.
+    """
+    if bool(arguments.attributes) != bool(arguments.attribute):
+        raise InputError("--attributes and --attribute go together")
+    if not arguments.attribute and arguments.vectors is None:
+        raise InputError("pairs are grouped by --attribute or --vectors: name one")
+    pairs, is_contested = _pairs(arguments)
+    values: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+    for name in arguments.attribute:
+        of_image = read_attribute(arguments.attributes, name)
+        first, second = ([of_image.get(pair[side], "") for pair in pairs] for side in (0, 1))
+        values[name] = (first, second)
+    groups = disagreement_groups(is_contested, values, _vectors(arguments, pairs))
+    rows = [
+        (g.relation.words, g.n_pairs, g.n_contested, g.elsewhere, g.p_value, g.relation.passage)
+        for g in groups
+    ]
+    n = int(is_contested.sum())
+    return Report(
+        title="Where judges disagree",
+        text=f"{n:,} of {len(pairs):,} pairs are contested\n\n" + "\n".join(_text(groups, pairs)),
+        data={
+            "n_pairs": len(pairs),
+            "n_contested": n,
+            "groups": [
+                {**dict(zip(HEADER, row, strict=True)),
+                 "contested": [list(pairs[i]) for i in group.contested.tolist()]}
+                for row, group in zip(rows, groups, strict=True)
+            ],
+        },
+        table=Table(HEADER, rows),
+    )  # fmt: skip
+
+
+def _pairs(arguments: argparse.Namespace) -> tuple[list[Pair], Bools]:
+    """Return the pairs of two votes and more, and on which of them votes differ."""
+    votes: dict[Pair, list[int]] = {}
+    for query, candidate, _, value in read_votes(arguments.votes).rows:
+        votes.setdefault((query, candidate), []).append(value)
+    several = {pair: given for pair, given in votes.items() if len(given) > 1}
+    if not several:
+        raise InputError(f"{arguments.votes} has no pair of two votes")
+    return list(several), np.array([len(set(given)) > 1 for given in several.values()])
+
+
+def _vectors(
+    arguments: argparse.Namespace, pairs: Sequence[Pair]
+) -> tuple[Float32s, Float32s] | None:
+    if arguments.vectors is None:
+        return None
+    held = read_vectors(arguments.vectors)
+    at = {name: i for i, name in enumerate(held.ids)}
+    lost = {name for pair in pairs for name in pair if name not in at}
+    if lost:
+        raise InputError(f"{arguments.vectors} has no vector of {min(lost)!r}")
+    first, second = (held.vectors[[at[pair[side]] for pair in pairs]] for side in (0, 1))
+    return first, second
+
+
+def _text(groups: Sequence[Group], pairs: Sequence[Pair]) -> Iterator[str]:
+    if not groups:
+        yield "No kind of pairs is contested more often than chance would have it.\n"
+        return
+    rows = [["", "pairs", "contested", "elsewhere"]]
+    for one in groups:
+        shares = [TEXT.share(one.share), TEXT.share(one.elsewhere)]
+        rows.append([one.relation.words, f"{one.n_pairs:,}", *shares])
+    yield from table(rows)
+    yield ""
+    for one in groups:
+        yield f"{one.relation.words}: {one.relation.passage}"
+        for i in one.contested[:SHOWN].tolist():
+            yield f"  such as {pairs[i][0]} and {pairs[i][1]}"
+    yield ""

@@ -1,0 +1,171 @@
+"""`lookalike machine-judge`: what a machine's answers are worth beside a panel's."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+import numpy as np
+
+from lookalike.agreement.machine_judge import Leaning, Trial, leaning, powered_share, trial
+from lookalike.bias.evidence.files import Proposals, read_proposals, read_votes
+from lookalike.cli.output import Report
+from lookalike.core.arrays import Bools, Floats, Ints
+from lookalike.core.dataclass_json import as_json
+from lookalike.io.documents import Table
+from lookalike.io.errors import InputError
+from lookalike.io.labels import read_qrels
+from lookalike.io.runs import read_run
+from lookalike.stats.text_tables import TEXT, table
+
+DESCRIPTION = (
+    "Put a machine judge on trial: its kappa with a panel beside that of the experts, how much it "
+    "favours what its own family proposed, what it would save, and the share of similar pairs as "
+    "its answers and the experts' labels tell together. It never votes. Answers are labels of its "
+    "own, or a run: then the highest scores are similar, as many as the experts find."
+)
+EXAMPLE = "lookalike machine-judge --votes votes.csv --answers model.csv --proposals pool.csv"
+HEADER = ("pairs", "n_pairs", "kappa", "expert_kappa", "misses", "false_alarms")
+Pair = tuple[str, str]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--votes", type="input", required=True, metavar="FILE",
+        help="CSV or parquet: query,candidate,annotator,value; or a release's judgements",
+    )  # fmt: skip
+    parser.add_argument(
+        "--answers", type="input", metavar="FILE", help="the machine's own labels, as --qrels are"
+    )
+    parser.add_argument("--run", type="input", metavar="FILE", help="or its scores")
+    parser.add_argument(
+        "--proposals", type="input", metavar="FILE",
+        help="query,candidate,model,rank: tells apart what is ranked first",
+    )  # fmt: skip
+    parser.add_argument(
+        "--own", action="append", default=[], metavar="MODEL",
+        help="a model of the proposals that is of the machine's family; once per model",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Try it.
+
+    Raises:
+        InputError, Refused: files or options that cannot be used.
+        OSError: if a file cannot be opened.
+    """
+    if (arguments.answers is None) == (arguments.run is None):
+        raise InputError("a trial takes --answers or --run, one of both")
+    if arguments.own and arguments.proposals is None:
+        raise InputError("--own says nothing without --proposals")
+    proposals = None if arguments.proposals is None else read_proposals(arguments.proposals)
+    pairs, s, d = _panel(arguments, proposals)
+    labels = np.where(s + d > 0, (s > d).astype(np.float64), np.nan)
+    answers = _answers(arguments, pairs, labels)
+    queries = np.unique([query for query, _ in pairs], return_inverse=True)[1].astype(np.int64)
+    strata = {} if proposals is None else _by_rank(proposals, pairs)
+    found = trial(s, d, answers, strata)
+    lean = None
+    if proposals is not None and arguments.own:
+        lean = leaning(labels, answers, _own(proposals, arguments.own, pairs), queries)
+    kept = ~np.isnan(answers)
+    share, ends = powered_share(labels[kept], answers[kept], queries[kept])
+    experts = float(np.nanmean(labels))
+    rows = [
+        (one.name, one.n_pairs, one.kappa, one.human_kappa, one.misses, one.false_alarms)
+        for one in found.strata
+    ]
+    text = [*_text(found), *_leans(lean, arguments.own)]
+    text.append(
+        f"share of similar pairs: {TEXT.number(experts)} as experts say; {TEXT.number(share)} "
+        f"{TEXT.interval(ends)} with the machine's answers, if what experts judged is a random part"
+    )
+    return Report(
+        title="A machine judge on trial",
+        text="\n".join(text) + "\n",
+        data={
+            **as_json(found), "leaning": as_json(lean) if lean else None,
+            "share_similar": experts, "powered": {"value": share, **as_json(ends)},
+        },
+        table=Table(HEADER, rows),
+    )  # fmt: skip
+
+
+def _panel(
+    arguments: argparse.Namespace, proposals: Proposals | None
+) -> tuple[list[Pair], Ints, Ints]:
+    """Return the pairs judged or proposed, and their votes."""
+    votes = read_votes(arguments.votes)
+    at: dict[Pair, int] = {}
+    for query, candidate, _, _ in votes.rows:
+        at.setdefault((query, candidate), len(at))
+    for pair in () if proposals is None else _pairs(proposals):
+        at.setdefault(pair, len(at))
+    counts = np.zeros((len(at), 2), dtype=np.int64)
+    for query, candidate, _, value in votes.rows:
+        counts[at[query, candidate], value] += 1
+    return list(at), counts[:, 1], counts[:, 0]
+
+
+def _answers(arguments: argparse.Namespace, pairs: list[Pair], labels: Floats) -> Floats:
+    """Return what the machine says of each pair, NaN for nothing."""
+    if arguments.answers is not None:
+        said = {
+            (query, candidate): label for query, candidate, label in read_qrels(arguments.answers)
+        }
+        return np.array([said.get(pair, np.nan) for pair in pairs], dtype=np.float64)
+    by_query = read_run(arguments.run).by_query()
+    scores = np.array([by_query.get(q, {}).get(c, np.nan) for q, c in pairs], dtype=np.float64)
+    judged = ~np.isnan(scores) & ~np.isnan(labels)
+    if not judged.any():
+        raise InputError(f"{arguments.run} has a score for no judged pair")
+    line = np.quantile(scores[judged], 1.0 - labels[judged].mean())
+    return np.where(np.isnan(scores), np.nan, scores > line)
+
+
+def _pairs(proposals: Proposals) -> Iterator[Pair]:
+    for q, c in zip(proposals.queries.tolist(), proposals.candidates.tolist(), strict=True):
+        yield proposals.query_ids[q], proposals.candidate_ids[c]
+
+
+def _by_rank(proposals: Proposals, pairs: list[Pair]) -> dict[str, Bools]:
+    """Return the pairs that some model ranks first, and those that none does."""
+    best: dict[Pair, int] = {}
+    for pair, rank in zip(_pairs(proposals), proposals.ranks.tolist(), strict=True):
+        best[pair] = min(rank, best.get(pair, rank))
+    is_first = np.array([best.get(pair, 0) == 1 for pair in pairs])
+    return {"ranked first by a model": is_first, "by none": ~is_first}
+
+
+def _own(proposals: Proposals, models: list[str], pairs: list[Pair]) -> Bools:
+    if unknown := set(models) - set(proposals.generators):
+        raise InputError(f"--own {min(unknown)!r} is no model of the proposals")
+    numbers = [proposals.generators.index(name) for name in models]
+    is_own = np.isin(proposals.models, numbers).tolist()
+    own = {pair for pair, one in zip(_pairs(proposals), is_own, strict=True) if one}
+    return np.array([pair in own for pair in pairs])
+
+
+def _text(found: Trial) -> Iterator[str]:
+    rows = [["", "pairs", "kappa", "an expert's", "misses", "false alarms"]]
+    for one in found.strata:
+        shares = [TEXT.share(one.misses), TEXT.share(one.false_alarms)]
+        kappas = [TEXT.number(one.kappa), TEXT.number(one.human_kappa)]
+        rows.append([one.name, f"{one.n_pairs:,}", *kappas, *shares])
+    yield from table(rows)
+    yield ""
+    yield (
+        f"in the place of one judge: {TEXT.share(found.saved)} of the votes saved, "
+        f"{TEXT.share(found.changed)} of the labels another or none"
+    )
+
+
+def _leans(lean: Leaning | None, models: list[str]) -> Iterator[str]:
+    if lean is not None:
+        yield (
+            f"calls similar what experts call different: {TEXT.share(lean.own)} of {lean.n_own:,} "
+            f"pairs proposed by {', '.join(models)}, {TEXT.share(lean.other)} of {lean.n_other:,} "
+            f"others (standard error of the difference {TEXT.share(lean.error)})"
+        )

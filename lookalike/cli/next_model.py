@@ -1,0 +1,138 @@
+"""`lookalike next-model`: which further model would bring most similar pairs for an hour."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lookalike.bias.evidence.files import Proposals, make_proposals, read_proposals
+from lookalike.cli.output import Report
+from lookalike.io.documents import Table
+from lookalike.io.errors import InputError
+from lookalike.io.labels import read_qrels
+from lookalike.io.runs import read_run
+from lookalike.io.tables import Run
+from lookalike.planning.next_model import Newcomer, builders_as_newcomers, next_models
+from lookalike.planning.planner import Costs
+from lookalike.planning.pool_files import named_pool
+from lookalike.stats.text_tables import TEXT, table
+
+DESCRIPTION = (
+    "Say how many new similar pairs each model that has not built a pool would bring, and how many "
+    "for an hour of judging. A run named like a model of the proposals has built the pool; the "
+    "others are newcomers. Where newcomers list some of the queries alone, those are the sample."
+)
+EXAMPLE = (
+    "lookalike next-model --proposals pool.csv --qrels labels.csv --run beit.csv --run clip.csv "
+    "--run dino.csv --judges 3"
+)
+HEADER = ("model", "new_pairs", "expected_similar", "found", "per_hour")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--proposals", type="input", required=True, metavar="FILE",
+        help="CSV or parquet: query,candidate,model,rank",
+    )  # fmt: skip
+    parser.add_argument(
+        "--qrels", type="input", required=True, metavar="FILE",
+        help="labels of the pool: VSD JSON, TREC, CSV or parquet",
+    )  # fmt: skip
+    parser.add_argument(
+        "--run", type="input", required=True, action="append", metavar="FILE",
+        help="whole lists of builders and newcomers; once per model",
+    )  # fmt: skip
+    parser.add_argument("--judges", type=int, default=3, help="of each pair; default: %(default)s")
+    parser.add_argument(
+        "--seconds", type=float, default=Costs().seconds,
+        help="of one judge for one pair; default: %(default)s",
+    )  # fmt: skip
+    parser.add_argument(
+        "--missing", choices=("error", "worst"), default="error",
+        help="pairs without a score: refuse the run, or rank them below all others",
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> Report:
+    """Foretell.
+
+    Raises:
+        InputError, Refused: files or options that cannot be used.
+        OSError: if a file cannot be opened.
+    """
+    if arguments.judges < 1:
+        raise InputError(f"--judges {arguments.judges} is below 1")
+    costs = Costs(seconds=arguments.seconds)
+    proposals = read_proposals(arguments.proposals)
+    runs = [read_run(path) for path in arguments.run]
+    newcomers = [run for run in runs if run.name not in proposals.generators]
+    builders = [run.name for run in runs if run.name in proposals.generators]
+    sampled = set(proposals.query_ids).intersection(*(run.query_ids for run in newcomers))
+    named = named_pool(_union(proposals, newcomers, sampled), runs, missing=arguments.missing)
+    labels = named.labels(read_qrels(arguments.qrels))
+    found = next_models(named.pool, labels, builders)
+    checks = builders_as_newcomers(named.pool, labels, builders)
+    rows = [
+        (one.model, one.n_new, round(one.expected, 2), one.found,
+         round(one.per_hour(costs.seconds, arguments.judges), 2))
+        for one in (*found, *checks)
+    ]  # fmt: skip
+    return Report(
+        title="The next best model",
+        text="\n".join(_text(rows, found, checks)) + "\n",
+        data={
+            "n_queries": named.pool.n_queries,
+            "depth": named.pool.depth,
+            "newcomers": [dict(zip(HEADER, row, strict=True)) for row in rows[: len(found)]],
+            "builders": [dict(zip(HEADER, row, strict=True)) for row in rows[len(found) :]],
+        },
+        table=Table(HEADER, rows),
+        notes=[f"{len(sampled)} of {len(proposals.query_ids)} queries, {named.pool.depth} deep"],
+    )
+
+
+def _union(proposals: Proposals, newcomers: Sequence[Run], queries: set[str]) -> Proposals:
+    """Return the proposals of the pool and, as deep, of the newcomers, for some of its queries."""
+    codes = zip(
+        proposals.queries.tolist(), proposals.candidates.tolist(), proposals.models.tolist(),
+        proposals.ranks.tolist(), strict=True,
+    )  # fmt: skip
+    rows = [
+        (proposals.query_ids[q], proposals.candidate_ids[c], proposals.generators[m], rank)
+        for q, c, m, rank in codes
+        if proposals.query_ids[q] in queries
+    ]
+    deepest = np.zeros(len(proposals.generators), dtype=np.int64)
+    np.maximum.at(deepest, proposals.models, proposals.ranks)
+    for one in newcomers:
+        rows += _proposed(one, queries, int(deepest.min()))
+    if not rows:
+        raise InputError("no query of the pool is in every newcomer's run")
+    return make_proposals(rows)
+
+
+def _proposed(run: Run, queries: set[str], depth: int) -> Iterator[tuple[str, str, str, int]]:
+    for query, scores in run.by_query().items():
+        if query in queries:
+            ranked = sorted((-score, name) for name, score in scores.items() if name != query)
+            for rank, (_, candidate) in enumerate(ranked[:depth], 1):
+                yield query, candidate, run.name, rank
+
+
+def _text(
+    rows: Sequence[tuple[str, int, float, float, float]],
+    found: Sequence[Newcomer],
+    checks: Sequence[Newcomer],
+) -> Iterator[str]:
+    head = ["", "new pairs", "similar, expected", "for an hour"]
+    lines = [[name, f"{n:,}", f"{e:,.1f}", f"{h:,.1f}"] for name, n, e, _, h in rows[: len(found)]]
+    yield from table([head, *lines])
+    yield ""
+    yield "Each builder of the pool, as if it were new, beside what its own pairs turned out to be:"
+    head = ["", "own pairs", "similar, expected", "similar, found"]
+    lines = [[one.model, f"{one.n_new:,}", f"{one.expected:,.1f}", TEXT.number(one.found)]
+             for one in checks]  # fmt: skip
+    yield from table([head, *lines])

@@ -1,0 +1,60 @@
+"""Intervals of estimates from pools judged in part, where a rare find can weigh much."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import stdtrit
+
+from lookalike.core.arrays import Floats
+from lookalike.stats.intervals import (
+    LEAST_QUERIES,
+    UNDEFINED,
+    standard_error,
+    statistic_interval,
+)
+from lookalike.stats.proportion import Interval, score_interval
+
+_TINY = 1e-9
+
+
+def estimate_interval(value: float, by_query: Floats, beside: float, level: float) -> Interval:
+    """Return the interval of an estimate, inside [0, 1]; see `statistic_interval`.
+
+    Where few queries make most of the spread, by a rare find among unlikely pairs, it is known as
+    badly as from few values: degrees of freedom follow from the kurtosis, since the variance of a
+    variance does (Satterthwaite, Biometrics Bulletin 1946).
+
+    Args:
+        value: of the measure.
+        by_query: shape (n_queries,), in linear form.
+        beside: a standard error of something else that it shall hold, too.
+        level: coverage.
+    """
+    error = float(np.hypot(standard_error(by_query), beside))
+    return statistic_interval(value, error, by_query.size, level, _freedom(by_query, 1.0))
+
+
+def yes_no_interval(value: float, by_query: Floats, beside: float, level: float) -> Interval:
+    """Return the interval of an estimate that is yes or no at each query where all is judged.
+
+    It is no surer than as many yes-no answers, whatever the spread: where hardly a query fails,
+    the failures may be those that nobody has judged. Arguments are those of `estimate_interval`;
+    the value may be outside of [0, 1].
+    """
+    n = by_query.size
+    if n < LEAST_QUERIES or np.isnan(value):
+        return UNDEFINED
+    share = min(max(value, 0.0), 1.0)
+    inside = (share * n + 0.5) / (n + 1.0)  # neither all nor none
+    variance = inside * (1.0 - inside)
+    size = variance / (max(standard_error(by_query) ** 2, variance / n) + beside**2)
+    t = float(stdtrit(_freedom(by_query, 1.0 / variance - 3.0), (1.0 + level) / 2.0))
+    return score_interval(share * size, size, t * t)
+
+
+def _freedom(by_query: Floats, kurtosis: float) -> float:
+    """Return of how many independent values the spread is known, beyond what has a kurtosis."""
+    d = by_query - by_query.mean()
+    n, variance = d.size, float(np.mean(d**2))
+    beyond = float(np.mean(d**4)) / max(variance**2, _TINY**2) - kurtosis
+    return float(max(1.0, min(n - 1.0, 2.0 * n / max(beyond, _TINY))))
