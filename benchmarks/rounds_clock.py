@@ -14,6 +14,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annotation.models import Campaign
 
 ROOT = Path(__file__).resolve().parent.parent
 N_IMAGES, N_PAIRS, DIM = 10_000, 100_000, 64
@@ -54,14 +58,14 @@ def measure() -> None:
     PanelMember.objects.filter(pk=member.pk).update(n_done=1)
     _timed("progress, something was answered", lambda: rounds_progress(plan))
     _timed("progress, nothing was answered since", lambda: rounds_progress(plan))
-    question = campaign.questions.order_by("-pk").first()
+    question = campaign.questions.order_by("-pk")[0]
     entry = QueueEntry.objects.create(member=member, question=question, position=1, place=1)
     PanelMember.objects.filter(pk=member.pk).update(n_done=2)
     _timed("the clock, a judge has a pair to answer", look_at_rounds)
     entry.delete()
 
 
-def _draw_all(campaign: object) -> None:
+def _draw_all(campaign: Campaign) -> None:
     """Let one round have drawn every pair."""
     from annotation.bulk import copy_rows  # noqa: PLC0415
     from annotation.models import Question  # noqa: PLC0415

@@ -18,7 +18,7 @@ from evaluation.plan.pilots import pilot_of
 from evaluation.results.assessment import assess
 from evaluation.results.services import request_evaluation
 from evaluation.rounds.services import stop_rounds
-from evaluation.runs.storage import store_run
+from evaluation.runs.stored_runs import store_run
 from evaluation.tasks import rank_without_judge
 from evaluation.without_judge.comparison import TASK, request_ranking
 from jobs.models import Job, JobState

@@ -257,7 +257,7 @@ def test_what_is_known_of_rounds_is_counted_anew_when_judging_has_gone_on():
     [after] = rounds_progress(plan)
     assert after.is_done
     assert after.effort.n_answers > 0
-    pair = campaign.questions.filter(kind="pair").first()
+    pair = campaign.questions.filter(kind="pair")[0]
     events = list(pair.judgements.values_list("event__uuid", flat=True))
     admin = User.objects.create_user("chief", role=Role.ADMIN)
     exclude_answers(campaign=campaign, events=events, reason="a broken screen", by=admin)

@@ -38,7 +38,7 @@ def test_two_colours_that_divide_judges_are_named_with_what_to_write():
 def test_its_p_value_is_that_of_chance_times_the_groups_tried():
     contested = np.repeat([True, False], [12, 88])
     side = np.where(np.arange(100) < 20, "a", "b")
-    found = disagreement_groups(contested, {"side": (side, side)})
+    found = disagreement_groups(contested, {"side": (side.tolist(), side.tolist())})
     # tried: the same side (all pairs), both a; both b has no contested pair
     assert found[0].p_value == pytest.approx(2 * hypergeom.sf(11, 100, 12, 20))
     assert found[0].relation.words == "side: both a"

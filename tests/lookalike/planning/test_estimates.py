@@ -288,7 +288,8 @@ def test_a_run_that_has_seen_labels_is_measured_and_guesses_nothing():
 @pytest.mark.daily
 def test_a_quarter_of_the_judging_orders_distant_models_and_half_hardly_widens_intervals():
     """What docs/planning.md promises, on ten campaigns; its table is of more."""
-    taus, widths = {0.25: [], 0.5: []}, {0.25: [], 0.5: []}
+    taus: dict[float, list[float]] = {0.25: [], 0.5: []}
+    widths: dict[float, list[float]] = {0.25: [], 0.5: []}
     for seed, share in product(range(10), taus):
         campaign = simulate(World(), seed)
         pool, rng, rounds = campaign.pool, np.random.default_rng([seed, 1]), []
