@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from lookalike.core.arrays import Bools, Floats
+from lookalike.core.arrays import Bools
 from lookalike.core.errors import Refused
 from lookalike.planning.estimates import Estimate, estimate
 from lookalike.planning.measures import needed_depth
@@ -26,7 +26,7 @@ from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.planning.simulator import World, simulate
-from lookalike.stats.intervals import LEAST_QUERIES, standard_error, statistic_interval
+from lookalike.stats.intervals import LEAST_QUERIES, standard_error
 
 SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
@@ -193,10 +193,8 @@ def forecast(
         n_pairs = round(per_query * design.n_queries * design.share)
         hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
         for best, full, some in tried[key].measures:
-            widths = [
-                _half_width(float(value), row, design.n_queries)
-                for value, row in zip(full.values, some.by_query, strict=True)
-            ]
+            there = replace(some, values=full.values).intervals(n_queries=design.n_queries)
+            widths = [(ends.high - ends.low) / 2 for ends in there]
             found.append(
                 Forecast(
                     design=design,
@@ -265,12 +263,6 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
             rounds.append(drawn)
     part = estimate(pool, known, rounds, names) if rounds else whole
     return _Tried(pool, tuple(zip(best.measures, whole.measures, part.measures, strict=True)))
-
-
-def _half_width(value: float, by_query: Floats, n_queries: int) -> float:
-    error = standard_error(by_query) * np.sqrt(by_query.size / n_queries)
-    ends = statistic_interval(value, float(error), n_queries)
-    return (ends.high - ends.low) / 2
 
 
 def _neighbours(
