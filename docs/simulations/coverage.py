@@ -29,7 +29,7 @@ from lookalike.bias.evidence.pool import PoolEvidence  # noqa: E402
 from lookalike.bias.outsiders import equal_outsider_by_query  # noqa: E402
 from lookalike.core.arrays import Bools, Floats, Ints  # noqa: E402
 from lookalike.planning.estimates import estimate  # noqa: E402
-from lookalike.planning.planner import half_width  # noqa: E402
+from lookalike.planning.intervals import estimate_interval  # noqa: E402
 from lookalike.planning.rounds import draw_round  # noqa: E402
 from lookalike.planning.simulator import World as SimulatedWorld  # noqa: E402
 from lookalike.planning.simulator import simulate  # noqa: E402
@@ -462,7 +462,8 @@ def planned_of(draw: Draw, name: str) -> Situation:
 
     def observe(rng: np.random.Generator, n: int, _: Floats) -> World:
         pilot, values = draw(rng, n), draw(rng, n)
-        half = half_width(float(pilot.mean()), pilot, n)
+        foretold = estimate_interval(float(pilot.mean()), pilot, 0.0, 0.95, n_queries=n)
+        half = (foretold.high - foretold.low) / 2
         return _long_run(draw), Interval(values.mean() - half, values.mean() + half), UNDEFINED
 
     return Situation(name, observe)

@@ -59,17 +59,24 @@ class Estimate:
         """The values inside [0, 1]: an estimate without bias may be outside."""
         return np.asarray(np.clip(self.values, 0.0, 1.0))
 
-    def intervals(self, level: float = 0.95, beside: Floats | None = None) -> list[Interval]:
+    def intervals(
+        self,
+        level: float = 0.95,
+        beside: Floats | None = None,
+        *,
+        n_queries: int | None = None,
+    ) -> list[Interval]:
         """Return the interval of each model, inside [0, 1]; see `estimate_interval`.
 
         Args:
             level: coverage.
             beside: shape (n_models,), standard errors of something else that they shall hold, too.
+            n_queries: that there would be, with the same spread; None: those there are.
         """
         others = np.zeros(len(self.values)) if beside is None else beside
         of_one = yes_no_interval if self.name.startswith("Success") else estimate_interval
         return [
-            of_one(float(value), row, float(other), level)
+            of_one(float(value), row, float(other), level, n_queries=n_queries)
             for value, row, other in zip(self.values, self.by_query, others, strict=True)
         ]
 

@@ -6,18 +6,15 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lookalike.core.arrays import Floats
-from lookalike.stats.intervals import (
-    LEAST_QUERIES,
-    UNDEFINED,
-    standard_error,
-    statistic_interval,
-)
+from lookalike.stats.intervals import LEAST_QUERIES, UNDEFINED, statistic_interval
 from lookalike.stats.proportion import Interval, score_interval
 
 _TINY = 1e-9
 
 
-def estimate_interval(value: float, by_query: Floats, beside: float, level: float) -> Interval:
+def estimate_interval(
+    value: float, by_query: Floats, beside: float, level: float, *, n_queries: int | None = None
+) -> Interval:
     """Return the interval of an estimate, inside [0, 1]; see `statistic_interval`.
 
     Where few queries make most of the spread, by a rare find among unlikely pairs, it is known as
@@ -29,32 +26,36 @@ def estimate_interval(value: float, by_query: Floats, beside: float, level: floa
         by_query: shape (n_queries,), in linear form.
         beside: a standard error of something else that it shall hold, too.
         level: coverage.
+        n_queries: that there would be of this spread; None: those there are.
     """
-    error = float(np.hypot(standard_error(by_query), beside))
-    return statistic_interval(value, error, by_query.size, level, _freedom(by_query, 1.0))
+    n = by_query.size if n_queries is None else n_queries
+    error = float(np.hypot(by_query.std(ddof=1) / np.sqrt(n), beside))
+    return statistic_interval(value, error, n, level, _freedom(by_query, 1.0, n))
 
 
-def yes_no_interval(value: float, by_query: Floats, beside: float, level: float) -> Interval:
+def yes_no_interval(
+    value: float, by_query: Floats, beside: float, level: float, *, n_queries: int | None = None
+) -> Interval:
     """Return the interval of an estimate that is yes or no at each query where all is judged.
 
     It is no surer than as many yes-no answers, whatever the spread: where hardly a query fails,
     the failures may be those that nobody has judged. Arguments are those of `estimate_interval`;
     the value may be outside of [0, 1].
     """
-    n = by_query.size
+    n = by_query.size if n_queries is None else n_queries
     if n < LEAST_QUERIES or np.isnan(value):
         return UNDEFINED
     share = min(max(value, 0.0), 1.0)
     inside = (share * n + 0.5) / (n + 1.0)  # neither all nor none
     variance = inside * (1.0 - inside)
-    size = variance / (max(standard_error(by_query) ** 2, variance / n) + beside**2)
-    t = float(stdtrit(_freedom(by_query, 1.0 / variance - 3.0), (1.0 + level) / 2.0))
+    size = variance / (max(float(by_query.var(ddof=1)), variance) / n + beside**2)
+    t = float(stdtrit(_freedom(by_query, 1.0 / variance - 3.0, n), (1.0 + level) / 2.0))
     return score_interval(share * size, size, t * t)
 
 
-def _freedom(by_query: Floats, kurtosis: float) -> float:
+def _freedom(by_query: Floats, kurtosis: float, n: int) -> float:
     """Return of how many independent values the spread is known, beyond what has a kurtosis."""
     d = by_query - by_query.mean()
-    n, variance = d.size, float(np.mean(d**2))
+    variance = float(np.mean(d**2))
     beyond = float(np.mean(d**4)) / max(variance**2, _TINY**2) - kurtosis
     return float(max(1.0, min(n - 1.0, 2.0 * n / max(beyond, _TINY))))

@@ -26,10 +26,11 @@ from lookalike.planning.pilot import Pilot, judged_by, majority_labels, part_of
 from lookalike.planning.pool import RankedPool
 from lookalike.planning.rounds import draw_round
 from lookalike.planning.simulator import World, simulate
-from lookalike.stats.intervals import LEAST_QUERIES, standard_error, statistic_interval
+from lookalike.stats.intervals import LEAST_QUERIES, standard_error
 
 SECONDS_PER_HOUR = 3600
 N_ROUNDS = 2
+N_TRIES = 3  # of votes and rounds, where a design judges a part: their chance is no query's
 N_ASSUMED_QUERIES = 200  # of the campaign that stands in for a pilot
 N_ASSUMED_JUDGES = 9  # of each pair, at least: whose majority is next to true
 _NODES = ndtri((np.arange(2000) + 0.5) / 2000)  # the normal distribution, in equal parts
@@ -193,10 +194,8 @@ def forecast(
         n_pairs = round(per_query * design.n_queries * design.share)
         hours = n_pairs * design.n_judges * costs.seconds / SECONDS_PER_HOUR
         for best, full, some in tried[key].measures:
-            widths = [
-                half_width(float(value), row, design.n_queries)
-                for value, row in zip(full.values, some.by_query, strict=True)
-            ]
+            there = replace(some, values=full.values).intervals(n_queries=design.n_queries)
+            widths = [(ends.high - ends.low) / 2 for ends in there]
             found.append(
                 Forecast(
                     design=design,
@@ -250,34 +249,42 @@ def _tried(pilot: Pilot, design: Design, measures: Sequence[str], seed: int) -> 
     n = pilot.pool.n_queries
     pool = replace(part_of(pilot.pool, kept, np.arange(n), n), depth=design.depth)
     votes = pilot.votes[kept]
-    labels, best_labels = judged_by(votes, design.n_judges, rng), majority_labels(votes)
     names = [name for name in measures if needed_depth(name) <= pool.depth]
-    whole = estimate(pool, labels, [], names)
-    is_best = np.array_equal(labels, best_labels)
-    best = whole if is_best else estimate(pool, best_labels, [], names)
-    known, rounds = labels, []
-    if design.share < 1.0:
-        known = np.full(pool.n_pairs, np.nan)
-        wanted = max(1, round(design.share * pool.n_pairs / N_ROUNDS))
-        for _ in range(N_ROUNDS):
-            drawn = draw_round(pool, known, n_wanted=wanted, rng=rng)
-            known = np.where(drawn.drawn, labels, known)
-            rounds.append(drawn)
-    part = estimate(pool, known, rounds, names) if rounds else whole
-    return _Tried(pool, tuple(zip(best.measures, whole.measures, part.measures, strict=True)))
+    best = estimate(pool, majority_labels(votes), [], names).measures
+    n_tries = N_TRIES if design.share < 1.0 else 1
+    tries = [_try(pool, votes, design, names, rng) for _ in range(n_tries)]
+    wholes, parts = (
+        [_together(several) for several in zip(*side, strict=True)]
+        for side in zip(*tries, strict=True)
+    )
+    return _Tried(pool, tuple(zip(best, wholes, parts, strict=True)))
 
 
-def half_width(value: float, by_query: Floats, n_queries: int) -> float:
-    """Return half of the interval that a campaign of so many queries is expected to have.
+def _try(
+    pool: RankedPool, votes: Floats, design: Design, names: Sequence[str], rng: np.random.Generator
+) -> tuple[tuple[Estimate, ...], tuple[Estimate, ...]]:
+    """Return the measures as the design's judges say of all pairs, and of those it judges."""
+    labels = judged_by(votes, design.n_judges, rng)
+    whole = estimate(pool, labels, [], names).measures
+    if design.share == 1.0:
+        return whole, whole
+    known, rounds = np.full(pool.n_pairs, np.nan), []
+    wanted = max(1, round(design.share * pool.n_pairs / N_ROUNDS))
+    for _ in range(N_ROUNDS):
+        drawn = draw_round(pool, known, n_wanted=wanted, rng=rng)
+        known = np.where(drawn.drawn, labels, known)
+        rounds.append(drawn)
+    return whole, estimate(pool, known, rounds, names).measures
 
-    Args:
-        value: of the measure in a pilot.
-        by_query: shape (n_pilot,), what its mean and error are made of.
-        n_queries: of the campaign.
-    """
-    error = standard_error(by_query) * np.sqrt(by_query.size / n_queries)
-    ends = statistic_interval(value, float(error), n_queries)
-    return (ends.high - ends.low) / 2
+
+def _together(tries: Sequence[Estimate]) -> Estimate:
+    """Return one estimate with the mean value and the mean variance of several."""
+    means = [one.by_query.mean(axis=1, keepdims=True) for one in tries]
+    rows = np.concatenate([one.by_query - m for one, m in zip(tries, means, strict=True)], axis=1)
+    n = rows.shape[1]
+    rows = rows * np.sqrt((n - 1.0) / (n - len(tries)))
+    values = np.mean([one.values for one in tries], axis=0)
+    return Estimate(tries[0].name, values, rows + np.mean(means, axis=0))
 
 
 def _neighbours(
@@ -290,8 +297,9 @@ def _neighbours(
         d, d_whole, d_part = (
             one.by_query[upper] - one.by_query[lower] for one in (best, whole, part)
         )
-        error = standard_error(d_part) * np.sqrt(d.size / n_queries)
-        p = order_probability(d.mean(), standard_error(d), float(error), (d_whole - d).mean())
+        error = d_part.std(ddof=1) / np.sqrt(n_queries)
+        shift = float(d_whole.mean() - d.mean())
+        p = order_probability(d.mean(), standard_error(d), float(error), shift)
         found.append((models[upper], models[lower], p))
     return tuple(found)
 
