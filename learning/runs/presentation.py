@@ -101,7 +101,7 @@ def loss_chart(runs: Sequence[TrainingRun]) -> Chart:
         )
     return Chart(
         key="losses", kind="lines", title="Loss", about=about,
-        x=Axis("share of the steps" if several else "step"), y=Axis("loss"),
+        x=Axis("share of the steps") if several else Axis("step", whole=True), y=Axis("loss"),
         columns=[*([("series", "Run")] if several else []), ("x", "Step"), ("y", "Loss")],
         rows=[
             {"series": run.name, "x": step / max(1, run.curve[-1][0]), "y": loss}
