@@ -25,10 +25,10 @@ LEARN = """
 from accounts.models import User
 from catalog.models import Catalog
 from learning.text_spaces.recipes import SpaceRecipe
-from learning.text_spaces.services import start_text_space
+from learning.runs.services import start_run
 owner, _ = User.objects.get_or_create(username="ada", defaults={{"role": "admin"}})
 recipe = SpaceRecipe(parent="descriptor:colour-histogram", columns=("colour",), epochs={epochs})
-start_text_space(catalog=Catalog.objects.get(slug="paints"), name={name!r}, recipe=recipe,
+start_run(catalog=Catalog.objects.get(slug="paints"), name={name!r}, recipe=recipe,
                  owner=owner)
 """
 EMBED = """
