@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from annotation.answering.submissions import ABOUT_PAIRS, Taken
-from annotation.models import Answer, Campaign, Judgement, Question, QuestionKind, QueueEntry
+from annotation.models import (
+    Answer,
+    Campaign,
+    Judgement,
+    PanelMember,
+    Question,
+    QuestionKind,
+    QueueEntry,
+)
 from annotation.models.choices import PICK
 from annotation.picture_keys import open_place
 from annotation.queries.judges import Judge, fixed_rules
@@ -100,13 +108,18 @@ def panel_votes(campaign: Campaign) -> QuerySet[Judgement]:
     return _panel_answers(campaign).filter(is_counted=True)
 
 
-def standing_answers(campaign: Campaign) -> dict[int, list[str]]:
+def standing_answers(
+    campaign: Campaign, *, without: PanelMember | None = None
+) -> dict[int, list[str]]:
     """Return the panel's answers to its own questions by question id, in no order of people.
 
-    Those that count, and those that say that the judge could not tell.
+    Those that count, and those that say that the judge could not tell; those of one judge left
+    out where that is wanted.
     """
     rows = _panel_answers(campaign).filter(is_surplus=False, is_excluded=False)
     rows = rows.exclude(answer=Answer.SKIP)
+    if without is not None:
+        rows = rows.exclude(member=without)
     answers: dict[int, list[str]] = {}
     for question, answer in rows.order_by("answer").values_list("question_id", "answer"):
         answers.setdefault(question, []).append(answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -11,6 +11,7 @@ from accounts.access import admin_required, signed_in
 from annotation.models import PanelMember
 from annotation.views.campaigns import page_frame
 from evaluation.results.queries import latest_job
+from evaluation.without_judge.choices import choice_changes
 from evaluation.without_judge.comparison import (
     TASK,
     label_changes,
@@ -26,7 +27,10 @@ def without(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Show the labels without a judge at once; the ranking of models is a job."""
     members = PanelMember.objects.select_related("campaign", "annotator")
     member = get_object_or_404(members, campaign__slug=slug, number=min(number, 2**15 - 1))
+    is_choice = member.campaign.kind.is_choice
     if request.method == "POST":
+        if is_choice:
+            raise Http404  # there are no models to rank
         try:
             request_ranking(member=member, by=signed_in(request))
         except JobConflictError as problem:
@@ -35,7 +39,7 @@ def without(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context = {
         **page_frame(member.campaign, "quality"),
         "member": member,
-        "changes": label_changes(member),
+        "changes": choice_changes(member) if is_choice else label_changes(member),
         "job": latest_job(TASK, ranking_subject(member)),
     }
     return render(request, "evaluation/without.html", context)

@@ -7,7 +7,7 @@ what people do who look at both pictures; a quick expert passes all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from lookalike.agreement.judge_statistics import SequenceEffect, Share
 from lookalike.core.arrays import Bools, Ints
 
 LEAST = 20  # answers, before any share is told
-PAIR_MS = 500  # to take in two pictures and press a key
+PAIR_MS = 500  # to take in two pictures and press a key ...
+PICTURE_MS = 75  # ... and each further one: who has found what is asked looks no further
 UNSEEN_MS = 150  # nobody reacts to a picture in less
 SHEET_MS = 600  # to take in a sheet at all ...
 CELL_MS = 150  # ... and each picture of it
@@ -39,12 +40,17 @@ class Answers:
         in_sheet: shape (n,), whether it was answered on a sheet.
         shown_ms: shape (n,), when it was shown; one act on a sheet has one time for all its pairs.
         is_vote: shape (n,).
+        n_pictures: how many a question shows at least.
+        places: shape (m,), where pictures that were picked stood, from 0; the order
+            is drawn by lot.
     """
 
     visible_ms: Ints
     in_sheet: Bools
     shown_ms: Ints
     is_vote: Bools
+    n_pictures: int = 2
+    places: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ def careless_flags(
         *_sheets(answers),
         *_unseen(answers),
         *_one_sided(n_similar, n_different, others),
+        *_one_place(answers.places),
     ]
     if checks.n >= LEAST_CHECKS and checks.value < CHECKS_SHARE:
         found.append(
@@ -107,10 +114,11 @@ def careless_flags(
 
 def _pace(answers: Answers) -> Iterator[Flag]:
     times = answers.visible_ms[~answers.in_sheet & answers.is_vote]
-    n_fast = int((times < PAIR_MS).sum())
+    least = PAIR_MS + PICTURE_MS * (answers.n_pictures - 2)
+    n_fast = int((times < least).sum())
     if times.size >= LEAST and n_fast > FAST_SHARE * times.size:
         yield Flag(
-            "pace", "Pace of pairs", f"{PAIR_MS / 1000} s for 9 of 10 pairs",
+            "pace", "Pace", f"{least / 1000:g} s for 9 of 10, {answers.n_pictures} pictures each",
             f"{n_fast} of {times.size} votes in less; median {np.median(times) / 1000:.2f} s",
         )  # fmt: skip
 
@@ -142,7 +150,7 @@ def _unseen(answers: Answers) -> Iterator[Flag]:
     if times.size >= LEAST and n_unseen > UNSEEN_SHARE * times.size:
         yield Flag(
             "unseen", "Answered before the pictures could be seen",
-            f"{UNSEEN_MS / 1000} s for 98 of 100 pairs",
+            f"{UNSEEN_MS / 1000} s for 98 of 100",
             f"{n_unseen} of {times.size} votes in less",
         )  # fmt: skip
 
@@ -162,4 +170,18 @@ def _one_sided(n_similar: int, n_different: int, others: Share) -> Iterator[Flag
             "one_sided", "One-sided",
             f"less than {ONE_SIDED:.0%} one answer, or others within {ONE_SIDED_LEAD:.0%}",
             f"{max(n_similar, n_different)} of {n} votes “{word}” ({share:.0%}); {told}",
+        )  # fmt: skip
+
+
+def _one_place(places: Ints) -> Iterator[Flag]:
+    """Look at where picked pictures stood: by lot they stand everywhere equally often."""
+    if places.size < LEAST:
+        return
+    counts = np.bincount(places)
+    place, n_there = int(counts.argmax()), int(counts.max())
+    if n_there >= ONE_SIDED * places.size:
+        yield Flag(
+            "one_place", "One place",
+            f"less than {ONE_SIDED:.0%} of picks at one place; pictures are put there by lot",
+            f"{n_there} of the latest {places.size} picks at place {place + 1}",
         )  # fmt: skip

@@ -10,7 +10,7 @@ N = 200
 
 
 def flags(visible=None, *, in_sheet=False, shown=None, similar=60, different=140, others=0.3,
-          checks=(9, 10), answers=None, n_stops=0):  # fmt: skip
+          checks=(9, 10), answers=None, n_stops=0, n_pictures=2, places=()):  # fmt: skip
     rng = np.random.default_rng(1)
     visible = rng.integers(900, 6000, N) if visible is None else np.asarray(visible)
     n = visible.size
@@ -21,6 +21,8 @@ def flags(visible=None, *, in_sheet=False, shown=None, similar=60, different=140
             np.full(n, in_sheet),
             np.arange(n) * 5000 if shown is None else np.asarray(shown),
             np.ones(n, bool),
+            n_pictures,
+            np.array(places, np.int64),
         ),
         n_similar=similar,
         n_different=different,
@@ -38,6 +40,9 @@ def test_who_looks_has_no_flag():
     assert flags(similar=0, different=200, others=0.01) == []  # others find nothing similar either
     assert flags(checks=(0, 4)) == []
     assert flags([300, *[4000] * 199]) == []
+    assert flags([900] * N, n_pictures=7) == []
+    assert flags(places=[0] * 17 + [1] * 3) == []
+    assert flags(places=[0] * 19) == []  # too few to say
 
 
 @pytest.mark.parametrize(
@@ -50,6 +55,8 @@ def test_who_looks_has_no_flag():
         ({"checks": (3, 6)}, ["checks"]),
         ({"answers": np.arange(N) % 2 == 0}, ["order"]),
         ({"n_stops": 3}, ["held"]),
+        ({"visible": [900] * N, "n_pictures": 11}, ["pace"]),  # for two it would do
+        ({"places": [1] * 57 + [0] * 3}, ["one_place"]),
         ({"visible": [25] * 48, "in_sheet": True, "shown": [7] * 48}, ["sheets"]),
         ({"visible": [100] * 30, "in_sheet": True}, ["sheets"]),
     ],

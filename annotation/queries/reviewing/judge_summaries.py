@@ -11,6 +11,7 @@ from annotation.queries.answer_codes import agrees
 from annotation.queries.kept import kept
 from annotation.queries.prepared import rows_of
 from annotation.queries.reviewing.answer_table import UNKNOWN, AnswerTable, read_answer_table
+from annotation.queries.reviewing.picked_places import PickedPlaces, picked_places
 from lookalike.agreement.careless import Answers, Flag, careless_flags
 from lookalike.agreement.judge_statistics import (
     Pace,
@@ -106,6 +107,7 @@ def _summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
     with_others = _with_others(pairs)
     shares = _shares(campaign)
     others = _others_similar(pairs)
+    picked = picked_places(campaign, table)
     summaries = {}
     for member in campaign.panel.all():
         mine, on_pairs = table[table.member == member.pk], pairs[pairs.member == member.pk]
@@ -122,8 +124,8 @@ def _summaries(campaign: Campaign) -> dict[int, JudgeSummary]:
             sequence=sequence,
             by_part=by_part,
         )
-        usual = others.get(member.pk, NONE)
-        flags = _flags(member, mine, on_pairs, usual, by_kind.get("checks", NONE))
+        usual = {"others": others.get(member.pk, NONE), "checks": by_kind.get("checks", NONE)}
+        flags = _flags(member, mine, on_pairs, picked, **usual)
         summaries[member.pk] = JudgeSummary(figures, flags)
     return summaries
 
@@ -170,7 +172,13 @@ def _timeline(pairs: AnswerTable) -> tuple[Pace, SequenceEffect, list[Share]]:
 
 
 def _flags(
-    member: PanelMember, mine: AnswerTable, pairs: AnswerTable, others: Share, checks: Share
+    member: PanelMember,
+    mine: AnswerTable,
+    pairs: AnswerTable,
+    picked: PickedPlaces,
+    *,
+    others: Share,
+    checks: Share,
 ) -> list[Flag]:
     kinds = (QuestionKind.PAIR, QuestionKind.GOLD, QuestionKind.REPEAT, QuestionKind.MIRROR)
     is_timed = ~mine.in_mode(Mode.IMPORT) & (mine.shown_us != UNKNOWN)
@@ -178,7 +186,14 @@ def _flags(
     in_sheet = timed.in_mode(Mode.SHEET)
     on_pair = timed[timed.is_final & ~in_sheet]
     return careless_flags(
-        Answers(timed.visible_ms, in_sheet, timed.shown_us // 1000, timed.is_final),
+        Answers(
+            timed.visible_ms,
+            in_sheet,
+            timed.shown_us // 1000,
+            timed.is_final,
+            picked.n_pictures,
+            picked.of(member.pk),
+        ),
         n_similar=int(pairs.is_similar.sum()),
         n_different=int((pairs.is_similar_or_different & ~pairs.is_similar).sum()),
         others=others,
