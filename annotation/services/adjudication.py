@@ -23,11 +23,11 @@ def adjudicate(
     """Rule on a question; the ruling becomes its label, the votes stay as they are.
 
     Raises:
-        CampaignError: no such question in this campaign, no reason, or an answer that is none.
+        CampaignError: no such question in this campaign, no reason, an answer that is none, or
+            another admin has ruled otherwise meanwhile.
     """
-    question = Question.objects.filter(
-        campaign=campaign, uid=question_uid, kind=QuestionKind.PAIR
-    ).first()
+    questions = Question.objects.select_for_update(no_key=True).filter(kind=QuestionKind.PAIR)
+    question = questions.filter(campaign=campaign, uid=question_uid).first()
     if question is None:
         raise CampaignError("There is no such question in this campaign.")
     rulings = campaign.kind.rulings(subject_of(campaign, question))
@@ -39,6 +39,15 @@ def adjudicate(
         raise CampaignError(f"The panel decides about this {campaign.kind.noun} itself.")
     if not reason.strip():
         raise CampaignError("Say why: the reason is kept with the ruling.")
+    theirs = Adjudication.objects.filter(question=question).exclude(decided_by=by).first()
+    if theirs and theirs.answer == answer:
+        return theirs
+    if theirs:
+        who, words = theirs.decided_by or "Somebody", rulings[theirs.answer].lower()
+        raise CampaignError(
+            f"{who} has ruled meanwhile: “{words}”, because “{theirs.reason}”. To rule otherwise, "
+            "take that ruling back first."
+        )
     ruling, _ = Adjudication.objects.update_or_create(
         question=question,
         defaults={"answer": answer, "reason": reason.strip()[:500], "decided_by": by},

@@ -1,19 +1,24 @@
 """Which pairs an admin is asked to rule on: all that nobody is going to judge any more."""
 
 import pytest
+from django.urls import reverse
 
-from annotation.queries.reviewing.adjudication import contested
+from accounts.models import Role
+from annotation.queries.labels import label_of
+from annotation.queries.reviewing.adjudication import contested, rulings
 from annotation.services import (
     add_gold,
+    adjudicate,
     admit,
     close_campaign,
     import_judgements,
     open_campaign,
     reap_leases,
     set_member_active,
+    withdraw_ruling,
 )
 from annotation.services.gold import GoldPair
-from tests.clients import Browser
+from tests.clients import Browser, signed_in
 from tests.worlds import rows_of
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +94,23 @@ def test_once_a_campaign_is_closed_nothing_is_waited_for(rules, campaign_of):
     assert contested(campaign).count() == 0
     closed = close_campaign(campaign=campaign, by=None, reason="Enough")
     assert contested(closed).count() == 1
+
+
+def test_of_two_admins_who_rule_on_one_pair_the_first_is_kept(campaign_of, people):
+    campaign = campaign_of(1, 1, 2, tie_rule="undecided")
+    import_judgements(campaign=campaign, rows=rows_of(campaign, "sd"))
+    first, second = people(2, Role.ADMIN)
+    ruling = {"campaign": campaign, "question_uid": campaign.questions.get().uid}
+    adjudicate(**ruling, answer="similar", reason="the same seam", by=first)
+    assert (
+        adjudicate(**ruling, answer="similar", reason="so I think", by=second).decided_by == first
+    )
+    late = {"question": ruling["question_uid"], "answer": "different", "reason": "another collar"}
+    address = reverse("annotation:rule", args=[campaign.slug])
+    page = signed_in(second).post(address, late, follow=True).content.decode()
+    assert f"{first} has ruled meanwhile: “similar”, because “the same seam”" in page
+    [kept] = rulings(campaign)
+    assert (kept.answer, kept.decided_by, kept.reason) == ("similar", first, "the same seam")
+    withdraw_ruling(**ruling)
+    adjudicate(**ruling, answer="different", reason="another collar", by=second)
+    assert label_of(campaign, campaign.questions.get()) == "different"

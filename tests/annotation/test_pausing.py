@@ -6,7 +6,9 @@ from django.urls import reverse
 from accounts.models import Role
 from annotation.errors import CampaignError
 from annotation.models import PanelMember
-from annotation.services import pause_judge, resume_judge
+from annotation.queries.numbers import campaign_numbers
+from annotation.services import pause_judge, resume_judge, set_member_active
+from annotation.services.reconciling import reconcile
 from audit.models import Entry
 from tests.clients import Browser, answer_to, signed_in
 
@@ -54,3 +56,20 @@ def test_pausing_needs_a_reason_and_someone_who_is_not_paused(campaign_of, peopl
     assert "may go on" in client.post(resumed, follow=True).content.decode()
     with pytest.raises(CampaignError, match="is not paused"):
         resume_judge(member=campaign.panel.get(), by=people(1, Role.ADMIN)[0])
+
+
+@pytest.mark.parametrize("rules", [{}, {"serving": "k_of_n", "k": 2}])
+def test_a_judge_who_is_removed_while_answering_loses_nothing_and_counts_once(rules, campaign_of):
+    campaign = campaign_of(1, 6, 3, **rules)
+    member = campaign.panel.get(number=1)
+    judge = Browser(campaign, member.annotator)
+    first, second, *_ = (answer_to(question["uid"]) for question in judge.next())
+    judge.send(first)
+    set_member_active(member=member, is_active=False)
+    assert judge.send(first, second)[0] == 404  # the page says so, and keeps both
+    assert campaign_numbers([campaign])[0].n_answers == 1
+    set_member_active(member=member, is_active=True)
+    _, reply = judge.send(first, second)
+    assert [result["status"] for result in reply["results"]] == ["duplicate", "saved"]
+    assert campaign_numbers([campaign])[0].n_answers == 2
+    assert reconcile(campaign=campaign) == []
