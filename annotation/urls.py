@@ -2,7 +2,7 @@ from django.urls import path
 
 from annotation.views import campaign_changes as changes
 from annotation.views import campaigns as pages
-from annotation.views import comments, judging, review
+from annotation.views import comments, judging, panel_invitations, review
 
 app_name = "annotation"
 urlpatterns = [
@@ -59,6 +59,11 @@ urlpatterns = [
     path("campaigns/<slug:slug>/settings/", pages.settings, name="settings"),
     path("campaigns/<slug:slug>/state/<str:verb>", changes.move, name="move"),
     path("campaigns/<slug:slug>/settings/save", changes.settings, name="save_settings"),
+    path(
+        "campaigns/<slug:slug>/panel/invite/",
+        panel_invitations.invite_to_panel,
+        name="invite_to_panel",
+    ),
     path("campaigns/<slug:slug>/panel/add", changes.add_to_panel, name="add_to_panel"),
     path("campaigns/<slug:slug>/panel/<int:number>/<str:verb>", changes.member, name="member"),
     path("campaigns/<slug:slug>/guidelines/preview", changes.preview, name="preview"),

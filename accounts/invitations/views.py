@@ -31,9 +31,11 @@ class InvitationsForm(forms.Form):
     language = forms.ChoiceField(required=False, help_text="Of the mail and of their pages.")
     sends_mail = forms.BooleanField(required=False, label="Send each link by e-mail")
 
-    def __init__(self, *args: Any, actor: User, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, actor: User, role: Role | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["role"].choices = roles_to_give(actor)  # type: ignore[attr-defined]
+        if role is not None:
+            del self.fields["role"]
         unset = ("", "As the browser asks")
         self.fields["language"].choices = [unset, *choices()]  # type: ignore[attr-defined]
 
@@ -47,9 +49,21 @@ class InvitationsForm(forms.Form):
 
 @admin_required
 def invite_many(request: HttpRequest) -> HttpResponse:
-    """Invite the people of a list; show each line's link once, and keep the refused to correct."""
+    """Invite the people of a list to a role."""
+    return render(request, "accounts/invite_many.html", take_invitations(request))
+
+
+def take_invitations(request: HttpRequest, role: Role | None = None) -> dict[str, Any]:
+    """Invite the people of a list, if one is sent; return what its page shows.
+
+    Each line's link is shown once, and the refused are kept to be corrected.
+
+    Args:
+        request: of an admin.
+        role: of all of them; None: as the form says.
+    """
     actor = signed_in(request)
-    form = InvitationsForm(request.POST or None, actor=actor)
+    form = InvitationsForm(request.POST or None, actor=actor, role=role)
     invited: list[Outcome] = []
     refused: list[Outcome] = []
     if request.method == "POST" and form.is_valid():
@@ -57,13 +71,12 @@ def invite_many(request: HttpRequest) -> HttpResponse:
         for outcome in invite_people(
             actor=actor,
             lines=asked["people"],
-            role=Role(asked["role"]),
+            role=role or Role(asked["role"]),
             site=site_address(request),
             sends_mail=asked["sends_mail"],
             language=asked["language"],
         ):
             (refused if outcome.person is None else invited).append(outcome)
         left = "\n".join(outcome.line.text for outcome in refused)
-        form = InvitationsForm(initial={**asked, "people": left}, actor=actor)
-    context = {"form": form, "invited": invited, "refused": refused}
-    return render(request, "accounts/invite_many.html", context)
+        form = InvitationsForm(initial={**asked, "people": left}, actor=actor, role=role)
+    return {"form": form, "invited": invited, "refused": refused}

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import admin_required, signed_in
 from annotation.forms import GoldFromPairForm
 from annotation.models import Answer, Campaign, Question, QuestionKind, Stage
+from annotation.models.choices import PICK
 from annotation.queries.choices import subject_of
 from annotation.queries.labels import label_of
 from annotation.queries.reviewing.adjudication import votes_wanted
@@ -45,9 +46,7 @@ class AnswersForm(forms.Form):
     """Which answers are wanted, and from where on."""
 
     judge = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
-    answer = forms.ChoiceField(
-        required=False, choices=_any([(a.value, a.label) for a in list(Answer)[:4]])
-    )
+    answer = forms.ChoiceField(required=False)
     shows = forms.ChoiceField(required=False, choices=Shows.choices, label="Show")
     kind = forms.ChoiceField(
         required=False,
@@ -73,10 +72,11 @@ class AnswersForm(forms.Form):
     def __init__(self, *args: object, campaign: Campaign) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         panel = campaign.panel.values_list("number", "annotator__username")
-        kind = campaign.kind
-        if kind.is_choice:
-            words = [*kind.answers.items(), (Answer.SKIP.value, Answer.SKIP.label)]
-            self.fields["answer"].choices = _any(words)  # type: ignore[attr-defined]
+        rulings = campaign.kind.rulings(None)
+        picks = [(code, words) for code, words in rulings.items() if code.startswith(PICK)]
+        skip = Answer.SKIP.value, str(Answer.SKIP.label)
+        words = [*picks, *campaign.kind.answers.items(), skip]
+        self.fields["answer"].choices = _any(words)  # type: ignore[attr-defined]
         self.fields["judge"].choices = [("", "Anybody"), *panel]  # type: ignore[attr-defined]
         for name in ("since", "until", "seconds", "version"):
             self.fields[name].widget.attrs["class"] = "narrow"

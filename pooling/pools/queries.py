@@ -10,7 +10,7 @@ import numpy as np
 from django.db import connection
 from django.db.models import Count, QuerySet
 
-from annotation.models import Campaign, CampaignState, Judgement, QuestionKind
+from annotation.models import Campaign, CampaignState, Judgement, Question, QuestionKind
 from annotation.queries.prepared import columns_of
 from catalog.curation.services import omitted_ids
 from catalog.images.content_pairs import content_pair
@@ -163,10 +163,11 @@ class ProposedBy:
 
 @dataclass(frozen=True)
 class ShownCandidate:
-    """A candidate with everybody who proposed it."""
+    """A candidate with everybody who proposed it, and the newest campaign's question about it."""
 
     image: Image
     proposed_by: list[ProposedBy]
+    question: Question | None = None
 
 
 @dataclass(frozen=True)
@@ -190,10 +191,12 @@ def shown_queries(pool: Pool, first: int, n: int) -> list[ShownQuery]:
         .select_related("candidate", "source")
         .order_by("source__position")
     )
+    questions = _questions(pool, [row.image_id for row in asked])
     by_query: dict[int, dict[int, ShownCandidate]] = {row.image_id: {} for row in asked}
     for proposal in proposals:
+        question = questions.get((proposal.query_id, proposal.candidate_id))
         shown = by_query[proposal.query_id].setdefault(
-            proposal.candidate_id, ShownCandidate(proposal.candidate, [])
+            proposal.candidate_id, ShownCandidate(proposal.candidate, [], question)
         )
         shown.proposed_by.append(
             ProposedBy(proposal.source.spec, proposal.rank + 1, proposal.score)
@@ -202,6 +205,16 @@ def shown_queries(pool: Pool, first: int, n: int) -> list[ShownQuery]:
         ShownQuery(row.position, row.image, _agreed_first(by_query[row.image_id].values()))
         for row in asked
     ]
+
+
+def _questions(pool: Pool, queries: Sequence[int]) -> dict[tuple[int, int], Question]:
+    """Return what campaigns of a pool ask about the candidates of some queries, the newest ones."""
+    asked = Question.objects.filter(
+        campaign__in=pool.campaign_links.values("campaign"), query__in=queries,
+        kind=QuestionKind.PAIR,
+    )  # fmt: skip
+    return {(one.query_id, one.candidate_id): one
+            for one in asked.select_related("campaign").order_by("campaign_id")}  # fmt: skip
 
 
 def _agreed_first(candidates: Iterable[ShownCandidate]) -> list[ShownCandidate]:

@@ -31,8 +31,8 @@ from tests.worlds import rows_of
 pytestmark = pytest.mark.django_db
 
 PAGES = [
-    "campaign", "panel", "edit_guidelines", "gold", "answers_given", "quality", "agreement",
-    "adjudication", "settings",
+    "campaign", "panel", "invite_to_panel", "edit_guidelines", "gold", "answers_given",
+    "quality", "agreement", "adjudication", "settings",
 ]  # fmt: skip
 CHANGES: list[tuple[str, list[object]]] = [
     ("move", ["pause"]), ("save_settings", []), ("add_to_panel", []), ("member", [1, "remove"]),
@@ -257,6 +257,20 @@ def test_annotators_are_put_on_the_panel_taken_off_and_put_back(admin, campaign,
     assert judge.client.get(judge.url("next")).status_code == 404
     post(admin, "member", campaign, member.number, "restore")
     assert len(judge.next()) == 6
+
+
+def test_people_are_invited_straight_onto_a_panel(admin, campaign):
+    page = post(admin, "invite_to_panel", campaign, people="new@example.org\nna<b>me\nbo")
+    assert "2 added to the panel" in page
+    assert "1 refused" in page
+    fresh = campaign.panel.filter(number__gt=3).values_list("annotator__username", flat=True)
+    assert list(fresh) == ["new", "bo"]
+    newcomer = User.objects.get(username="new")
+    assert newcomer.role == Role.ANNOTATOR
+    assert len(Browser(campaign, newcomer).next()) == 6
+    forged = post(admin, "invite_to_panel", campaign, people="eve", role="admin")
+    assert "1 added" in forged
+    assert User.objects.get(username="eve").role == Role.ANNOTATOR
 
 
 def test_admins_and_unknown_people_are_not_put_on_a_panel(admin, campaign, people):

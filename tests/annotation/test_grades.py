@@ -262,3 +262,13 @@ def test_the_settings_form_takes_and_refuses_a_scale(graded, campaign_of, people
     assert client.post(address, given | {"grades": ""}).status_code == 302
     draft.refresh_from_db()
     assert draft.kind.scale is None
+
+
+def test_answers_are_found_by_their_grade(graded, people):
+    campaign = graded(1, 1, 3)
+    judge_one(campaign, "233")
+    client = Client()
+    client.force_login(people(1, Role.ADMIN)[0])
+    for answer, n in (("similar:3", 2), ("similar:2", 1), ("different:0", 0)):
+        page = client.get(f"/campaigns/{campaign.slug}/answers/", {"answer": answer})
+        assert (page.context["problems"], len(page.context["rows"])) == ([], n)

@@ -570,6 +570,10 @@ STEPS: dict[str, Step] = {
         lambda s: s.post("annotation:add_to_panel", s.campaign.slug, annotators=[s.pia.pk]),
         "panel_added",
     ),
+    "annotation:invite_to_panel": (
+        lambda s: s.post("annotation:invite_to_panel", s.campaign.slug, people="new@example.org"),
+        "panel_added",
+    ),
     "annotation:member": (
         lambda s: s.post("annotation:member", s.campaign.slug, 1, "remove"),
         "panel_removed",

@@ -174,7 +174,22 @@ def test_the_pages_of_a_pool_show_size_overlap_histogram_and_pictures(page_of, f
     uid = filled.queries.first().image.uid
     assert f"/images/{uid}/thumb" in text
     assert "rank 1" in text
+    assert "Answers and gold" not in text  # no campaign asks about them
     assert "Made" in page_of("pooling:history", filled.slug)
+
+
+def test_a_proposed_pair_leads_an_admin_to_its_answers_and_gold(
+    page_of, filled, annotators, researcher
+):
+    for name in ("Before", "Now"):
+        open_pool_campaign(pool=filled, name=name, panel=annotators)
+    text = page_of("pooling:proposals", filled.slug)
+    asked = Campaign.objects.get(name="Now").questions.filter(query=filled.queries.first().image)
+    for question in asked:
+        assert reverse("annotation:pair", args=["now", question.uid]) in text
+    assert "/campaigns/before/" not in text
+    page = signed_in(researcher).get(reverse("pooling:proposals", args=[filled.slug]))
+    assert "Answers and gold" not in page.content.decode()
 
 
 def test_expert_hours_follow_the_seconds_for_a_pair(page_of, filled):
