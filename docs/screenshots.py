@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -33,14 +34,32 @@ PORT = 8457
 ADDRESS = f"http://127.0.0.1:{PORT}"
 PANEL = "demo-simulated-experts"
 GRADED = "How alike?"
+LANGUAGES = ("de", "es")  # beside English, of the judges' guide
 DEAD_MS = 220  # a second key within this time does nothing
 N_COLOURS = 128
 Theme = Literal["light", "dark"]
-WINDOWS: list[tuple[Theme, int, int]] = [
-    ("light", 1280, 800),
-    ("dark", 1280, 800),
-    ("light", 390, 844),
-]
+
+
+def dotted(language: str) -> str:
+    """Return what stands before a picture's suffix where it is not in English."""
+    return "" if language == "en" else f".{language}"
+
+
+class Window(NamedTuple):
+    """How a page is looked at."""
+
+    theme: Theme = "light"
+    width: int = 1280
+    height: int = 800
+    language: str = "en"
+
+    @property
+    def end(self) -> str:
+        """How the names of its pictures end, before the suffix."""
+        return f"{self.theme}-{self.width}{dotted(self.language)}"
+
+
+WINDOWS = [Window(), Window("dark"), Window("light", 390, 844)]
 PAGES = {
     "admin-home": "/",
     "catalogs": "/catalogs/",
@@ -84,17 +103,16 @@ def site() -> Iterator[None]:
         process.wait(60)
 
 
-def signed_in(
-    browser: Browser, name: str, theme: Theme = "light", width: int = 1280, height: int = 800
-) -> Page:
+def signed_in(browser: Browser, name: str, window: Window) -> Page:
     """Open a window as one of the demo's people."""
     password = json.loads((DATA / "demo-logins.json").read_text())[name]
     page = browser.new_context(
         base_url=ADDRESS,
-        viewport={"width": width, "height": height},
-        color_scheme=theme,
-        has_touch=width < 600,
-        device_scale_factor=2 if width < 600 else 1,
+        viewport={"width": window.width, "height": window.height},
+        color_scheme=window.theme,
+        locale=window.language,
+        has_touch=window.width < 600,
+        device_scale_factor=2 if window.width < 600 else 1,
     ).new_page()
     page.goto("/accounts/login/")
     page.fill("input[name=login]", name)
@@ -143,20 +161,18 @@ def take_back(page: Page, n: int) -> None:
     for _ in range(n):
         page.wait_for_timeout(DEAD_MS)
         page.keyboard.press("u")
-    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+    expect(page.locator(".judge-saved")).to_have_attribute("data-is", "saved")
 
 
-def judging(
-    browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
-) -> None:
+def judging(browser: Browser, folder: Path, window: Window) -> None:
     """The judge's pages in both modes, with a few answers, which are then taken back."""
-    page = signed_in(browser, "demo-annotator", theme, width, height)
-    end = f"{theme}-{width}.jpg"
+    page = signed_in(browser, "demo-annotator", window)
+    end = f"{window.end}.jpg"
     keep(page, folder / f"judge-home-{end}")
     begin(page, "Demo, your turn", folder, end)
     keys = "fffjfcfj"
     answer(page, keys)
-    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+    expect(page.locator(".judge-saved")).to_have_attribute("data-is", "saved")
     page.wait_for_timeout(1500)
     keep(page, folder / f"judge-pair-{end}")
     page.keyboard.press("m")
@@ -170,7 +186,7 @@ def judging(
     page.keyboard.press("Escape")
     take_back(page, len(keys) + 3)
     page.keyboard.press("m")
-    expect(page.locator(".judge-saved")).to_have_text("All answers saved")
+    expect(page.locator(".judge-saved")).to_have_attribute("data-is", "saved")
     begin(page, GRADED, folder, end)
     answer(page, "01320")
     page.wait_for_timeout(1500)
@@ -203,11 +219,9 @@ def open_graded(chief: Page) -> None:
     chief.wait_for_url("**/campaigns/how-alike/")
 
 
-def pages(
-    browser: Browser, folder: Path, theme: Theme = "light", width: int = 1280, height: int = 800
-) -> None:
+def pages(browser: Browser, folder: Path, window: Window) -> None:
     """What admins and researchers see."""
-    chief = signed_in(browser, "demo-admin", theme, width, height)
+    chief = signed_in(browser, "demo-admin", window)
     make_draft(chief)
     open_graded(chief)
     for name, address in PAGES.items():
@@ -216,14 +230,14 @@ def pages(
         if name in SHOWN_FROM:
             chief.locator(SHOWN_FROM[name]).first.evaluate("one => one.scrollIntoView()")
         kind = "jpg" if name == "campaign-adjudication" else "png"
-        keep(chief, folder / f"{name}-{theme}-{width}.{kind}")
-    reader = signed_in(browser, "demo-researcher", theme, width, height)
+        keep(chief, folder / f"{name}-{window.end}.{kind}")
+    reader = signed_in(browser, "demo-researcher", window)
     for name, address in (("results-home", "/results/"), ("results", f"/results/{PANEL}/")):
         reader.goto(address)
         reader.wait_for_timeout(600)
         if name in SHOWN_FROM:
             reader.locator(SHOWN_FROM[name]).first.evaluate("one => one.scrollIntoView()")
-        keep(reader, folder / f"{name}-{theme}-{width}.png")
+        keep(reader, folder / f"{name}-{window.end}.png")
     chief.context.close()
     reader.context.close()
 
@@ -231,13 +245,14 @@ def pages(
 def use(taken: Path, folder: Path) -> None:
     """Give the guides the pictures that they show."""
     names = {
-        "judge-pair": "judge-pair-light-1280.jpg",
-        "judge-sheet": "judge-sheet-light-1280.jpg",
-        "judge-phone": "judge-pair-light-390.jpg",
-        "judge-grades": "judge-grades-light-1280.jpg",
+        "judge-pair": "judge-pair-light-1280",
+        "judge-sheet": "judge-sheet-light-1280",
+        "judge-phone": "judge-pair-light-390",
+        "judge-grades": "judge-grades-light-1280",
     }
-    for name, file in names.items():
-        shutil.copy(taken / file, folder / f"{name}.jpg")
+    for (name, file), language in itertools.product(names.items(), ["en", *LANGUAGES]):
+        end = f"{dotted(language)}.jpg"
+        shutil.copy(taken / f"{file}{end}", folder / f"{name}{end}")
     for name in IN_GUIDES:
         [found] = taken.glob(f"{name}-light-1280.*")
         shutil.copy(found, folder / f"{name}{found.suffix}")
@@ -256,10 +271,10 @@ def main() -> None:
             args=["--no-sandbox", "--disable-gpu"],
         )
         taken = options.folder if options.themes else Path(temporary)
-        for theme, width, height in WINDOWS if options.themes else WINDOWS[:1]:
-            pages(browser, taken, theme, width, height)
-        for theme, width, height in WINDOWS:
-            judging(browser, taken, theme, width, height)
+        for window in WINDOWS if options.themes else WINDOWS[:1]:
+            pages(browser, taken, window)
+        for window, language in itertools.product(WINDOWS, ["en", *LANGUAGES]):
+            judging(browser, taken, window._replace(language=language))
         if not options.themes:
             use(taken, options.folder)
         browser.close()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.conf import settings
 from django.core import mail
 from django.db import OperationalError
 from django.test import Client, RequestFactory
@@ -28,6 +30,7 @@ from tests.pseudo import LANGUAGE, words_left, write_language
 
 GUIDELINES = "Zusehends allerlei Getier"
 NAME = "Kampagnenname"
+CSS = Path(settings.BASE_DIR, "static/css")
 PEOPLE = ("judith", "judith@example.org", GUIDELINES, NAME)
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +63,13 @@ def check(reply: Any, *others: str, status: int = 200) -> None:
 def test_the_check_finds_words():
     page = '<p>⟦All <a href="/">of</a> it⟧ <b>Left</b></p><img alt="Bag"><i>J</i><p title="⟦x⟧ yz">'
     assert words_left(page) == ["Left", "alt: Bag", "title: yz"]
+
+
+def test_style_sheets_say_no_word():
+    sheets = "".join(path.read_text() for path in sorted(CSS.glob("**/*.css")))
+    said = re.findall(r"\"([^\"]*)\"", "".join(re.findall(r"\bcontent:(.*?);", sheets)))
+    assert len(said) > 10
+    assert [words for words in said if re.search(r"[^\W\d_]{2}", words)] == []
 
 
 def test_the_entrance(judge):

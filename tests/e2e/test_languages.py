@@ -49,6 +49,9 @@ def test_scripts_leave_no_word_untranslated(pseudo, open_page, make_person, make
     see_pair(page)
     press(page, "j", "f", "c", "l", "j", "j", "u")
     assert left_on(page) == []
+    root = "getComputedStyle(document.documentElement)"
+    for name in ("--says-waiting", "--says-broken"):  # what style sheets write into frames
+        assert page.evaluate(f"{root}.getPropertyValue('{name}')").startswith('"⟦')
     press(page, "s", "1")
     press(page, "?")
     assert page.locator("#help option").count() > 100

@@ -1,6 +1,12 @@
 /* What all views of one question share: its pictures, when they were seen, and for how long. */
+import { gettext } from "../lib/words.js";
 
 const LOOK_AGAIN_MS = 3000; // for pictures that did not come
+
+// What frames say whose pictures are not there: style sheets write it, and know one language.
+const { style } = document.documentElement;
+style.setProperty("--says-waiting", JSON.stringify(gettext("Loading the picture…")));
+style.setProperty("--says-broken", JSON.stringify(gettext("This picture cannot be loaded. Skip it, or try again later.")));
 
 export class QuestionView {
   question = null;
