@@ -214,7 +214,7 @@ def _questions(pool: Pool, queries: Sequence[int]) -> dict[tuple[int, int], Ques
         kind=QuestionKind.PAIR,
     )  # fmt: skip
     return {(one.query_id, one.candidate_id): one
-            for one in asked.select_related("campaign").order_by("campaign")}  # fmt: skip
+            for one in asked.select_related("campaign").order_by("campaign_id")}  # fmt: skip
 
 
 def _agreed_first(candidates: Iterable[ShownCandidate]) -> list[ShownCandidate]:

@@ -20,7 +20,7 @@ def shape(section: str) -> dict[str, object]:
         "points": len(re.findall(r"^(?:-|\d\.) ", section, re.MULTILINE)),
         "rows": len(re.findall(r"^\|", section, re.MULTILINE)),
         "pictures": re.findall(r"\(images/([\w-]+)", section),
-        "keys": sorted(re.findall(r"<kbd>(.|\d)</kbd>", section)),
+        "keys": set(re.findall(r"<kbd>(.)</kbd>", section)),
     }
 
 
