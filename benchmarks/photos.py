@@ -62,7 +62,7 @@ def make_photos(folder: Path, n_photos: int) -> None:
             / side**0.5
             for side in (2, 8, 32, 128)
         ]
-        whole = sum(layers)
+        whole = np.sum(layers, axis=0)
         pixels = (255 * (whole - whole.min()) / np.ptp(whole)).astype(np.uint8)
         Image.fromarray(pixels).save(folder / f"{number:05}.jpg", quality=90)
 

@@ -42,9 +42,9 @@ def pairs_file(drawn: CatalogMap, pool: Pool) -> bytes:
     is_asked, is_judged = np.zeros((2, pairs[0].size), np.bool_)
     is_asked[at[: len(proposed)]] = True
     is_judged[at[len(proposed) :]] = True
-    queries, candidates, is_judged = (column[is_asked] for column in (*pairs, is_judged))
+    queries, candidates = (column[is_asked] for column in pairs)
     in_order = np.lexsort((candidates, _rows_of(query_ids, queries)))
-    columns = (_rows_of(on_map, queries), _rows_of(on_map, candidates), is_judged)
+    columns = (_rows_of(on_map, queries), _rows_of(on_map, candidates), is_judged[is_asked])
     parts = np.array([query_ids.size]), _rows_of(on_map, query_ids), np.stack(columns, 1)[in_order]
     return b"".join(part.astype("<i4").tobytes() for part in parts)
 
